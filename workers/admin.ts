@@ -133,9 +133,13 @@ export function workerMetrics() {
     'licenses_publication_age_days',
     'Calendar days since the run date of the live publication; absent until something is published',
   );
-  const canary = gauge(
-    'licenses_canary_differences',
-    'Lookups whose answers differed from the files, right after the live publication went live',
+  const notFound = gauge(
+    'licenses_published_not_found',
+    'Whether a lookup through the alias found no license, right after this worker made a publication live',
+  );
+  const withheld = gauge(
+    'licenses_withheld_columns',
+    'Places, by board and column, that the live publication no longer has and the one before had',
   );
   const deliveries = new Counter({
     name: 'licenses_webhook_deliveries_total',
@@ -158,6 +162,8 @@ export function workerMetrics() {
     delivery: (outcome: (typeof DELIVERY_OUTCOMES)[number]): void => deliveries.inc({ outcome }),
     /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
     ended: (state: string): void => publications.inc({ state }),
+    /** Whether a lookup found a license once a publication was live. */
+    found: (isFound: boolean): void => notFound.set(isFound ? 0 : 1),
     /**
      * The metrics as text.
      *
@@ -171,7 +177,7 @@ export function workerMetrics() {
       backlog: Backlog | undefined,
     ): Promise<string> => {
       for (const each of [jobsByState, lastEnded]) each.reset();
-      for (const each of [age, canary, undelivered, paused]) each.remove();
+      for (const each of [age, withheld, undelivered, paused]) each.remove();
       if (backlog !== undefined) {
         paused.set(backlog.paused);
         undelivered.set(backlog.since === undefined ? 0 : (Date.now() - backlog.since) / 1000);
@@ -180,7 +186,7 @@ export function workerMetrics() {
       for (const [state, at] of times?.lastEvents ?? []) lastEnded.set({ state }, at / 1000);
       if (times?.live !== undefined) {
         age.set(daysBetween(times.live.date, todayInOhio()));
-        canary.set(times.live.differences);
+        withheld.set(times.live.withheld);
       }
       return registry.metrics();
     },

@@ -27,8 +27,7 @@ const LOCK_MS = 60_000;
 const STALLED_CHECK_MS = 15_000;
 const STOP_WITHIN_MS = 20_000;
 
-const CANARY_FAILED =
-  'answers of lookups differ from the files; licenses rollback makes the previous publication live';
+const NOT_FOUND = 'lookups find nothing; licenses rollback makes the previous publication live';
 
 /** How many times a job whose worker was killed is retried. */
 const MAX_STALLS = 3;
@@ -154,8 +153,9 @@ function publishWorker(config: Config, store: Store, log: Logger, metrics: Worke
     const { data: result } = publishResult.safeParse(returned);
     if (result === undefined) return;
     metrics.ended(result.state);
-    const differences = result.state === 'live' ? result.canary_differences : [];
-    if (differences.length > 0) log.error({ publication, differences }, CANARY_FAILED);
+    if (result.state !== 'live' || result.is_found === undefined) return;
+    metrics.found(result.is_found);
+    if (!result.is_found) log.error({ publication }, NOT_FOUND);
   });
   worker.on('failed', async (job, error) => {
     if (error.name === UNCAUGHT) uncaughtErrors.inc();

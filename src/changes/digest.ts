@@ -55,6 +55,10 @@ export function emptyDigest() {
       const part = partAt(number);
       return part.replaced.size === 0 ? bytesOf(part) : bytesOf(withReplaced(part));
     },
+    /** All parts, in order. */
+    *parts(): Generator<Buffer, void, undefined> {
+      for (let part = 0; part < DIGEST_PARTS; part += 1) yield this.part(part);
+    },
     /** How much memory its entries take, outside of the heap. */
     bytes: (): number => bytes,
   };

@@ -71,17 +71,14 @@ export function withoutChanges(feed: FeedState): FeedChanges {
 }
 
 /**
- * Stores the changes of one publication or rollback. They are visible once a publication is live whose feed has its
- * epoch.
+ * Makes the changes of one publication or rollback, numbered. They are visible once they are stored and a publication is
+ * live whose feed has its epoch.
  *
- * @param indices the physical indices to compare
  * @param state the feed before
  * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
  * @param newFields as `makeChange` has them
  */
-export function changeWriter(
-  store: Store,
-  indices: { readonly before: string; readonly after: string },
+export function changeMaker(
   state: FeedState,
   { publication, epoch, date }: FeedBeginning,
   newFields?: ReadonlySet<string>,
@@ -95,37 +92,23 @@ export function changeWriter(
   };
   return {
     /**
-     * Compares some licenses in the two indices, at most a few hundred, each once, and stores those that differ.
+     * The change of a license, each of which comes once; `undefined` where it has none.
      *
-     * @throws {TooManyChangesError} when the feed has no place for them
+     * @throws {TooManyChangesError} when the feed has no place for it
      */
-    async write(
-      licenses: readonly Pick<StoredChange, 'license' | 'cause'>[],
-    ): Promise<readonly StoredChange[]> {
-      const ids = licenses.map(({ license }) => license);
-      const [before, after] = await Promise.all([
-        recordsOf(store, indices.before, ids),
-        recordsOf(store, indices.after, ids),
-      ]);
-      const changes: StoredChange[] = [];
-      for (const { license, cause } of licenses) {
-        const pair = { license, before: before.get(license), after: after.get(license) };
-        const change = makeChange(origin, pair, cause, total + 1, newFields);
-        if (change === undefined) continue;
-        total += 1;
-        addTo(counts.kinds, change.kind);
-        addTo(counts.causes, change.cause);
-        addTo(counts.boards, change.board);
-        changes.push(change);
-      }
-      await CHANGES.putAll(
-        store,
-        changes.map((change) => [String(change.position), change]),
-      );
-      return changes;
+    make(pair: Parameters<typeof makeChange>[1], cause: StoredChange['cause']): StoredChange | undefined {
+      const change = makeChange(origin, pair, cause, total + 1, newFields);
+      if (change === undefined) return undefined;
+      total += 1;
+      addTo(counts.kinds, change.kind);
+      addTo(counts.causes, change.cause);
+      addTo(counts.boards, change.board);
+      return change;
     },
-    /** Ends the writing, and makes the changes searchable. @returns the feed with them, and their counts */
-    async finish(): Promise<FeedChanges> {
+    /** How many there are. */
+    total: (): number => total,
+    /** Makes the changes searchable, once all are stored. @returns the feed with them, and their counts */
+    async finish(store: Store): Promise<FeedChanges> {
       const changes = {
         kinds: Object.fromEntries(counts.kinds),
         causes: Object.fromEntries(counts.causes),
@@ -136,6 +119,50 @@ export function changeWriter(
       return { feed: extendedFeed(state, epoch, total), changes };
     },
   };
+}
+
+/**
+ * Stores the changes of a rollback.
+ *
+ * @param indices the physical indices to compare
+ * @param state as `changeMaker` has it
+ * @param beginning as `changeMaker` has it
+ */
+export function changeWriter(
+  store: Store,
+  indices: { readonly before: string; readonly after: string },
+  state: FeedState,
+  beginning: FeedBeginning,
+) {
+  const maker = changeMaker(state, beginning);
+  return {
+    /**
+     * Compares some licenses in the two indices, at most a few hundred, each once, and stores those that differ.
+     *
+     * @throws {TooManyChangesError} when the feed has no place for them
+     */
+    async write(licenses: readonly Pick<StoredChange, 'license' | 'cause'>[]): Promise<void> {
+      const ids = licenses.map(({ license }) => license);
+      const [before, after] = await Promise.all([
+        recordsOf(store, indices.before, ids),
+        recordsOf(store, indices.after, ids),
+      ]);
+      const changes = licenses.flatMap(({ license, cause }) => {
+        const change = maker.make({ license, before: before.get(license), after: after.get(license) }, cause);
+        return change === undefined ? [] : [change];
+      });
+      await CHANGES.putAll(
+        store,
+        changes.map((change) => [String(change.position), change]),
+      );
+    },
+    finish: (): Promise<FeedChanges> => maker.finish(store),
+  };
+}
+
+/** The two lines of a bulk request that store a change. */
+export function changeOperation(change: StoredChange): string {
+  return `{"index":{"_id":"${change.position}"}}\n${JSON.stringify(CHANGES.valid(change))}\n`;
 }
 
 const recordsResponse = z.object({
@@ -164,25 +191,26 @@ export async function recordsOf(
  * It is done once the change that withdraws a place is visible. A segment that is done says so; when interrupted, the
  * next call does the rest.
  *
- * @param onProgress gets how many changes have been looked at
+ * @param onProgress gets how many changes have been looked at, and of how many
  */
 export async function eraseWithdrawnPlaces(
   store: Store,
   state: FeedState,
-  onProgress: (changes: number) => void = () => undefined,
+  onProgress: (changes: number, total: number) => void = () => undefined,
 ): Promise<void> {
   const feeds = feedsOf(state);
-  let changes = 0;
+  let [changes, total] = [0, 0];
   for (const feed of feeds) {
     const stored = new Map((await readSegments(store, feed)).map((segment) => [segment.epoch, segment]));
     for (const [epoch] of feed.segments) {
       const segment = stored.get(epoch);
       if (segment?.erased === true) continue;
       const ofSegment = [{ term: { feed: feed.feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
+      total += await countChanges(store, ofSegment);
       for await (const withdrawing of changePages(store, ofSegment)) {
         await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], withdrawing);
         changes += withdrawing.length;
-        onProgress(changes);
+        onProgress(changes, total);
       }
       // Where a segment's document is missing, its withdrawn places are looked for each time.
       if (segment !== undefined) await SEGMENTS.put(store, segmentId(epoch), { ...segment, erased: true });

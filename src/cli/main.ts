@@ -7,6 +7,7 @@ import { addExamples } from './examples.ts';
 import { boardsCommand, lookupCommand, statusCommand } from './lookup.ts';
 import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
+import type { CheckFiles } from './publish.ts';
 import { sampleDataCommand } from './sample-data.ts';
 import { backupCommand, restoreCommand } from './stored-documents.ts';
 import { verifyCommand } from './verify.ts';
@@ -33,8 +34,13 @@ program
     const { work } = await import('../../workers/main.ts');
     await work();
   });
-program.addCommand(publishCommand());
-program.addCommand(publicationsCommand());
+/** What `publish --check` and `publications diff` do to files, in this process. */
+const checkFiles: CheckFiles = async (...given) => {
+  const { checkFiles: check } = await import('../../workers/publish/check.ts');
+  return check(...given);
+};
+program.addCommand(publishCommand(checkFiles));
+program.addCommand(publicationsCommand(checkFiles));
 program.addCommand(rollbackCommand());
 program.addCommand(pruneCommand());
 program.addCommand(keysCommand());

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { boardByText, nearestBoards } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
+import { isAcceptable } from './checks.ts';
 
 /** Reads an option. @throws {InvalidArgumentError} for any other text than a whole number from 1 to 9,999 */
 export function wholeNumber(text: string): number {
@@ -19,6 +20,17 @@ export function day(text: string): string {
 export function reason(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('A reason is needed.');
   return text;
+}
+
+/** Reads an option that may be repeated. @throws {InvalidArgumentError} for a guard that can't be accepted */
+export function acceptable(text: string, before: readonly string[] = []): string[] {
+  const [guard = '', column] = text.split(':', 2);
+  if (!isAcceptable(guard) || column === '') {
+    throw new InvalidArgumentError(
+      'It must be a guard, or a guard and a column: column_changed:PARCEL_CITY (docs/generated/refusals.md).',
+    );
+  }
+  return [...before, text];
 }
 
 /**

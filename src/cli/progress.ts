@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publications/job.ts';
-import type { PublishStep } from '../publications/ledger.ts';
+import { PUBLISH_STEPS, type PublishStep } from '../publications/ledger.ts';
 import { grouped, printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
@@ -40,14 +40,18 @@ export function startDisplay(stream: NodeJS.WriteStream): Display {
 /** The steps that take long enough to have a length. */
 const MEASURED: ReadonlySet<PublishStep> = new Set(['downloading', 'loading']);
 
-/** Shows how far a publication is, step by step; how fast, and what is left, where that is known. */
-export function progressDisplay(publication: string) {
+/**
+ * Shows how far a publication is, step by step; how fast, and what is left, where that is known.
+ *
+ * @param expected how many seconds each step of an earlier publication took
+ */
+export function progressDisplay(publication: string, expected: StepSeconds = {}) {
   const display = startDisplay(process.stdout);
   let shown: PublishStep | undefined;
   let measuredFrom = { bytes: 0, at: 0 };
   let last = 0;
   return {
-    show({ step, bytes, total_bytes: total, documents }: PublishProgress): void {
+    show({ step, bytes, total_bytes: total, done = 0, total: all = 0 }: PublishProgress): void {
       // Of two files that are downloaded, the second begins at 0 again.
       if (step !== shown || bytes < last) measuredFrom = { bytes, at: Date.now() };
       if (step !== shown) display.end();
@@ -57,13 +61,33 @@ export function progressDisplay(publication: string) {
       const seconds = (Date.now() - measuredFrom.at) / 1000;
       const pace = isMeasured
         ? inWords(bytes, total, seconds < 1 ? 0 : (bytes - measuredFrom.bytes) / seconds)
-        : step === 'cleaning up' && documents > 0
-          ? `, ${grouped(documents)} changes`
+        : all > 0
+          ? `, ${grouped(done)} of ${grouped(all)}`
           : '';
-      display.show(`${publication}: ${step}${pace}`, isMeasured && total > 0 ? bytes / total : 0);
+      const part = isMeasured && total > 0 ? bytes / total : all > 0 ? done / all : 0;
+      const left = timeLeft(expected, step, { seconds, part });
+      display.show(`${publication}: ${step}${pace}${left}`, part);
     },
     end: display.end,
   };
+}
+
+type StepSeconds = Readonly<Record<string, number>>;
+
+/** Less of a step says too little about the rest. */
+const LEAST_PART = 0.05;
+
+/** How long the whole still takes: the rest of this step by its own pace, and the later ones as they took before. */
+function timeLeft(
+  expected: StepSeconds,
+  step: PublishStep,
+  { seconds, part }: { readonly seconds: number; readonly part: number },
+): string {
+  if (Object.keys(expected).length === 0) return '';
+  const later = PUBLISH_STEPS.slice(PUBLISH_STEPS.indexOf(step) + 1);
+  const rest =
+    part < LEAST_PART ? Math.max(0, (expected[step] ?? 0) - seconds) : (seconds * (1 - part)) / part;
+  return `, about ${duration(later.reduce((sum, each) => sum + (expected[each] ?? 0), rest))} to the end`;
 }
 
 /** @param rate bytes a second; 0 while it is not known */

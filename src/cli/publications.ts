@@ -4,6 +4,7 @@ import { changesOfPublication } from '../changes/stored-changes.ts';
 import { writeSpreadsheet } from '../csv.ts';
 import { ohioTime } from '../licenses/dates.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
+import type { Check } from '../publications/ledger.ts';
 import { feedOf } from '../publications/live-feed.ts';
 import { liveLicensesIndex } from '../publications/metadata.ts';
 import { prune } from '../publications/prune.ts';
@@ -11,14 +12,20 @@ import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { day, reason } from './options.ts';
+import { checkTable, closeChecks, isRefusing } from './checks.ts';
+import type { DiffOptions } from './diff.ts';
+import { acceptable, day, reason } from './options.ts';
 import { grouped, print, printJson, sumOf, table, totalTime } from './output.ts';
-import type { PublishOptions } from './publish.ts';
+import type { CheckFiles, PublishOptions } from './publish.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
 import { repairCommand } from './stored-documents.ts';
 
-/** `licenses publish`: queues a publication and waits. Exit 0 live, 2 refused, 1 failed. */
-export function publishCommand(): Command {
+/**
+ * `licenses publish`: queues a publication and waits, or checks the files alone. Exit 0 live, 2 refused, 1 failed.
+ *
+ * @param checkFiles what `--check` does
+ */
+export function publishCommand(checkFiles: CheckFiles): Command {
   return new Command('publish')
     .description("publish the State's two files: load, check, go live")
     .option(
@@ -27,13 +34,23 @@ export function publishCommand(): Command {
     )
     .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
     .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none', day)
-    .option('--force <reason>', 'go past the guards; the reason is kept in the ledger', reason)
+    .option('--check', 'do all but going live, and say how it would end')
+    .option(
+      '--accept <guard[:column]>',
+      'let this guard pass, in this column alone where one is named; may be repeated',
+      acceptable,
+    )
+    .option('--force <reason>', 'go past all guards; the reason is kept in the ledger', reason)
+    .option('--report <file>', 'write what the guards found, and blank and unknown values, as Markdown')
     .option(...JSON_OPTION)
-    .addHelpText('after', '\nExit codes: 0 live or skipped, 1 failed, 2 refused, 130 interrupted.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 live or skipped, 1 failed, 2 refused, 130 interrupted; with --check: 0 would go live, 1 failed, 2 would be refused.',
+    )
     .action(async (options: PublishOptions) => {
       // The queue's packages take longer to load than most other commands to run.
       const { publishAndWait } = await import('./publish.ts');
-      await publishAndWait(options);
+      await publishAndWait(options, checkFiles);
     });
 }
 
@@ -45,8 +62,8 @@ function firstReason([first = '', ...more]: readonly string[]): string {
   return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
 }
 
-/** `licenses publications`: the ledger. */
-export function publicationsCommand(): Command {
+/** `licenses publications`: the ledger. @param checkFiles loads files that are compared */
+export function publicationsCommand(checkFiles: CheckFiles): Command {
   return new Command('publications')
     .description('every publication and how it ended, the latest first')
     .option(...JSON_OPTION)
@@ -71,6 +88,7 @@ export function publicationsCommand(): Command {
       ),
     )
     .addCommand(showCommand())
+    .addCommand(diffCommand(checkFiles))
     .addCommand(repairCommand());
 }
 
@@ -98,6 +116,22 @@ function showCommand(): Command {
         if (rejects !== undefined) print(`${grouped(rejects.rows)} rows written to ${rejects.file}.`);
       }),
     );
+}
+
+/** `licenses publications diff A B`: what differs, by board and column. */
+function diffCommand(checkFiles: CheckFiles): Command {
+  return new Command('diff')
+    .description('how two kept publications differ, or a publication and files: counts by board and column')
+    .argument('<before>', 'its id, or: live')
+    .argument('[after]', 'its id, or: live; the files unless given')
+    .option('--individual <file>', 'the individual file (default: DATASET_INDIVIDUAL)')
+    .option('--business <file>', 'the business file (default: DATASET_BUSINESS)')
+    .option('--csv <file>', 'write every difference to a CSV file')
+    .option(...JSON_OPTION)
+    .action(async (before: string, after: string | undefined, _options: DiffOptions, command: Command) => {
+      const { printDiff } = await import('./diff.ts');
+      await printDiff([before, after], command.optsWithGlobals<DiffOptions>(), checkFiles);
+    });
 }
 
 interface ShowOptions {
@@ -144,13 +178,15 @@ function printDetails({ summary, events }: PublicationDetails): void {
     ['rejected', counts && grouped(counts.rejected)],
     ['board actions', discipline && grouped(discipline.board_actions)],
     ['forced', summary.forced],
+    ['accepted', summary.accepted?.join(', ')],
     ['service', summary.service_version],
     ['took', summary.seconds && totalTime(summary.seconds)],
   ];
   for (const [name, value] of facts) if (value) print(`${name.padEnd(14)}${value}`);
   for (const reason of summary.reasons ?? []) print(`  ${reason}`);
   for (const note of summary.notes ?? []) print(`  ${note}`);
-  for (const difference of summary.differences ?? []) print(`  canary: ${difference}`);
+  printChecks('REFUSED', (summary.checks ?? []).filter(isRefusing));
+  printChecks('CAME CLOSE', closeChecks(summary.checks ?? []));
   printCounts('STEP', 'SECONDS', summary.seconds);
   printCounts('BOARD', 'LICENSES', summary.boards);
   printCounts('STATUS', 'LICENSES', summary.statuses);
@@ -166,6 +202,10 @@ function printDetails({ summary, events }: PublicationDetails): void {
       events.map(({ at, event }) => [ohioTime(at), event]),
     ),
   );
+}
+
+function printChecks(heading: string, checks: readonly Check[]): void {
+  if (checks.length > 0) print(['', heading, ...checkTable(checks)]);
 }
 
 function printCounts(

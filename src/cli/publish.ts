@@ -4,20 +4,34 @@ import { Job, type Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
-import { type PublishResult, publicationResult } from '../publications/history.ts';
 import {
+  type CheckResult,
+  lastLivePublication,
+  type PublishResult,
+  publicationResult,
+} from '../publications/history.ts';
+import {
+  type PublishJob,
+  type PublishProgress,
   publishProgress,
   publishQueue,
   removeIfWaitingOrAbandoned,
   requestPublication,
+  sourceAt,
 } from '../publications/job.ts';
-import { appendEvent, readEvents } from '../publications/ledger.ts';
+import { appendEvent, type Check, readEvents } from '../publications/ledger.ts';
+import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
-import { grouped, print, printError, printJson } from './output.ts';
+import type { Store } from '../storage/store.ts';
+import { checkTable, isAcceptable, isRefusing, writeReport } from './checks.ts';
+import { grouped, print, printError, printJson, sumOf } from './output.ts';
 import { progressDisplay } from './progress.ts';
 import { type JsonOption, withOpenSearch } from './store-command.ts';
 
-const EXIT_CODES = { live: 0, skipped: 0, failed: 1, refused: 2 } as const;
+const EXIT_CODES = {
+  ...{ live: 0, skipped: 0, failed: 1, refused: 2 },
+  ...{ would_go_live: 0, would_be_refused: 2 },
+} as const;
 const EXIT_INTERRUPTED = 130;
 
 const POLLED_EVERY_MS = 1000;
@@ -33,6 +47,9 @@ const LOST_AFTER_MS = 900_000;
 
 /** What the command was given. */
 export interface PublishOptions extends JsonOption {
+  readonly check?: boolean;
+  readonly accept?: readonly string[];
+  readonly report?: string;
   readonly individual?: string;
   readonly business?: string;
   readonly date?: string;
@@ -40,21 +57,17 @@ export interface PublishOptions extends JsonOption {
 }
 
 /**
- * Queues a publication and waits until it has ended, or Ctrl-C.
+ * Checks the files, or queues a publication and waits until it has ended, or Ctrl-C.
  *
+ * @param checkFiles does all that a publication does but going live
  * @throws {Error} in words for the operator when Redis or a file is missing
  */
-export async function publishAndWait(options: PublishOptions): Promise<void> {
+export async function publishAndWait(options: PublishOptions, checkFiles: CheckFiles): Promise<void> {
   const config = readConfig();
-  refuseSecrets('individual', options.individual);
-  refuseSecrets('business', options.business);
-  const { date, force, json: asJson = false } = options;
-  const individual = options.individual ?? config.DATASET_INDIVIDUAL;
-  const business = options.business ?? config.DATASET_BUSINESS;
-  if (individual === undefined || business === undefined) {
-    throw new Error('Give both files: --individual FILE --business FILE.');
-  }
+  const { date, force, accept } = options;
+  const { individual, business } = filesOf(options, config);
   await requireRedis(config);
+  if (options.check === true) return checkAndPrint(options, config, checkFiles);
   // A publication that can't be recorded is not queued. The worker may still be starting.
   await withOpenSearch(async () => undefined, { createsIndices: true });
   const queue = publishQueue(config);
@@ -63,17 +76,18 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
   const interrupted = once(process, 'SIGINT', { signal: finished.signal }).catch(() => undefined);
   try {
     const askedAt = new Date().toISOString();
-    const requested = await requestPublication(queue, { individual, business, date, force, by: whoRuns() });
+    const asked = { individual, business, date, force, accept: accept && [...accept], by: whoRuns() };
+    const requested = await requestPublication(queue, asked);
     if (requested.abandoned !== undefined) {
       await recordFailed(requested.abandoned, 'Its worker was lost, and then other files were asked for.');
     }
     if (requested.state === 'busy') {
       const reason = `Publication ${requested.publication} of other files is under way; ask again when it has ended.`;
-      return printResult({ state: 'refused', publication: null, reasons: [reason] }, asJson);
+      return printResult({ state: 'refused', publication: null, reasons: [reason], checks: [] }, options);
     }
     const { job, data, state } = requested;
     if (state === 'queued') await recordQueued(data.publication, askedAt);
-    const display = asJson ? undefined : progressDisplay(data.publication);
+    const display = options.json === true ? undefined : await displayOf(data.publication);
     const showProgress = (reported: unknown) => {
       const progress = publishProgress.safeParse(reported);
       if (progress.success) display?.show(progress.data);
@@ -82,9 +96,83 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     const result = await Promise.race([ended, interrupted.then(() => undefined)]);
     display?.end();
     if (result === undefined) await takeBack(job, data.publication, state === 'queued');
-    else printResult(result, asJson);
+    else await printResult(result, options);
   } finally {
     finished.abort();
+    await queue.close();
+  }
+}
+
+/** Both files: those given, or those of the settings. @throws {Error} when one is missing */
+export function filesOf(
+  given: Pick<PublishOptions, 'individual' | 'business'>,
+  { DATASET_INDIVIDUAL, DATASET_BUSINESS }: Config,
+): { individual: string; business: string } {
+  refuseSecrets('individual', given.individual);
+  refuseSecrets('business', given.business);
+  const { individual = DATASET_INDIVIDUAL, business = DATASET_BUSINESS } = given;
+  if (individual === undefined || business === undefined) {
+    throw new Error('Give both files: --individual FILE --business FILE.');
+  }
+  return { individual, business };
+}
+
+async function displayOf(publication: string) {
+  const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
+  return progressDisplay(publication, last?.seconds);
+}
+
+/** Does all that a publication does but going live, in this process. */
+export type CheckFiles = (
+  job: PublishJob,
+  context: {
+    readonly config: Config;
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: PublishProgress) => void;
+  },
+  look?: (store: Store, index: string) => Promise<void>,
+) => Promise<CheckResult | PublishResult>;
+
+async function checkAndPrint(options: PublishOptions, config: Config, checkFiles: CheckFiles): Promise<void> {
+  const { date, force, accept } = options;
+  const job = { ...(await checkJob(filesOf(options, config))), date, force, accept: accept && [...accept] };
+  const display = options.json === true ? undefined : await displayOf(job.publication);
+  const onProgress = (progress: PublishProgress) => display?.show(progress);
+  const result = await unlessQueued(config, (signal) => checkFiles(job, { config, signal, onProgress }));
+  display?.end();
+  await printResult(result, options);
+}
+
+/** A job that is not queued. */
+export async function checkJob(files: { individual: string; business: string }): Promise<PublishJob> {
+  const { individual, business } = files;
+  const sources = { individual: await sourceAt(individual), business: await sourceAt(business) };
+  return { publication: checkBuild(), ...sources };
+}
+
+const BUSY = 'A publication is queued or runs. Check the files when it has ended.';
+
+/** Does what a publication must not wait for. It is stopped once one is queued. */
+export async function unlessQueued<Result>(
+  config: Config,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const queue = publishQueue(config);
+  const stopped = new AbortController();
+  const stop = () => stopped.abort(new Error('Interrupted.'));
+  process.once('SIGINT', stop);
+  const look = async () => {
+    const jobs = await queue.getJobCounts('waiting', 'active', 'prioritized');
+    if (sumOf(jobs) > 0) stopped.abort(new Error(BUSY));
+  };
+  const timer = setInterval(() => look().catch(() => undefined), POLLED_EVERY_MS);
+  try {
+    await look();
+    stopped.signal.throwIfAborted();
+    return await work(stopped.signal);
+  } finally {
+    clearInterval(timer);
+    process.removeListener('SIGINT', stop);
     await queue.close();
   }
 }
@@ -167,7 +255,7 @@ async function endOf(
       const isOver = job !== undefined || Date.now() - lastSeenAt > LOST_AFTER_MS;
       if (events !== undefined && isOver) {
         const reason = job?.failedReason ?? 'Nothing more is known of this publication; publish again.';
-        return { state: 'failed', publication, reasons: [reason] };
+        return { state: 'failed', publication, reasons: [reason], checks: [], values: {} };
       }
     }
     if (Date.now() - startedAt > WORKER_EXPECTED_WITHIN_MS) {
@@ -197,11 +285,15 @@ async function takeBack(job: Job, publication: string, isOwn: boolean): Promise<
 }
 
 /** Also of a request that was turned away, which is no publication. */
-type Report = PublishResult | { state: 'refused'; publication: null; reasons: string[] };
+type Report =
+  | PublishResult
+  | CheckResult
+  | { state: 'refused'; publication: null; reasons: string[]; checks: Check[] };
 
-function printResult(result: Report, asJson: boolean): void {
+async function printResult(result: Report, options: PublishOptions): Promise<void> {
   process.exitCode = EXIT_CODES[result.state];
-  if (asJson) {
+  if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
+  if (options.json === true) {
     printJson(result);
     return;
   }
@@ -209,9 +301,17 @@ function printResult(result: Report, asJson: boolean): void {
     print(`Skipped: publication ${result.live} of ${result.date} has the same files and is live.`);
     return;
   }
+  if (result.state === 'would_go_live') {
+    print('Would go live.');
+    for (const reason of result.reasons) print(`Accepted: ${reason}`);
+    for (const note of result.notes) print(note);
+    return;
+  }
   if (result.state !== 'live') {
     const [first = '', ...others] = result.reasons;
-    printError([`${result.state === 'refused' ? 'Refused' : 'Failed'}: ${first}`, ...others]);
+    printError([`${ENDS[result.state]}: ${first}`, ...others]);
+    const failed = result.checks.filter(isRefusing);
+    if (failed.length > 0) printError(['', ...checkTable(failed), '', ...nextCommands(result, options)]);
     return;
   }
   print(
@@ -219,12 +319,33 @@ function printResult(result: Report, asJson: boolean): void {
       `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.rejected)} rows rejected, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
-  for (const overridden of result.overridden) print(`Forced past: ${overridden}`);
+  const how = options.force === undefined ? 'Accepted' : 'Forced past';
+  for (const overridden of result.overridden) print(`${how}: ${overridden}`);
   for (const note of result.notes) print(note);
-  for (const difference of result.canary_differences) {
-    printError(`A lookup's answer differs from the files: ${difference}.`);
-  }
   for (const [label, rows] of Object.entries(result.unknown_labels)) {
     print(`Not in the catalog: ${label} (${grouped(rows)} rows).`);
   }
+}
+
+const ENDS = { refused: 'Refused', failed: 'Failed', would_be_refused: 'Would be refused' } as const;
+
+/** What an operator does next: looks at all that changes, or accepts exactly what was refused. */
+function nextCommands(
+  { publication, checks }: Pick<Report & { checks: readonly Check[] }, 'publication' | 'checks'>,
+  { individual, business }: PublishOptions,
+): string[] {
+  const files = [
+    ...(individual === undefined ? [] : [`--individual ${individual}`]),
+    ...(business === undefined ? [] : [`--business ${business}`]),
+  ].join(' ');
+  const refusing = checks.filter(isRefusing);
+  const accepted = refusing.map(({ check, column }) => (column === null ? check : `${check}:${column}`));
+  const all = [...new Set(accepted)].map((each) => `--accept ${each}`).join(' ');
+  return [
+    ...(publication === null ? [] : [`Publication: ${publication}`]),
+    `All that changes:          licenses publications diff live ${files}`.trimEnd(),
+    ...(refusing.every(({ check }) => isAcceptable(check))
+      ? [`If the State confirms it:  licenses publish ${files} ${all}`.replace('  --', ' --')]
+      : []),
+  ];
 }

@@ -17,8 +17,8 @@ import {
 } from '../licenses/lookup.ts';
 import {
   type LivePublication,
-  type LivePublicationTracker,
   NothingPublishedError,
+  type PublicationSource,
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
@@ -107,7 +107,7 @@ const MOMENT_MS = 200;
 const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
-export function liveLookups(client: Client, tracker: LivePublicationTracker, publicUrl?: string): Lookups {
+export function liveLookups(client: Client, tracker: PublicationSource, publicUrl?: string): Lookups {
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
   let becameIdle = Promise.withResolvers<void>();

@@ -4,6 +4,8 @@ import { isIndexNotFound } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import {
   appendEvent,
+  boardValues,
+  check,
   type LedgerEvent,
   type NewLedgerEvent,
   type PublicationState,
@@ -25,11 +27,11 @@ export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readon
 function foldEvents(events: readonly LedgerEvent[]): Map<string, PublicationSummary> {
   const summaries = new Map<string, PublicationSummary>();
   for (const { event, at, ...details } of events) {
+    if (event === 'canary_failed') continue;
     const before = summaries.get(details.publication);
-    // `queued` may be written when the worker has begun, and a failed canary leaves the publication live.
-    const isNews = before === undefined || (event !== 'queued' && event !== 'canary_failed');
-    const state = event === 'canary_failed' ? 'live' : event;
-    const last = isNews ? { state, at } : { state: before.state, at: before.at };
+    // `queued` may be written when the worker has begun.
+    const isNews = before === undefined || event !== 'queued';
+    const last = isNews ? { state: event, at } : { state: before.state, at: before.at };
     summaries.set(details.publication, { ...before, ...details, ...last });
   }
   return summaries;
@@ -108,6 +110,9 @@ async function missingMarks(store: Store, live: ReadonlySet<string>) {
   return [...[...live].map((index) => ({ index, alias: wasLive })), ...others].map((add) => ({ add }));
 }
 
+/** What the guards found, and the blank and unknown values. */
+const found = { checks: z.array(check).default([]), values: boardValues.default({}) };
+
 export const publishResult = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('live'),
@@ -121,10 +126,11 @@ export const publishResult = z.discriminatedUnion('state', [
     unknown_labels: countsByName,
     /** What is unusual about the files, a sentence each. */
     notes: z.array(z.string()),
-    /** What the guards said of a forced one. */
+    /** What the guards said that the operator forced or accepted. */
     overridden: z.array(z.string()),
-    /** Lookups whose answers differed from the files, right after the publication went live. */
-    canary_differences: z.array(z.string()),
+    /** Whether a lookup found a license of it, right after it went live; absent where nobody has asked. */
+    is_found: z.boolean().optional(),
+    ...found,
   }),
   z.object({
     /** The same two files are live already. */
@@ -134,10 +140,23 @@ export const publishResult = z.discriminatedUnion('state', [
     live: z.string(),
     date: z.string(),
   }),
-  z.object({ state: z.enum(['refused', 'failed']), publication: z.string(), reasons: z.array(z.string()) }),
+  z.object({
+    state: z.enum(['refused', 'failed']),
+    publication: z.string(),
+    reasons: z.array(z.string()),
+    ...found,
+  }),
 ]);
 
 export type PublishResult = z.output<typeof publishResult>;
+
+/** How a publication of the same files would end. */
+export interface CheckResult extends z.output<z.ZodObject<typeof found>> {
+  readonly state: 'would_go_live' | 'would_be_refused';
+  readonly publication: string;
+  readonly reasons: readonly string[];
+  readonly notes: readonly string[];
+}
 
 const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };
 
@@ -146,8 +165,9 @@ export function publicationResult(events: readonly LedgerEvent[]): PublishResult
   const summary = foldEvents(events).values().next().value;
   if (summary === undefined) return undefined;
   const { publication, state, index = '', date = '', reasons = [], same_as: live = '' } = summary;
+  const { checks = [], values = {} } = summary;
   if (events.some(({ event }) => event === 'live')) {
-    const { counts = NO_COUNTS, seconds = {}, unknown_labels = {}, notes = [], differences = [] } = summary;
+    const { counts = NO_COUNTS, seconds = {}, unknown_labels = {}, notes = [] } = summary;
     const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
     return {
       state: 'live',
@@ -160,11 +180,13 @@ export function publicationResult(events: readonly LedgerEvent[]): PublishResult
       unknown_labels,
       notes,
       overridden: reasons,
-      canary_differences: differences,
+      checks,
+      values,
     };
   }
   if (state === 'skipped') return { state, publication, live, date };
-  return state === 'refused' || state === 'failed' ? { state, publication, reasons } : undefined;
+  if (state !== 'refused' && state !== 'failed') return undefined;
+  return { state, publication, reasons, checks, values };
 }
 
 /**

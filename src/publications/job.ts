@@ -24,6 +24,8 @@ const publishJob = z.object({
   date: z.string().optional(),
   /** The operator's reason for going past the guards. */
   force: z.string().regex(/\S/, 'a reason is needed').optional(),
+  /** The guards that may fail, each alone or, after a colon, with the column in which it may: `column_changed:STATUS`. */
+  accept: z.array(z.string()).optional(),
   /** Who asked for it, as the audit log names them. */
   by: z.string().optional(),
 });
@@ -49,6 +51,9 @@ export const publishProgress = z.object({
   total_bytes: z.int(),
   rows: z.int(),
   documents: z.int(),
+  /** How many licenses or changes the step has done, and of how many; absent where it does not count them. */
+  done: z.int().optional(),
+  total: z.int().optional(),
 });
 
 export type PublishProgress = z.output<typeof publishProgress>;
@@ -94,7 +99,7 @@ export function publishQueue(config: Config): Queue {
 
 /** What an operator asks to be published: two paths as the worker sees them, or https URLs. */
 type PublicationRequest = Record<'individual' | 'business', string> &
-  Pick<PublishJob, 'date' | 'force' | 'by'>;
+  Pick<PublishJob, 'date' | 'force' | 'accept' | 'by'>;
 
 const MAX_TRIES = 5;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isPlaceColumn } from '../changes/compare.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
@@ -12,6 +13,7 @@ export const PUBLISH_STEPS = [
   'loading',
   'verifying',
   'comparing',
+  'storing changes',
   'making durable',
   'going live',
   'cleaning up',
@@ -36,9 +38,44 @@ export const PUBLICATION_STATES = [
 
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
+/** A license in which a guard found what it refuses. Names and places are not kept. */
+const example = z.object({
+  license_number: z.string(),
+  before: z.string().nullish(),
+  now: z.string().nullish(),
+});
+
+/** What one guard found, at one board and in one column where it looks at these. */
+export const check = z.object({
+  /** The guard's name, as in `data/refusals.json`. */
+  check: z.string(),
+  board: z.string().nullable(),
+  /** As the State's files name it. */
+  column: z.string().nullable(),
+  /** A count, a percentage or percentage points, as `limit`. */
+  measured: z.number(),
+  limit: z.number(),
+  passed: z.boolean(),
+  /** How many licenses the guard looked at, and of how many of them it holds now. */
+  before: z.number().optional(),
+  now: z.number().optional(),
+  examples: z.array(example).optional(),
+  /** Whether the operator accepts that it did not pass. */
+  accepted: z.literal(true).optional(),
+});
+
+export type Check = Readonly<z.output<typeof check>>;
+
+/** Of the columns in which a board has values: in how many licenses each is blank, and in how many rows unknown. */
+export const boardValues = z.record(
+  z.string(),
+  z.object({ licenses: z.int(), blank: countsByName, unknown: countsByName }),
+);
+
 const ledgerEvent = z.object({
   publication: z.string(),
   at: z.string(),
+  /** Version 0.3.0 wrote `canary_failed` of a publication that stayed live. */
   event: z.enum([...PUBLICATION_STATES, 'canary_failed']),
   /** The physical index, once there is one. */
   index: z.string().optional(),
@@ -61,8 +98,11 @@ const ledgerEvent = z.object({
   changes: changeCounts.optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),
-  /** Of `canary_failed`: the lookups whose answers differed from the files. */
-  differences: z.array(z.string()).optional(),
+  /** What the guards found, passed or not. */
+  checks: z.array(check).optional(),
+  values: boardValues.optional(),
+  /** The guards that the operator accepted, as `--accept` takes them. */
+  accepted: z.array(z.string()).optional(),
   /** Of a skipped one: the live publication that has the same files. */
   same_as: z.string().optional(),
   /** Seconds that each step took. */
@@ -97,7 +137,6 @@ const firstSentences = z
 /** An event of a bounded size, however long an error's message is. The publisher bounds the counts. */
 const boundedEvent = ledgerEvent.extend({
   reasons: firstSentences,
-  differences: firstSentences,
   notes: firstSentences,
 });
 
@@ -110,11 +149,11 @@ const MAX_EVENTS = 10_000;
 const EVENTS_A_REQUEST = 1000;
 
 /** What grows with the files, and no summary of many publications needs. */
-const LARGE_PARTS = ['statuses', 'unknown_labels'];
+const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
 
 /**
- * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have counts by status
- * and unknown labels.
+ * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
+ * status and unknown labels.
  */
 export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   return eventsThat(store, publication === undefined ? [] : [{ term: { publication } }], publication);
@@ -155,6 +194,11 @@ export async function lastUnpublished(store: Store, since: string, most: number)
   return documents.map(({ publication }) => publication);
 }
 
+/** Whether a check found that the State no longer says where holders are, which refuses nothing. */
+function isWithheld({ column, passed, measured, limit }: Check): boolean {
+  return column !== null && isPlaceColumn(column) && passed && measured > limit;
+}
+
 async function latestEvent(
   store: Store,
   publication: string,
@@ -173,7 +217,7 @@ export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 /** What metrics tell of the ledger, however many events it has. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
-  const [times, canary] = await Promise.all([
+  const [times, verified] = await Promise.all([
     LEDGER_EVENTS.search(store, {
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
@@ -181,12 +225,12 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    live === undefined ? undefined : latestEvent(store, live.publication, 'canary_failed'),
+    live === undefined ? undefined : latestEvent(store, live.publication, 'verifying'),
   ]);
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
-    /** The run date of the live publication, and how many answers its canary found to differ. */
-    live: live && { date: live.date, differences: canary?.differences?.length ?? 0 },
+    /** The run date of the live publication, and how many places it no longer has at a board. */
+    live: live && { date: live.date, withheld: (verified?.checks ?? []).filter(isWithheld).length },
   };
 }

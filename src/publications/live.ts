@@ -25,6 +25,9 @@ export class NothingPublishedError extends Error {}
 
 export type LivePublicationTracker = ReturnType<typeof trackLivePublication>;
 
+/** What lookups need to know which publication answers. */
+export type PublicationSource = Pick<LivePublicationTracker, 'current' | 'refresh'>;
+
 const REFRESH_MS = 1000;
 
 /** The worker counts the licenses of a publication of version 0.3.0 once. */
@@ -106,7 +109,7 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
  * @throws {NothingPublishedError} when nothing is live
  */
 export async function withLivePublication<Result>(
-  tracker: LivePublicationTracker,
+  tracker: PublicationSource,
   work: (publication: LivePublication) => Promise<Result>,
 ): Promise<Result> {
   const publication = tracker.current() ?? (await refreshed(tracker));
@@ -122,14 +125,14 @@ export async function withLivePublication<Result>(
 }
 
 /** The publication that is live now. @throws {NothingPublishedError} when nothing is */
-async function refreshed(tracker: LivePublicationTracker): Promise<LivePublication> {
+async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
   const publication = await tracker.refresh();
   if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
   return publication;
 }
 
 /** The publication of an index. Its types are the catalog's until they have been counted. */
-async function readPublication(store: Store, index: string): Promise<LivePublication> {
+export async function readPublication(store: Store, index: string): Promise<LivePublication> {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
   const licenses = new Map<string, number>();
   const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});

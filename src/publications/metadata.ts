@@ -85,6 +85,18 @@ export function newId(now: number = Date.now()): string {
   return `${now.toString(36)}${randomBytes(4).toString('hex')}`;
 }
 
+const CHECK = 'check';
+
+/** The build of an index that never goes live: `publish --check` deletes it again. */
+export function checkBuild(): string {
+  return CHECK + newId();
+}
+
+/** Whether `checkBuild` named an index. */
+export function isOfCheck(index: string): boolean {
+  return index.includes(`-${CHECK}`, index.lastIndexOf('-'));
+}
+
 /** What the id of a document is to documents, `_meta` is to an index. */
 export const META_ID = '_meta';
 

@@ -6,6 +6,7 @@ import { markFromLedger } from './history.ts';
 import { copyFeed, feedOf } from './live-feed.ts';
 import {
   checkedIndices,
+  isOfCheck,
   type LicensesIndex,
   licensesIndices,
   liveIndex,
@@ -20,13 +21,13 @@ import { deleteRejectedRows } from './rejected-rows.ts';
  * longer kept are deleted, too.
  *
  * @param keep how many publications stay, the live one included
- * @param onProgress gets how many changes were looked at for withdrawn places
+ * @param onProgress gets how many changes were looked at for withdrawn places, and of how many
  * @returns the indices deleted
  */
 export async function prune(
   store: Store,
   keep: number,
-  onProgress?: (changes: number) => void,
+  onProgress?: (changes: number, total: number) => void,
 ): Promise<readonly string[]> {
   const epoch = await readEpoch(store);
   const deleted = await deleteIndices(store, keep);
@@ -85,17 +86,22 @@ function obsoleteIndices(
   const kept = keep === 1 ? [] : [...good.slice(1 - keep), ...before.slice(-1)];
   const undone = indices.filter(({ index, metadata }) => rolledBack.has(index) && metadata.epoch > liveEpoch);
   const stays = new Set([live, ...uses, ...[...kept, ...undone].map(({ index }) => index)]);
+  const isAbandoned = ({ index, metadata: { started_at } }: LicensesIndex) =>
+    isOfCheck(index) && Date.now() - Date.parse(started_at) > CHECK_TAKES_MS;
   return indices
-    .filter(({ index, metadata }) => !stays.has(index) && metadata.epoch < epoch)
+    .filter((each) => !stays.has(each.index) && (each.metadata.epoch < epoch || isAbandoned(each)))
     .map(({ index }) => index);
 }
+
+/** A check takes as long as a publication. What is left of one after this time was killed. */
+const CHECK_TAKES_MS = 7_200_000;
 
 /** @param epoch read before the live index */
 async function pruneChanges(
   store: Store,
   { metadata }: LicensesIndex,
   { epoch }: ReadEpoch,
-  onProgress?: (changes: number) => void,
+  onProgress?: (changes: number, total: number) => void,
 ): Promise<void> {
   const feed = await feedOf(store, metadata);
   await eraseWithdrawnPlaces(store, feed, onProgress);

@@ -1,52 +1,63 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { publicationDetails, publishResult } from '../../src/publications/history.ts';
-import { newId } from '../../src/publications/metadata.ts';
+import { publicationDetails } from '../../src/publications/history.ts';
+import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { writeDay } from '../support/day-files.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-/** How many boards of the catalog the fixtures have; the canary looks up each by number and by name. */
-const FIXTURE_BOARDS = 10;
-
-const environments: TestEnvironment[] = [];
 let environment: TestEnvironment;
+/** Files without faults. */
+let clean: DatasetFiles;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  environments.push(environment);
   await prepareIndices(environment.store);
+  clean = await writeDay(environment.folder, 'clean', {
+    date: '2026-11-20',
+    individual: licensesOf('Nursing Board', 'RN.', 5),
+    business: licensesOf('Board of Pharmacy', '02', 5),
+  });
 });
 
 interface Published {
   readonly files?: DatasetFiles;
   readonly publication?: string;
+  readonly isGuarded?: boolean;
+  /** Handles the lookups in the index that is about to go live. */
+  readonly before?: ProxyStep;
+  /** Handles what follows the switch. */
+  readonly after?: ProxyStep;
   /** Whether an earlier attempt has switched the alias. */
   readonly isLive?: boolean;
 }
 
-/** Publishes the fixtures; after the alias has switched, this handles the requests to OpenSearch. */
-async function publishedWith(
-  afterSwitch: ProxyStep,
-  { files = FIXTURES, publication = newId(), isLive = false }: Published = {},
-) {
-  let isSwitched = isLive;
-  const result = await throughProxy(
+/** Publishes the fixtures; these steps handle the requests of lookups. */
+function publishedWith({
+  files = FIXTURES,
+  publication = newId(),
+  isGuarded = true,
+  before = (request) => request.forward(),
+  after = (request) => request.forward(),
+  isLive = false,
+}: Published) {
+  let step: 'loading' | 'asking' | 'live' = isLive ? 'live' : 'loading';
+  return throughProxy(
     environment,
     async (request) => {
-      if (isSwitched) return afterSwitch(request);
+      if (step === 'live') return after(request);
+      if (step === 'asking' && isLookup(request.path)) return before(request);
       const answer = await request.forward();
-      isSwitched = request.path.startsWith('/_aliases') && request.method === 'POST';
+      // The canary asks once the digest and the types beside it are written.
+      if (request.path.includes('/_doc/types') && request.method === 'PUT') step = 'asking';
+      if (request.path.startsWith('/_aliases') && request.method === 'POST') step = 'live';
       return answer;
     },
-    async (through) => publishResult.parse(await publishFiles(through, files, { publication })),
+    (through) => publishFiles(through, files, { publication, isGuarded }),
   );
-  if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
-  const details = await publicationDetails(environment.store, publication);
-  return { result, differences: result.canary_differences, ...details };
 }
 
 /** Whether a request to this path is a lookup. */
@@ -54,51 +65,53 @@ function isLookup(path: string): boolean {
   return /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
 }
 
-test('the canary tries a lookup again that OpenSearch did not answer', async () => {
+const withOtherCities: ProxyStep = async (request) => {
+  const answer = await request.forward();
+  return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
+};
+
+test('a wrong answer of a lookup in the new index refuses it before it is live', async () => {
+  const publication = newId();
+  const result = await publishedWith({ files: clean, publication, before: withOtherCities });
+  const differs = /^canary: .*Nursing Board \S+, by number: the answer differs from the files/;
+  expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(differs)] });
+  expect(result).toMatchObject({ reasons: [expect.stringMatching(/Nursing Board \S+, by person: /)] });
+  expect(result).toMatchObject({
+    checks: expect.arrayContaining([
+      { check: 'canary', board: null, column: null, measured: expect.any(Number), limit: 0, passed: false },
+    ]),
+  });
+  expect(await indicesUnderAlias(environment.store)).toEqual([]);
+  expect((await publicationDetails(environment.store, publication)).summary.state).toBe('refused');
+});
+
+test('an attempt whose lookups in the new index get no answer fails, and can be made again', async () => {
+  const publication = newId();
+  const broken = { status: 500, body: '{"error":"broken","status":500}' };
+  await expect(publishedWith({ files: clean, publication, before: async () => broken })).rejects.toThrow();
+  expect(await indicesUnderAlias(environment.store)).toEqual([]);
+  expect((await publicationDetails(environment.store, publication)).summary.state).toBe('verifying');
+
   let lookups = 0;
-  const { differences } = await publishedWith(async (request) => {
-    if (!isLookup(request.path)) return request.forward();
-    lookups += 1;
-    return lookups <= 2 ? undefined : request.forward();
+  const result = await publishedWith({
+    files: clean,
+    publication,
+    before: async (request) => {
+      lookups += 1;
+      return lookups <= 2 ? undefined : request.forward();
+    },
   });
   expect(lookups).toBeGreaterThan(2);
-  expect(differences).toEqual([]);
+  expect(result).toMatchObject({ state: 'live', is_found: true });
 });
 
-test('the canary looks up known licenses when a publication has gone live', async () => {
-  const lookups: string[] = [];
-  const { differences, summary } = await publishedWith((request) => {
-    if (isLookup(request.path)) lookups.push(request.path);
-    return request.forward();
+test('a lookup after the switch that finds nothing is told; the publication stays live', async () => {
+  const result = await publishedWith({
+    isGuarded: false,
+    after: async (request) =>
+      isLookup(request.path) ? { status: 500, body: '{"error":"broken"}' } : request.forward(),
   });
-  expect(differences).toEqual([]);
-  expect(lookups).not.toEqual([]);
-  expect(summary).toMatchObject({ state: 'live' });
-  expect(summary.differences).toBeUndefined();
-});
-
-test('a result that differs from the files is recorded in the ledger, and the publication stays live', async () => {
-  const { differences, summary, events } = await publishedWith(async (request) => {
-    const answer = await request.forward();
-    if (!isLookup(request.path)) return answer;
-    return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
-  });
-  expect(differences).toContainEqual(
-    expect.stringMatching(/^Nursing Board \S+, by number: the answer differs from the files$/),
-  );
-  expect(differences).toContainEqual(expect.stringMatching(/^Nursing Board \S+, by person: /));
-  expect(summary).toMatchObject({ state: 'live', differences: differences });
-  expect(events.map(({ event }) => event)).toContain('canary_failed');
-});
-
-test('failed lookups, one by number and one by name per board, count as differences, and the publication stays live', async () => {
-  const { differences, summary } = await publishedWith((request) =>
-    isLookup(request.path)
-      ? Promise.resolve({ status: 500, body: '{"error":"broken","status":500}' })
-      : request.forward(),
-  );
-  expect(differences).toHaveLength(2 * FIXTURE_BOARDS);
-  expect(summary.state).toBe('live');
+  expect(result).toMatchObject({ state: 'live', is_found: false });
 });
 
 test.each([
@@ -116,38 +129,39 @@ test.each([
     business: [],
   });
   await writeFile(files.business, await readFile(FIXTURES.business));
-  const { differences } = await publishedWith((request) => request.forward(), { files });
-  expect(differences).toEqual([]);
+  const result = await publishedWith({ files, isGuarded: false });
+  expect(result).toMatchObject({ state: 'live' });
+  expect(result).not.toMatchObject({
+    overridden: expect.arrayContaining([expect.stringMatching(/^canary/)]),
+  });
 });
 
-test('a publication that was killed right after the switch is completed: canary, statuses and unknown labels', async () => {
+test('a publication that was killed right after the switch is completed: lookup, statuses and unknown labels', async () => {
   const publication = newId();
-  const killed = publishedWith(async () => undefined, { publication });
+  const killed = publishedWith({ publication, isGuarded: false, after: async () => undefined });
   await expect(killed).rejects.toThrow();
   const lookups: string[] = [];
-  const { result, summary, events } = await publishedWith(
-    async (request) => {
-      // The canary reads a license of each board from the index, since the process that sent them is gone.
-      const isSample = request.body.includes('"query":{"term":{"board"');
-      if (!isLookup(request.path) || isSample) return request.forward();
-      lookups.push(request.path);
-      const answer = await request.forward();
-      return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
+  const result = await publishedWith({
+    publication,
+    isGuarded: false,
+    isLive: true,
+    after: (request) => {
+      if (isLookup(request.path)) lookups.push(request.path);
+      return request.forward();
     },
-    { publication, isLive: true },
-  );
+  });
   expect(lookups).not.toEqual([]);
+  const { summary, events } = await publicationDetails(environment.store, publication);
   expect(events.map(({ event }) => event)).toEqual([
-    ...['reading', 'loading', 'verifying', 'live', 'canary_failed'],
+    ...['reading', 'loading', 'verifying', 'verifying', 'live'],
   ]);
-  const differs = expect.stringMatching(/^Nursing Board \S+, by number: the answer differs from the files$/);
-  expect(result.canary_differences).toContainEqual(differs);
+  expect(result).toMatchObject({ state: 'live', is_found: true, seconds: expect.any(Number) });
   expect(summary).toMatchObject({
     state: 'live',
     statuses: { ACTIVE: expect.any(Number) },
-    unknown_labels: result.unknown_labels,
+    unknown_labels: expect.objectContaining({}),
+    checks: expect.arrayContaining([expect.objectContaining({ check: 'canary', passed: true })]),
     forced: 'a test of something else',
   });
-  expect(Object.keys(result.unknown_labels)).not.toEqual([]);
-  expect(result.seconds).toBeGreaterThan(0);
+  expect(Object.keys(summary.unknown_labels ?? {})).not.toEqual([]);
 });

@@ -82,7 +82,8 @@ export async function publishForced(
   const { summary, events } = await publicationDetails(environment.store, result.publication);
   expect(summary).toMatchObject({ state: 'live', forced: force });
   const event = events.find((each) => each.event === 'live');
-  expect(event).toMatchObject({ forced: force, reasons });
+  // A refusal before the comparison does not have what that finds.
+  expect(event).toMatchObject({ forced: force, reasons: expect.arrayContaining([...reasons]) });
   return result;
 }
 

@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { DisciplineCounts } from '../../src/publications/metadata.ts';
 import { type CandidateLicenses, guardLicenses } from '../../workers/publish/guards.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
+import { reasonsOf } from '../support/judgements.ts';
 
 const DENTAL = 'Dental Board';
 
@@ -45,7 +46,7 @@ function reasons(
     boards: {},
     ...(before && { discipline: { ...NONE, ...before } }),
   };
-  return guardLicenses(now, baseline, configOf(settings));
+  return reasonsOf(guardLicenses(now, baseline, configOf(settings)));
 }
 
 function namesOf(sentences: readonly string[]): string[] {
@@ -99,19 +100,6 @@ describe('a guard stops a drop of licenses with a disciplinary sub-status', () =
       'fewer_disciplined: 0 licenses of the board "Dental Board" tell of discipline, in the live publication 40; ' +
         'more than 20 % fewer (GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
     ]);
-  });
-});
-
-describe('a guard stops a file without a column about discipline', () => {
-  test("if the live publication's file had it", () => {
-    expect(reasons({}, { missing_columns: ['individual.BOARD_ACTION'] })).toEqual([
-      "discipline_columns: The column individual.BOARD_ACTION is missing; the live publication's file had it.",
-    ]);
-  });
-
-  test("but not if the live publication's file did not have it either", () => {
-    const missing_columns = ['business.BOARD_ACTION'];
-    expect(reasons({ missing_columns }, { missing_columns })).toEqual([]);
   });
 });
 

@@ -5,10 +5,11 @@ import type { PublicationSummary } from '../../src/publications/history.ts';
 import {
   type CandidateFiles,
   type CandidateLicenses,
-  guardFiles,
-  guardLicenses,
+  guardFiles as filesGuards,
+  guardLicenses as licensesGuards,
 } from '../../workers/publish/guards.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
+import { reasonsOf } from '../support/judgements.ts';
 
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
@@ -24,6 +25,16 @@ function configOf(settings: Readonly<Record<string, string>> = {}): Config {
 }
 
 const CONFIG = configOf();
+
+/** Why the guards refuse files. */
+function guardFiles(...given: Parameters<typeof filesGuards>): string[] {
+  return reasonsOf(filesGuards(...given));
+}
+
+/** Why the guards refuse licenses. */
+function guardLicenses(...given: Parameters<typeof licensesGuards>): string[] {
+  return reasonsOf(licensesGuards(...given));
+}
 
 /** The name that a reason begins with. */
 function namesOf(reasons: readonly string[]): string[] {
@@ -44,6 +55,7 @@ function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
     date: DATE,
     today: DATE,
     sources: sourcesOf(DATE, DATE),
+    goneColumns: [],
     ...files,
   };
 }

@@ -56,7 +56,7 @@ describeUnless(NO_PROMTOOL, 'promtool', () => {
 /** What `/metrics` of the API and of the worker show. */
 async function shownMetrics(): Promise<string> {
   const worker = workerMetrics();
-  const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
+  const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', withheld: 0 } };
   return [await apiMetrics.metrics(), await worker.text(times, { waiting: 0 }, { paused: 0, since: 0 })].join(
     '\n',
   );

@@ -147,7 +147,7 @@ describe('statuses with free text', () => {
       const label = `${at} ${'\u6f22'.repeat(3900)}`;
       noteSent(tally, operation(at + 2, { status: label, board: `${at % 100} ${'x'.repeat(190)}` }));
       for (const kind of ['board', 'license type', 'status', 'sub-status', 'board action'] as const)
-        noteUnknown(tally, [{ kind, label }]);
+        noteUnknown(tally, [{ kind, label }], NURSING);
     }
     expect(Buffer.byteLength(JSON.stringify(tallySummary(tally)))).toBeLessThan(150_000);
   });
@@ -196,19 +196,23 @@ function told({ unknownLabels }: Tally): Record<string, number> {
 describe('unknown labels', () => {
   test('of Board Action are counted for their guard', () => {
     const tally = newTally();
-    noteUnknown(tally, [
-      { kind: 'board action', label: 'Y' },
-      { kind: 'board action', label: 'Y' },
-    ]);
+    noteUnknown(
+      tally,
+      [
+        { kind: 'board action', label: 'Y' },
+        { kind: 'board action', label: 'Y' },
+      ],
+      NURSING,
+    );
     expect(tally).toMatchObject({ unknownBoardActions: 2, unknownRows: 0 });
     expect(told(tally)).toEqual({ 'board action: Y': 1 });
   });
 
   test('are listed by kind, with the number of rows', () => {
     const tally = newTally();
-    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
-    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
-    noteUnknown(tally, [{ kind: 'license type', label: 'NUR: Robot' }]);
+    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }], NURSING);
+    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }], NURSING);
+    noteUnknown(tally, [{ kind: 'license type', label: 'NUR: Robot' }], NURSING);
     expect(told(tally)).toEqual({ 'board: Board of Wizardry': 2, 'license type: NUR: Robot': 1 });
   });
 
@@ -219,16 +223,20 @@ describe('unknown labels', () => {
     ['license type', 0],
   ] as const)('of the kind %j count as unknown rows for the guard: %d', (kind, rows) => {
     const tally = newTally();
-    noteUnknown(tally, [{ kind, label: 'Unheard of' }]);
+    noteUnknown(tally, [{ kind, label: 'Unheard of' }], NURSING);
     expect(tally.unknownRows).toBe(rows);
   });
 
   test('of two kinds in one row count as one row', () => {
     const tally = newTally();
-    noteUnknown(tally, [
-      { kind: 'board', label: 'Board of Wizardry' },
-      { kind: 'status', label: 'Hovering' },
-    ]);
+    noteUnknown(
+      tally,
+      [
+        { kind: 'board', label: 'Board of Wizardry' },
+        { kind: 'status', label: 'Hovering' },
+      ],
+      NURSING,
+    );
     expect(tally.unknownRows).toBe(1);
     expect(told(tally)).toEqual({ 'board: Board of Wizardry': 1, 'status: Hovering': 1 });
   });
@@ -236,9 +244,9 @@ describe('unknown labels', () => {
   test('are listed up to 200 of up to 100 characters each; all rows are counted', () => {
     const tally = newTally();
     for (let at = 0; at < 300; at += 1) {
-      noteUnknown(tally, [{ kind: 'status', label: `${at} ${'x'.repeat(500)}` }]);
+      noteUnknown(tally, [{ kind: 'status', label: `${at} ${'x'.repeat(500)}` }], NURSING);
     }
-    noteUnknown(tally, [{ kind: 'status', label: `0 ${'x'.repeat(500)}` }]);
+    noteUnknown(tally, [{ kind: 'status', label: `0 ${'x'.repeat(500)}` }], NURSING);
     const [first, ...others] = tally.unknownLabels;
     expect(others).toHaveLength(199);
     expect(first).toEqual([`status: 0 ${'x'.repeat(98)}`, 2]);

@@ -3,14 +3,23 @@ import { licenseRecord } from '../../src/licenses/license.ts';
 import { type BulkOperation, type PublicationDocument, publicationDocument } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
-const BATCH_BYTES = 4 << 20;
+export const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 10_000;
 
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
-/** Documents by position, and the body of the bulk request that creates them. */
-export type Batch = ReturnType<typeof batchIn>;
+/** Some bulk operations, by position. */
+export interface Batch {
+  readonly count: number;
+  /** The request with the operations at these positions. */
+  body(positions: readonly number[]): Buffer;
+  /** Returns its memory, for a later batch. */
+  release(): void;
+}
+
+/** The creation of some documents. */
+export type DocumentBatch = ReturnType<typeof batchIn>;
 
 /**
  * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
@@ -18,7 +27,7 @@ export type Batch = ReturnType<typeof batchIn>;
  */
 export async function* batched(
   groups: AsyncIterable<readonly BulkOperation[]>,
-): AsyncGenerator<Batch, void, undefined> {
+): AsyncGenerator<DocumentBatch, void, undefined> {
   const free: Memory[] = [];
   let filling: Memory | undefined;
   for await (const group of groups) {
@@ -83,16 +92,13 @@ function bytesAt({ bytes, ends }: Texts, position: number): Buffer {
 function batchIn(memory: Memory, free: Memory[]) {
   const { bodies, rows } = memory;
   return {
-    /** How many documents there are. */
     count: bodies.count,
-    /** The request that creates the documents at these positions. */
     body: (positions: readonly number[]): Buffer =>
       positions.length === bodies.count
         ? bodies.bytes.subarray(0, bodies.ends[bodies.count - 1])
         : Buffer.concat(positions.map((position) => bytesAt(bodies, position))),
     document: (position: number): PublicationDocument =>
       documentOf(bytesAt(bodies, position).toString(), bytesAt(rows, position).toString()),
-    /** Returns the buffers, for a later batch. */
     release: (): void => {
       if (bodies.bytes.length !== BATCH_BYTES) return;
       bodies.count = 0;

@@ -19,9 +19,8 @@ export interface Built {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
-  /** What is unusual about the files, a sentence each. */
-  readonly notes: readonly string[];
   readonly digests: Digests;
+  readonly goneColumns: ReadonlySet<string>;
 }
 
 /**
@@ -36,7 +35,7 @@ export async function build(
   { index, epoch }: { readonly index: string; readonly epoch: number },
 ): Promise<Built> {
   const { config, job } = run;
-  const { sources, date, isSampleData: sample } = prepared;
+  const { sources, date, isSampleData: sample, goneColumns } = prepared;
   const begun: PublicationMetadata = {
     publication: job.publication,
     epoch,
@@ -54,13 +53,14 @@ export async function build(
   const summary = tallySummary(tally);
   const { counts, boards, discipline } = summary;
   const { baseline } = run;
-  run.enforce(guardLicenses(tally, baseline, config), summary);
+  run.enforce(guardLicenses(tally, baseline, config, goneColumns), summary);
+  run.notes.push(...notesOf(sources, tally, baseline));
   const files = {
     individual: describeSource(sources.individual, tally),
     business: describeSource(sources.business, tally),
   };
   const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, notes: notesOf(sources, tally, baseline), digests };
+  return { index, metadata, tally, digests, goneColumns };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */
@@ -224,9 +224,9 @@ async function loadFiles(
       rejected.add(file, row, `${id}: ${refused.reason}`);
       if (digests.refused.size > MAX_REFUSED)
         throw new RefusedError([refusal('duplicates', TOO_MANY_REFUSED)]);
-      const reasons =
-        job.force === undefined && tally.duplicates > MANY_DUPLICATES ? tooManyDuplicates(tally, config) : [];
-      if (reasons.length > 0) throw new RefusedError(reasons, tallySummary(tally));
+      const duplicates = tooManyDuplicates(tally, config);
+      if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
+        run.enforce([duplicates], tallySummary(tally));
     },
   });
   await rejected.flush();

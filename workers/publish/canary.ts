@@ -1,65 +1,79 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { BOARDS, type Board, boardByName } from '../../src/licenses/boards.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
+import { type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import { type LookupOutcome, type LookupRequest, typedTexts } from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
-import { type DatedOutcome, liveLookups } from '../../src/lookup/service.ts';
-import { trackLivePublication } from '../../src/publications/live.ts';
-import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import { search } from '../../src/storage/checked-search.ts';
+import { type Lookups, liveLookups } from '../../src/lookup/service.ts';
+import { readPublication, trackLivePublication } from '../../src/publications/live.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Tally } from './tally.ts';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
 
+/** How many persons and how many businesses of each board are looked up. */
+const LICENSES_OF_KIND = 3;
+
 /**
- * Asks the lookup path, as clients do, for one known license of each board, by number and by name, once the
- * publication is live. Never throws: a lookup that fails three times is a difference.
+ * Asks the lookup service, as clients do, for some licenses of each board, by number and by name, in an index that is
+ * not live yet.
  *
- * @param date the publication's run date, `YYYY-MM-DD`
  * @returns one sentence for each answer that differs from the files, without a holder's name
+ * @throws what the lookup service throws when it does not answer three times
  */
 export async function askCanary(
   store: Store,
-  date: string,
-  licenses: readonly KnownLicense[],
-): Promise<string[]> {
-  const lookups = licenses.flatMap(lookupsOf);
+  index: string,
+  samples: Tally['samples'],
+): Promise<readonly string[]> {
+  const publication = await readPublication(store, index);
+  const tracker = { current: () => publication, refresh: async () => publication };
+  const lookups = liveLookups(store.client, tracker);
+  const wrong: string[] = [];
+  for (const sample of samples.values()) {
+    const licenses = sample.map(({ body }) => knownLicense.parse(sentIn(body)));
+    const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
+    const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));
+    const asked = chosen.flatMap(lookupsOf).map(async ({ request, expected }) => {
+      const outcome = await answered(lookups, request);
+      if (outcome === undefined || !isAnswered(outcome, expected))
+        wrong.push(
+          `${expected.board} ${expected.license_number}, by ${request.by}: the answer differs from the files`,
+        );
+    });
+    await Promise.all(asked);
+  }
+  return wrong;
+}
+
+/**
+ * Whether a lookup through the alias finds what is there. An answer that fails is one, too: the publication is live.
+ */
+export async function isFoundThroughAlias(store: Store): Promise<boolean> {
   const tracker = trackLivePublication(store, () => undefined);
-  const live = liveLookups(store.client, tracker);
   try {
-    const differences = await Promise.all(
-      lookups.map(async ({ request, expected }) => {
-        const what = `${expected.board} ${expected.license_number}, by ${request.by}`;
-        try {
-          const answer = await answered(() => live.lookUp(request));
-          if (answer.date !== date) return `${what}: answered from the dataset of ${answer.date}`;
-          return isAnswered(answer.outcome, expected) ? [] : `${what}: the answer differs from the files`;
-        } catch (error) {
-          return `${what}: ${error instanceof Error ? error.message : String(error)}`;
-        }
-      }),
-    );
-    return differences.flat();
+    await tracker.refresh();
+    return await liveLookups(store.client, tracker).isAnswering();
   } finally {
     tracker.stop();
   }
 }
 
-/** Tries a lookup again that failed: on a busy machine OpenSearch may answer too late. A wrong answer is not a failure. */
-async function answered(lookUp: () => Promise<DatedOutcome>): Promise<DatedOutcome> {
-  for (let tries = 1; tries < MAX_TRIES; tries += 1) {
+/** Tries a lookup again that failed: on a busy machine OpenSearch may answer too late. `undefined` where it refuses. */
+async function answered(lookups: Lookups, request: LookupRequest): Promise<LookupOutcome | undefined> {
+  for (let tries = 1; ; tries += 1) {
     try {
-      return await lookUp();
-    } catch {
+      return (await lookups.lookUp(request)).outcome;
+    } catch (error) {
+      if (error instanceof BadRequestError) return undefined;
+      if (tries === MAX_TRIES) throw error;
       await sleep(PAUSE_MS);
     }
   }
-  return lookUp();
 }
 
 interface CanaryLookup {
@@ -69,30 +83,12 @@ interface CanaryLookup {
 
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
-/** A license that must be found. */
-export type KnownLicense = z.output<typeof knownLicense>;
-
-/** One license of each board, as it was sent. */
-export function licensesSent(samples: Tally['samples']): KnownLicense[] {
-  return [...samples.values()].flatMap(([first]) =>
-    first === undefined ? [] : [knownLicense.parse(JSON.parse(first.body.split('\n')[1] ?? ''))],
-  );
-}
-
-const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: knownLicense })) }) });
-
-/** One license of each board, from the index: where the process that sent them was killed. */
-export async function licensesStored({ client }: Store, { index }: LicensesIndex): Promise<KnownLicense[]> {
-  const found = await Promise.all(
-    BOARDS.map(({ name }) =>
-      search(client, hits, { index, body: { size: 1, query: { term: { board: name } } } }),
-    ),
-  );
-  return found.flatMap((each) => each.hits.hits.map((hit) => hit._source));
+function sentIn(body: string): unknown {
+  return JSON.parse(body.split('\n')[1] ?? '');
 }
 
 /** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
-function lookupsOf({ keys, ...expected }: KnownLicense): CanaryLookup[] {
+function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>): CanaryLookup[] {
   const board = boardByName(expected.board);
   if (board === undefined) return [];
   const isBusiness = keys.kind === 'business';
@@ -124,9 +120,13 @@ function personLookup(board: Board, { full_name: name }: LicenseRecord): LookupR
   return [{ by: 'person', board, lastName: holder.lastName, ...given, filters: {} }];
 }
 
-/** Whether the license is in the answer, or may be among those that a long answer leaves out. */
+/**
+ * Whether the license is in the answer. A name of a hundred licenses or more tells nothing, nor does a number that means
+ * two licenses of the board.
+ */
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
   if (outcome.outcome === 'found') return isExpected(outcome.record);
+  if (outcome.outcome === 'ambiguous_number') return true;
   return outcome.outcome === 'several' && (outcome.truncated || outcome.records.some(isExpected));
 }

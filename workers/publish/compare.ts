@@ -1,21 +1,15 @@
-import type { ChangeCause, StoredChange } from '../../src/changes/change.ts';
-import {
-  type Difference,
-  differences,
-  hasDigest,
-  readDigest,
-  recordHash,
-  writeDigest,
-} from '../../src/changes/digest.ts';
+import type { ChangeCause } from '../../src/changes/change.ts';
+import { columnOfField, type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
+import { DIGEST_PARTS, hasDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { type FeedState, newFeed, TooManyChangesError } from '../../src/changes/feed.ts';
 import { keptFeed } from '../../src/changes/segments.ts';
 import {
-  changeWriter,
+  changeMaker,
+  changeOperation,
   type FeedChanges,
   recordsOf,
   withoutChanges,
 } from '../../src/changes/stored-changes.ts';
-import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { recordText } from '../../src/licenses/license.ts';
 import { writeLicenseTypes } from '../../src/publications/license-types.ts';
@@ -23,93 +17,132 @@ import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/li
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
+import { guardComparison, guardedComparison } from './board-guards.ts';
 import type { Built } from './build.ts';
+import { type ChangeFile, changeFile } from './change-file.ts';
 import type { Digests } from './digests.ts';
-import { type ChangedLicenses, guardChanges } from './guards.ts';
-import { type PublishRun, refusal } from './run.ts';
-import { licenseTypes } from './tally.ts';
+import { judge } from './judgement.ts';
+import { sendBatches } from './load.ts';
+import type { PublishRun } from './run.ts';
+import { licenseTypes, tallySummary } from './tally.ts';
 
-const LICENSES_A_REQUEST = 250;
+/** Stores what the next publication is compared with. */
+export async function keepDigest({ store }: PublishRun, { index, tally, digests }: Built): Promise<void> {
+  await correctRefused(store, index, digests);
+  await writeDigest(store, index, digests.digest);
+  await writeLicenseTypes(store, index, licenseTypes(tally));
+}
 
 /**
- * Compares the loaded licenses with the live publication, stores what changed, and keeps the digest for the next
- * comparison. The changes become visible when the publication goes live.
+ * Compares the loaded licenses with the live publication, asks the guards, and stores what changed. The changes become
+ * visible when the publication goes live.
  *
- * @throws {RefusedError} when too many licenses changed
+ * @throws {RefusedError} when a guard refuses what changed; then no change is stored
  */
 export async function compare(run: PublishRun, built: Built): Promise<FeedChanges> {
   const { store, live } = run;
-  const { index, metadata, digests } = built;
+  const { metadata } = built;
   run.enter('comparing');
-  await correctRefused(run, index, digests);
-  await writeDigest(store, index, digests.digest);
-  await writeLicenseTypes(store, index, licenseTypes(built.tally));
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
   const feed = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
   try {
-    if (await hasDigest(store, live.index)) return await storeChanges(run, live, built, feed);
+    if (await hasDigest(store, live.index)) return await withChanges(run, live, built, feed);
   } catch (error) {
     if (error instanceof TooManyChangesError) {
-      run.enforce([refusal('many_changes', `${error.message} If forced, a new feed of changes starts.`)]);
+      const sentence = `${error.message} If forced, a new feed of changes starts.`;
+      run.enforce([judge('many_changes', 1, 0, { sentence })]);
     } else if (!(error instanceof BadDocumentError)) throw error;
   }
-  // Without the live publication's digest, what changed is not known.
+  run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
   return withoutChanges(await feedAfterGap(store, feed, metadata));
 }
 
-async function storeChanges(
+async function withChanges(
   run: PublishRun,
   live: LicensesIndex,
-  { index, metadata, digests }: Built,
+  built: Built,
   feed: FeedState,
 ): Promise<FeedChanges> {
-  const { store, config, job } = run;
-  const indices = { before: live.index, after: index };
-  const writer = changeWriter(store, indices, feed, metadata, digests.newFields);
-  const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
-  const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
-  const reasons = () => guardChanges(counted, run.baseline, config);
-  for await (const group of groupsOfDifferences(run, live, digests)) {
-    run.signal.throwIfAborted();
-    const differing = group.map((each): Differing => ({ ...each, cause: causeOf(each, rejected) }));
-    // What the guard refuses needs no further changes, only their number.
-    const isRefused = job.force === undefined && reasons().length > 0;
-    const changes = isRefused ? differing : await writer.write(differing);
-    for (const change of changes) countForGuard(counted, change);
+  if (run.isCheck) {
+    await askGuards(run, live, built, async () => undefined);
+    return withoutChanges(feed);
   }
-  run.enforce(reasons());
-  return writer.finish();
+  const maker = changeMaker(feed, built.metadata, built.digests.newFields);
+  const file = await changeFile(run.config.STATE_DIR);
+  try {
+    await askGuards(run, live, built, async (license, cause) => {
+      const change = maker.make(license, cause);
+      if (change !== undefined) await file.add(changeOperation(change));
+    });
+    await storeChanges(run, file, maker.total());
+    return await maker.finish(run.store);
+  } finally {
+    await file.close();
+  }
 }
 
-/** A license that is not the same in two publications, and why. */
-type Differing = Pick<StoredChange, 'license' | 'kind' | 'cause'>;
-
-/** All differences from the live publication, in groups that are read and written together. */
-async function* groupsOfDifferences(
-  { store }: PublishRun,
+/**
+ * Compares, and asks the guards once all differences are known.
+ *
+ * @param onDifference gets each license that differs
+ * @throws {RefusedError} when a guard refuses what changed
+ */
+async function askGuards(
+  run: PublishRun,
   live: LicensesIndex,
-  { digest }: Digests,
-): AsyncGenerator<readonly Difference[], void, undefined> {
-  let group: Difference[] = [];
-  let part = 0;
-  for await (const before of readDigest(store, live.index)) {
-    for (const difference of differences(before, digest.part(part))) {
-      group.push(difference);
-      if (group.length === LICENSES_A_REQUEST) {
-        yield group;
-        group = [];
-      }
+  built: Built,
+  onDifference: (license: DifferingLicense, cause: ChangeCause) => Promise<void>,
+): Promise<void> {
+  const { store, config, baseline, signal, job } = run;
+  const { index, tally, digests, goneColumns } = built;
+  const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
+  const accepted = (job.accept ?? []).flatMap((each) => each.split(':').slice(1));
+  const compared = guardedComparison(
+    tally.profiles,
+    {
+      goneColumns,
+      boards: live.metadata.boards ?? {},
+      newColumns: new Set([...digests.newFields].map((field) => columnOfField(field, ''))),
+      acceptedColumns: new Set(accepted.map((column) => column.toUpperCase())),
+    },
+    config,
+  );
+  const licenses = tally.counts.licenses + tally.counts.endorsements;
+  const groups = differingLicenses(store, {
+    ...{ before: live.index, after: index, signal },
+    parts: digests.digest.parts(),
+    onPart: (parts) => run.advance(Math.round((licenses * parts) / DIGEST_PARTS), licenses),
+  });
+  for await (const group of groups) {
+    for (const license of group) {
+      const cause = causeOf(license, rejected);
+      compared.add(license, cause);
+      await onDifference(license, cause);
     }
-    part += 1;
   }
-  if (group.length > 0) yield group;
+  if (baseline === undefined) return;
+  const { judgements, notes } = guardComparison(compared, config);
+  run.enforce(judgements, tallySummary(tally));
+  run.notes.push(...notes);
+}
+
+async function storeChanges(run: PublishRun, file: ChangeFile, total: number): Promise<void> {
+  const { store, signal, giveUpAfterMs } = run;
+  if (total === 0) return;
+  run.enter('storing changes');
+  let stored = 0;
+  const onLoaded = (count: number) => {
+    stored += count;
+    run.advance(stored, total);
+  };
+  await sendBatches(store.client, store.names.changes, file.batches(), { signal, giveUpAfterMs, onLoaded });
 }
 
 /** @param rejected the numbers in rows that could not be read, now and in the live publication */
 function causeOf(
-  { license, kind, isSameRow }: Difference,
+  { license, kind, isSameRow }: DifferingLicense,
   rejected: Readonly<Record<'now' | 'before', ReadonlySet<string>>>,
 ): ChangeCause {
   const number = numberKey(license.slice(license.indexOf('/') + 1));
@@ -123,19 +156,11 @@ function causeOf(
   }
 }
 
-function countForGuard(
-  counted: ChangedLicenses,
-  { license, kind, cause, fields = {} }: Differing & Partial<Pick<StoredChange, 'fields'>>,
-): void {
-  if (kind === 'added' || cause !== 'data') return;
-  counted.licenses += 1;
-  addTo(counted.boards, license.slice(0, license.indexOf('/')));
-  for (const name of Object.keys(fields)) addTo(counted.fields, name);
-}
+const LICENSES_A_REQUEST = 250;
 
 /** Of a license that several rows have, or that OpenSearch refused, the digest gets what the index has. */
 async function correctRefused(
-  { store }: PublishRun,
+  store: PublishRun['store'],
   index: string,
   { digest, refused }: Digests,
 ): Promise<void> {

@@ -55,6 +55,15 @@ export function emptyDigests({ live }: PublishRun, sources: Sources): Digests {
   };
 }
 
+/** The columns that the live publication's files have and these do not, such as `business.SUB_CATEGORY`. */
+export function goneColumns(sources: Sources, before: PublicationMetadata['sources']): string[] {
+  return (['individual', 'business'] as const).flatMap((file) => {
+    const now = new Set(sources[file].header.named.map(({ name }) => name));
+    const gone = (before?.[file].columns ?? []).filter((column) => !now.has(column));
+    return gone.map((column) => `${file}.${column}`);
+  });
+}
+
 /**
  * The fields of extra data that only columns have that neither of the earlier files had. Where the earlier files'
  * columns are not known, as of those that version 0.2.0 published, there are none.

@@ -1,10 +1,12 @@
+import { isPlaceColumn } from '../../src/changes/compare.ts';
 import type { Config } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
-import { type Baseline, refusal, refusalIf } from './run.ts';
+import { type Judgement, judge } from './judgement.ts';
+import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
 import type { Tally } from './tally.ts';
 
@@ -15,6 +17,8 @@ export interface CandidateFiles {
   readonly date: string;
   /** The date in Ohio. */
   readonly today: string;
+  /** The columns that the live publication's files have and these do not, such as `business.SUB_CATEGORY`. */
+  readonly goneColumns: readonly string[];
 }
 
 /** What loading the two files gave. */
@@ -31,72 +35,84 @@ function isAhead(date: string, today: string): boolean {
 }
 
 /**
- * Why the files should not be loaded. Each reason begins with its guard's name; where there is a threshold,
- * it names the setting.
+ * Whether the files should be loaded. Where there is a threshold, the sentence of a guard names the setting.
  *
  * @param rolledBack the publications that were rolled back
  */
 export function guardFiles(
-  { date, today, sources: { individual, business } }: CandidateFiles,
+  { date, today, goneColumns, sources: { individual, business } }: CandidateFiles,
   baseline: Baseline,
   rolledBack: readonly PublicationSummary[],
   { GUARD_MAX_DAYS_OLDER: most }: Config,
-): string[] {
+): Judgement[] {
   // A date that was forced although it had not come yet must not keep the next files out.
   const before = baseline !== undefined && !isAhead(baseline.date, today) ? baseline.date : date;
   const daysOlder = daysBetween(date, before);
   const same = rolledBack.find(
     (each) => each.sha256?.individual === individual.sha256 && each.sha256.business === business.sha256,
   );
+  const daysApart = daysBetween(individual.runDate ?? date, business.runDate ?? individual.runDate ?? date);
   return [
-    ...refusalIf(
-      individual.runDate !== undefined &&
-        business.runDate !== undefined &&
-        individual.runDate !== business.runDate,
-      'dates_differ',
-      `The individual file is of ${individual.runDate}, the business file of ${business.runDate}.`,
-    ),
-    ...refusalIf(isAhead(date, today), 'future', `The files are of ${date}, but today is ${today} in Ohio.`),
-    ...refusalIf(
-      daysOlder > most,
-      'older',
-      `The files are of ${date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
+    judge('dates_differ', individual.runDate === undefined ? 0 : Math.abs(daysApart), 0, {
+      sentence: `The individual file is of ${individual.runDate}, the business file of ${business.runDate}.`,
+    }),
+    judge('future', Math.max(0, daysBetween(today, date)), MAX_DAYS_AHEAD, {
+      sentence: `The files are of ${date}, but today is ${today} in Ohio.`,
+    }),
+    judge('older', Math.max(0, daysOlder), most, {
+      sentence:
+        `The files are of ${date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
         `${before} (GUARD_MAX_DAYS_OLDER=${most}).`,
-    ),
-    ...refusalIf(
-      same !== undefined,
-      'rolled_back',
-      `Publication ${same?.publication} had the same files and was rolled back.`,
-    ),
+    }),
+    judge('rolled_back', same === undefined ? 0 : 1, 0, {
+      sentence: `Publication ${same?.publication} had the same files and was rolled back.`,
+    }),
+    ...goneColumns.map((each) => {
+      const [file, column = ''] = each.split('.', 2);
+      return judge('column_gone', 1, 0, {
+        column,
+        isTooFew: isPlaceColumn(column),
+        sentence: `The ${file} file has no column ${column} any more.`,
+      });
+    }),
   ];
 }
 
-/** Why what was loaded should not go live, each reason as in `guardFiles`. */
-export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, config: Config): string[] {
+/**
+ * Whether what was loaded should go live, as `guardFiles`.
+ *
+ * @param goneColumns what the files can not say any more is not compared
+ */
+export function guardLicenses(
+  loaded: CandidateLicenses,
+  baseline: Baseline,
+  config: Config,
+  goneColumns: ReadonlySet<string> = new Set(),
+): Judgement[] {
   const { counts, unknownRows, cutOff } = loaded;
   const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
   return [
     ...[...cutOff].map((file) =>
-      refusal('truncated', `The ${file} file ends inside a row; it was cut off on its way.`),
+      judge('truncated', 1, 0, {
+        sentence: `The ${file} file ends inside a row; it was cut off on its way.`,
+      }),
     ),
     ...(baseline?.counts === undefined ? [] : fewerRows(loaded, baseline.counts, baseline.boards, config)),
-    ...refusalIf(
-      counts.rejected > share(GUARD_MAX_REJECTED_PERCENT, counts.rows),
-      'rejected',
-      `${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
+    judge('rejected', percent(counts.rejected, counts.rows), GUARD_MAX_REJECTED_PERCENT, {
+      sentence:
+        `${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
         `${GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
-    ),
-    ...tooManyDuplicates(loaded, config),
-    ...refusalIf(
-      unknownRows > share(GUARD_MAX_UNKNOWN_PERCENT, counts.rows),
-      'unknown_labels',
-      `${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
+    }),
+    tooManyDuplicates(loaded, config),
+    judge('unknown_labels', percent(unknownRows, counts.rows), GUARD_MAX_UNKNOWN_PERCENT, {
+      sentence:
+        `${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
         `catalog, more than ${GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
-    ),
-    ...unknownBoardActions(loaded, config),
+    }),
+    unknownBoardActions(loaded, config),
     ...(baseline?.discipline === undefined
       ? []
-      : lessDiscipline(loaded.discipline, baseline.discipline, config)),
+      : lessDiscipline(loaded.discipline, baseline.discipline, goneColumns, config)),
   ];
 }
 
@@ -104,12 +120,10 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
 export function tooManyDuplicates(
   { duplicates }: Pick<CandidateLicenses, 'duplicates'>,
   { GUARD_MAX_DUPLICATES: most }: Config,
-): string[] {
-  return refusalIf(
-    duplicates > most,
-    'duplicates',
-    `${duplicates} numbers are duplicated within a board, more than ${most} (GUARD_MAX_DUPLICATES).`,
-  );
+): Judgement {
+  return judge('duplicates', duplicates, most, {
+    sentence: `${duplicates} numbers are duplicated within a board, more than ${most} (GUARD_MAX_DUPLICATES).`,
+  });
 }
 
 /** Fewer licenses than the live publication has, in all and at one board. */
@@ -117,26 +131,27 @@ function fewerRows(
   { counts: { licenses }, boards: now }: CandidateLicenses,
   before: PublicationCounts,
   boards: Readonly<Record<string, number>> = {},
-  { GUARD_MIN_ROWS_PERCENT: percent, GUARD_BOARD_ROWS_FEWER: fewer }: Config,
-): string[] {
+  { GUARD_MIN_ROWS_PERCENT: least, GUARD_BOARD_ROWS_FEWER: fewer }: Config,
+): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
   return [
-    ...refusalIf(
-      licenses < share(percent, before.licenses),
-      'fewer_rows',
-      `${licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
-        `${percent} % (GUARD_MIN_ROWS_PERCENT).`,
-    ),
+    judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
+      ...{ before: before.licenses, now: licenses },
+      sentence:
+        `${licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
+        `${least} % (GUARD_MIN_ROWS_PERCENT).`,
+    }),
     ...Object.entries(boards)
       .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
-      .flatMap(([board, count]) => {
+      .map(([board, count]) => {
         const left = now.get(board) ?? 0;
-        return refusalIf(
-          left < share(percent, count) && count - left > fewer,
-          'fewer_rows_at_board',
-          `${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
-            `${percent} % (GUARD_MIN_ROWS_PERCENT) and more than ${fewer} fewer (GUARD_BOARD_ROWS_FEWER).`,
-        );
+        return judge('fewer_rows_at_board', percentFewer(left, count), 100 - least, {
+          ...{ board, before: count, now: left },
+          isTooFew: count - left <= fewer,
+          sentence:
+            `${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
+            `${least} % (GUARD_MIN_ROWS_PERCENT) and more than ${fewer} fewer (GUARD_BOARD_ROWS_FEWER).`,
+        });
       }),
   ];
 }
@@ -148,93 +163,81 @@ const LEAST_FEWER_OF_PART = 10;
 
 function unknownBoardActions(
   { unknownBoardActions: unknown, discipline }: CandidateLicenses,
-  { GUARD_MAX_UNKNOWN_PERCENT: percent }: Config,
-): string[] {
-  return refusalIf(
-    unknown >= LEAST_FEWER && unknown > share(percent, unknown + discipline.boardActions),
-    'unknown_board_actions',
-    `${unknown} licenses have a Board Action other than Yes, No and blank, ${discipline.boardActions} have Yes; ` +
-      `more than ${percent} % of both (GUARD_MAX_UNKNOWN_PERCENT).`,
-  );
+  { GUARD_MAX_UNKNOWN_PERCENT: limit }: Config,
+): Judgement {
+  return judge('unknown_board_actions', percent(unknown, unknown + discipline.boardActions), limit, {
+    column: 'BOARD_ACTION',
+    isTooFew: unknown < LEAST_FEWER,
+    sentence:
+      `${unknown} licenses have a Board Action other than Yes, No and blank, ${discipline.boardActions} have Yes; ` +
+      `more than ${limit} % of both (GUARD_MAX_UNKNOWN_PERCENT).`,
+  });
 }
 
 /** Licenses that lose the mark of discipline would look as if nothing had happened. */
 function lessDiscipline(
   now: Tally['discipline'],
   before: DisciplineCounts,
-  { GUARD_MAX_DISCIPLINE_DROP_PERCENT: percent }: Config,
-): string[] {
-  const isLess = (left: number, count: number, least: number) =>
-    count - left >= least && left < share(100 - percent, count);
-  const said = (what: string, left: number, count: number) =>
-    `${left} licenses ${what}, in the live publication ${count}; more than ${percent} % fewer ` +
-    '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).';
-  const fewer = (what: string, left: number, count: number, least = LEAST_FEWER_OF_PART) =>
-    refusalIf(isLess(left, count, least), 'fewer_disciplined', said(what, left, count));
-  const withSubStatus = sum(now.subStatuses.values());
-  const withSubStatusBefore = sum(Object.values(before.sub_statuses));
-  const { boardActions } = now;
+  gone: ReadonlySet<string>,
+  { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
+): Judgement[] {
+  const fewer = (
+    check: 'fewer_board_actions' | 'fewer_disciplined',
+    what: string,
+    { left, count, least = LEAST_FEWER_OF_PART, board = null }: Fewer,
+  ) =>
+    judge(check, percentFewer(left, count), limit, {
+      ...{ board, before: count, now: left },
+      isTooFew: count - left < least,
+      sentence:
+        `${left} licenses ${what}, in the live publication ${count}; more than ${limit} % fewer ` +
+        '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
+    });
+  const acted = { left: now.boardActions, count: before.board_actions, least: LEAST_FEWER };
+  const withSubStatus = {
+    left: sum(now.subStatuses.values()),
+    count: sum(Object.values(before.sub_statuses)),
+    least: LEAST_FEWER,
+  };
+  const hasActions = !gone.has('BOARD_ACTION');
+  const hasSubStatuses = !gone.has('SUB_STATUS');
   return [
-    ...now.missingColumns.flatMap((column) =>
-      refusalIf(
-        !before.missing_columns.includes(column),
-        'discipline_columns',
-        `The column ${column} is missing; the live publication's file had it.`,
-      ),
-    ),
-    ...refusalIf(
-      isLess(boardActions, before.board_actions, LEAST_FEWER),
-      'fewer_board_actions',
-      said('have Board Action Yes', boardActions, before.board_actions),
-    ),
-    ...fewer('have a disciplinary sub-status', withSubStatus, withSubStatusBefore, LEAST_FEWER),
-    ...Object.entries(before.sub_statuses).flatMap(([name, count]) =>
-      fewer(`have the sub-status ${name}`, now.subStatuses.get(name) ?? 0, count),
-    ),
-    ...Object.entries(before.boards).flatMap(([board, count]) =>
-      fewer(`of the board "${board}" tell of discipline`, now.boards.get(board) ?? 0, count),
-    ),
+    ...(hasActions ? [fewer('fewer_board_actions', 'have Board Action Yes', acted)] : []),
+    ...(hasSubStatuses
+      ? [
+          fewer('fewer_disciplined', 'have a disciplinary sub-status', withSubStatus),
+          ...Object.entries(before.sub_statuses).map(([name, count]) => {
+            const left = now.subStatuses.get(name) ?? 0;
+            return fewer('fewer_disciplined', `have the sub-status ${name}`, { left, count });
+          }),
+        ]
+      : []),
+    ...(hasActions && hasSubStatuses
+      ? Object.entries(before.boards).map(([board, count]) => {
+          const left = now.boards.get(board) ?? 0;
+          return fewer('fewer_disciplined', `of the board "${board}" tell of discipline`, {
+            ...{ left, count, board },
+          });
+        })
+      : []),
   ];
+}
+
+interface Fewer {
+  readonly left: number;
+  readonly count: number;
+  readonly least?: number;
+  readonly board?: string | null;
 }
 
 function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
 }
 
-/** The licenses that changed or were removed because the State's data says so. */
-export interface ChangedLicenses {
-  licenses: number;
-  /** By the board's code. */
-  readonly boards: Map<string, number>;
-  /** By the field's name; of those compared before there were too many. */
-  readonly fields: Map<string, number>;
+function percent(part: number, of: number): number {
+  return of === 0 ? 0 : (100 * part) / of;
 }
 
-/** Why a publication should not go live that changes so many licenses. */
-export function guardChanges(
-  { licenses, boards, fields }: ChangedLicenses,
-  baseline: Baseline,
-  { GUARD_MAX_CHANGED_PERCENT: percent }: Config,
-): string[] {
-  const before = sum(Object.values(baseline?.boards ?? {}));
-  return refusalIf(
-    baseline !== undefined && licenses > share(percent, before),
-    'many_changes',
-    `${licenses} of ${before} licenses changed or were removed, more than ${percent} % ` +
-      `(GUARD_MAX_CHANGED_PERCENT). Boards: ${largest(boards)}. Fields of those compared: ${largest(fields)}.`,
-  );
-}
-
-const LISTED = 5;
-
-function largest(counts: ReadonlyMap<string, number>): string {
-  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
-  const listed = sorted.slice(0, LISTED).map(([name, count]) => `${name} ${count}`);
-  return sorted.length > LISTED
-    ? `${listed.join(', ')} and ${sorted.length - LISTED} more`
-    : listed.join(', ');
-}
-
-function share(percent: number, of: number): number {
-  return (percent * of) / 100;
+function percentFewer(left: number, before: number): number {
+  return Math.max(0, percent(before - left, before));
 }

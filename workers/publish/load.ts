@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { isIndexNotFound, isTransient, SearchUnavailableError } from '../../src/storage/errors.ts';
-import { type Batch, batched } from './batch.ts';
+import { type Batch, batched, type DocumentBatch } from './batch.ts';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 
 const REQUESTS_IN_FLIGHT = 3;
@@ -18,12 +18,27 @@ export interface RefusedDocument {
   readonly isDuplicate: boolean;
 }
 
-interface LoadOptions {
+interface SendOptions {
   readonly signal: AbortSignal;
+  /** Gets how many more OpenSearch has taken. */
   readonly onLoaded: (documents: number) => void;
-  readonly onRefused: (refused: RefusedDocument) => void;
   /** How long documents that are not taken are sent again; five minutes when left out. */
   readonly giveUpAfterMs?: number | undefined;
+}
+
+interface LoadOptions extends SendOptions {
+  readonly onRefused: (refused: RefusedDocument) => void;
+}
+
+/** Handles what OpenSearch will never take. @returns how many of them there are; the others are there already */
+type Refuse<Each extends Batch> = (batch: Each, refused: Refused) => Promise<number>;
+
+interface Refused {
+  /** The positions of those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
+  readonly conflicts: readonly number[];
+  readonly others: readonly { readonly position: number; readonly reason: string }[];
+  /** Whether they were sent before. */
+  readonly isRetry: boolean;
 }
 
 /**
@@ -33,18 +48,42 @@ interface LoadOptions {
  *
  * @throws the first error that is not one document's fault, or the signal's reason
  */
-export async function loadDocuments(
+export function loadDocuments(
   client: Client,
   index: string,
   operations: AsyncIterable<readonly BulkOperation[]>,
   options: LoadOptions,
 ): Promise<void> {
+  async function refuse(batch: DocumentBatch, { conflicts, others, isRetry }: Refused): Promise<number> {
+    const conflicting = conflicts.map(batch.document);
+    const duplicates = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
+    const refused = [
+      ...duplicates.map((document) => ({ document, reason: DUPLICATE, isDuplicate: true })),
+      ...others.map(({ position, reason }) => {
+        const document = batch.document(position);
+        return { document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false };
+      }),
+    ];
+    refused.forEach(options.onRefused);
+    return refused.length;
+  }
+  return sendBatches(client, index, batched(operations), options, refuse);
+}
+
+/** Sends batches as `loadDocuments` does. @throws also when OpenSearch will never take one of their documents */
+export async function sendBatches<Each extends Batch>(
+  client: Client,
+  index: string,
+  batches: AsyncIterable<Each>,
+  options: SendOptions,
+  refuse: Refuse<Each> = refuseNone,
+): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const inFlight = new Set<Promise<void>>();
 
-  function send(batch: Batch): void {
-    const request = sendBatch(client, index, batch, { ...options, signal })
+  function send(batch: Each): void {
+    const request = sendBatch(client, index, batch, { ...options, signal }, refuse)
       .catch((error: unknown) => failed.abort(error))
       .finally(() => {
         batch.release();
@@ -54,7 +93,7 @@ export async function loadDocuments(
   }
 
   try {
-    for await (const batch of batched(operations)) {
+    for await (const batch of batches) {
       while (inFlight.size >= REQUESTS_IN_FLIGHT) await Promise.race(inFlight);
       signal.throwIfAborted();
       send(batch);
@@ -65,7 +104,18 @@ export async function loadDocuments(
   signal.throwIfAborted();
 }
 
-async function sendBatch(client: Client, index: string, batch: Batch, options: LoadOptions): Promise<void> {
+async function refuseNone(_batch: Batch, { others: [first] }: Refused): Promise<number> {
+  if (first !== undefined) throw new Error(`OpenSearch refused a document: ${first.reason}`);
+  return 0;
+}
+
+async function sendBatch<Each extends Batch>(
+  client: Client,
+  index: string,
+  batch: Each,
+  options: SendOptions,
+  refuse: Refuse<Each>,
+): Promise<void> {
   const { giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
   const deadline = Date.now() + giveUpAfterMs;
   let pending: readonly number[] = Array.from({ length: batch.count }, (_, position) => position);
@@ -73,12 +123,10 @@ async function sendBatch(client: Client, index: string, batch: Batch, options: L
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     options.signal.throwIfAborted();
     const outcome = await sendOnce(client, index, batch, pending);
-    const conflicting = outcome.conflicts.map(batch.document);
-    const conflicts = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
-    const duplicates = conflicts.map((document) => ({ document, reason: DUPLICATE, isDuplicate: true }));
-    const refused = [...duplicates, ...outcome.refused];
-    refused.forEach(options.onRefused);
-    options.onLoaded(pending.length - outcome.again.length - refused.length);
+    const { conflicts, refused: others } = outcome;
+    const isAnyRefused = conflicts.length + others.length > 0;
+    const refused = isAnyRefused ? await refuse(batch, { conflicts, others, isRetry }) : 0;
+    options.onLoaded(pending.length - outcome.again.length - refused);
     if (outcome.again.length === 0) return;
     if (Date.now() > deadline) {
       const seconds = Math.round(giveUpAfterMs / 1000);
@@ -92,22 +140,24 @@ async function sendBatch(client: Client, index: string, batch: Batch, options: L
 
 const DUPLICATE = 'an earlier row of the board has the same number';
 
+const bulkItem = z.object({
+  status: z.int(),
+  error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
+});
 const bulkResponse = z.union([
   z.object({ errors: z.literal(false) }),
   z.object({
     errors: z.literal(true),
     items: z.array(
-      z.object({
-        create: z.object({
-          status: z.int(),
-          error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
-        }),
-      }),
+      z.union([
+        z.object({ create: bulkItem }).transform(({ create }) => create),
+        z.object({ index: bulkItem }).transform(({ index }) => index),
+      ]),
     ),
   }),
 ]);
 
-const FILTER_PATH = 'errors,items.create.status,items.create.error.type,items.create.error.reason';
+const FILTER_PATH = 'errors,items.*.status,items.*.error.type,items.*.error.reason';
 
 /** OpenSearch's error while it refuses writes, as when its disk is nearly full. */
 const DISK_FULL = 'cluster_block_exception';
@@ -117,9 +167,8 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
   /** Those that failed for load or connection, and why the last of them did. */
   const again: number[] = [];
   let whyAgain = '';
-  /** Those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
   const conflicts: number[] = [];
-  const refused: RefusedDocument[] = [];
+  const refused: { position: number; reason: string }[] = [];
   try {
     const response = await client.transport.request({
       method: 'POST',
@@ -132,18 +181,15 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
     if (answer.items.length !== positions.length)
       throw new Error('A bulk answer does not match its request.');
     for (const [at, position] of positions.entries()) {
-      const { status = 0, error } = answer.items[at]?.create ?? {};
-      if (status === 201) continue;
+      const { status = 0, error } = answer.items[at] ?? {};
+      if (status === 200 || status === 201) continue;
       if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
       const reason = error?.reason ?? error?.type ?? `status ${status}`;
       if (status === 409) conflicts.push(position);
       else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
         again.push(position);
         whyAgain = reason;
-      } else {
-        const document = batch.document(position);
-        refused.push({ document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false });
-      }
+      } else refused.push({ position, reason });
     }
     return { again, whyAgain, conflicts, refused };
   } catch (error) {

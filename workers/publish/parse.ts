@@ -33,6 +33,7 @@ export interface BulkOperation {
 
 /** A license as it was read: the creation of its document, and what its digest has of it. */
 export interface ParsedLicense extends BulkOperation {
+  readonly license: LicenseDocument;
   readonly digest: DigestEntry;
 }
 
@@ -45,8 +46,8 @@ export interface ParsedRows {
   readonly operations: readonly ParsedLicense[];
   /** Each row that gave no license, or an endorsement less, and why. */
   readonly rejections: readonly { readonly row: CsvRow; readonly reason: string }[];
-  /** The labels that no catalog knows, for each row that has some. */
-  readonly unknownLabels: readonly (readonly UnknownLabel[])[];
+  /** The labels that no catalog knows, for each row that has some, with the row's board. */
+  readonly unknownLabels: readonly { readonly board: string; readonly labels: readonly UnknownLabel[] }[];
   /** Whether the file ends inside the last row. */
   readonly isCutOff: boolean;
 }
@@ -67,7 +68,7 @@ export async function* parseFile(
 function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDate: string): ParsedRows {
   const operations: ParsedLicense[] = [];
   const rejections: { row: CsvRow; reason: string }[] = [];
-  const unknownLabels: (readonly UnknownLabel[])[] = [];
+  const unknownLabels: { board: string; labels: readonly UnknownLabel[] }[] = [];
   let licenses = 0;
   let isCutOff = false;
   for (const row of rows) {
@@ -78,7 +79,8 @@ function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDat
       continue;
     }
     licenses += 1;
-    if (parsed.unknownLabels.length > 0) unknownLabels.push(parsed.unknownLabels);
+    const { unknownLabels: labels } = parsed;
+    if (labels.length > 0) unknownLabels.push({ board: parsed.documents[0]?.board ?? '', labels });
     for (const reason of parsed.rejectedEndorsements) rejections.push({ row, reason });
     const hash = rowHash(row, header);
     for (const license of parsed.documents) operations.push(bulkOperation(license, file, row, hash));
@@ -95,6 +97,7 @@ function bulkOperation(
   const id = licenseId(license.board, license.license_number);
   const text = recordText(license);
   return {
+    license,
     document: publicationDocument(id, license, file, row),
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${documentJson(text, license)}\n`,
     digest: { id, record: recordHash(text), row: hash },

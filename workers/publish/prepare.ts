@@ -1,3 +1,4 @@
+import { isPlaceColumn } from '../../src/changes/compare.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { isSampleFile } from '../../src/dataset/source-file.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
@@ -5,6 +6,7 @@ import { type PublishResult, summarize } from '../../src/publications/history.ts
 import { readEvents, readLiveEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
+import { goneColumns } from './digests.ts';
 import { guardFiles } from './guards.ts';
 import { type PublishRun, RefusedError, refusal } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
@@ -15,6 +17,8 @@ export interface Prepared {
   /** The publication's run date, `YYYY-MM-DD`. */
   readonly date: string;
   readonly isSampleData: boolean;
+  /** The columns that the State has dropped, of either file. */
+  readonly goneColumns: ReadonlySet<string>;
 }
 
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
@@ -28,7 +32,12 @@ type Skipped = Extract<PublishResult, { state: 'skipped' }>;
 export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const { store, config, job, live } = run;
   await recordAsked(run);
-  await run.record({ event: 'reading', service_version: SERVICE_VERSION, forced: job.force });
+  await run.record({
+    event: 'reading',
+    service_version: SERVICE_VERSION,
+    forced: job.force,
+    accepted: job.accept,
+  });
   const sources = await openSources(run);
   if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
 
@@ -36,17 +45,22 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const { individual, business } = sources;
   const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
-  run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
+  const gone = run.baseline === undefined ? [] : goneColumns(sources, live?.metadata.sources);
+  const files = { sources, date, today: todayInOhio(), goneColumns: gone };
+  run.enforce(guardFiles(files, run.baseline, rolledBack, config));
+  const columns = gone.map((each) => each.slice(each.indexOf('.') + 1));
+  const places = columns.filter(isPlaceColumn);
+  run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData };
+  return { sources, date, isSampleData, goneColumns: new Set(columns) };
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */
-async function recordAsked({ store, job: { publication, by, force } }: PublishRun): Promise<void> {
+async function recordAsked({ store, job: { publication, by, force, accept } }: PublishRun): Promise<void> {
   if (by === undefined) return;
   const events = await readEvents(store, publication);
   if (events.some(({ event }) => event === 'reading')) return;
-  await recordAudit(store, 'publish', { publication, force }, by);
+  await recordAudit(store, 'publish', { publication, force, accept: accept?.join(', ') }, by);
 }
 
 /** Another version may have read the same files in another way: its keys may not find what this one looks for. */

@@ -10,9 +10,8 @@ import { STORED_INDICES } from '../../src/storage/collection.ts';
 import { fileTrouble, isTransient, refusal, responseStatus } from '../../src/storage/errors.ts';
 import { openStore, type Store } from '../../src/storage/store.ts';
 import { nameUncaughtErrors } from '../../src/telemetry/process.ts';
-import { publish } from './publish.ts';
+import { publish, REQUEST_TIMEOUT_MS } from './publish.ts';
 
-const REQUEST_TIMEOUT_MS = 120_000;
 const PROGRESS_EVERY_MS = 500;
 
 // Once its worker is killed, this process must not go on loading while another one retries.

@@ -1,4 +1,5 @@
 import { deleteOldUsage } from '../../src/access/usage.ts';
+import type { FeedChanges } from '../../src/changes/stored-changes.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
@@ -19,7 +20,7 @@ import {
   reconcileLedger,
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
+import { appendEvent, type Check, readEvents } from '../../src/publications/ledger.ts';
 import {
   type LicensesIndex,
   liveIndex,
@@ -32,15 +33,16 @@ import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build, makeDurable } from './build.ts';
-import { askCanary, type KnownLicense, licensesSent, licensesStored } from './canary.ts';
-import { compare } from './compare.ts';
+import { askCanary, isFoundThroughAlias } from './canary.ts';
+import { compare, keepDigest } from './compare.ts';
+import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { type PublishContext, type PublishRun, publishRun, RefusedError, refusal } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
- * Publishes two files: prepare, build, verify, go live. It is all or nothing. Whatever fails before going live leaves
+ * Publishes two files: prepare, build, verify, compare, go live. It is all or nothing. Whatever fails before going live leaves
  * the live publication as it was. The index built so far is deleted; if this process was killed, the next run does it.
  *
  * @returns that it is live, that the same files are live already, or that the files are refused and why
@@ -55,8 +57,7 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   const began = await currentEpoch(store);
   const replaces = await liveIndex(store);
   const live = await readableLiveIndex(store);
-  if (live?.metadata.publication === job.publication)
-    return finishGoingLive(context, live, await licensesStored(store, live));
+  if (live?.metadata.publication === job.publication) return finishGoingLive(context, live);
 
   const lastLive = live === undefined ? await lastLivePublication(store) : undefined;
   const run = publishRun(job, context, { startedAt, began, replaces, live, lastLive });
@@ -92,6 +93,9 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
   }
 }
 
+/** A request of a load may take longer than one of a lookup. */
+export const REQUEST_TIMEOUT_MS = 120_000;
+
 /** A publication that is live, and the index that was live before. */
 type WentLive = Built & { readonly replaced: string | undefined };
 
@@ -104,7 +108,7 @@ type WentLive = Built & { readonly replaced: string | undefined };
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
   const index = licensesIndexName(run.store.prefix, prepared.date, newId());
   try {
-    const built = await verify(run, await build(run, prepared, { index, epoch }));
+    const built = await makeReady(run, await buildAndCompare(run, prepared, { index, epoch }));
     run.signal.throwIfAborted();
     run.enter('going live');
     return { ...built, replaced: await flip(run.store, { to: index, epoch }) };
@@ -117,34 +121,54 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
   }
 }
 
+/** An index that every guard let pass, and the changes that it makes. */
+type Compared = Built & FeedChanges;
+
 /**
- * Compares the index with what was sent and with the live publication, and makes it durable.
+ * Builds the index, compares it with what was sent and with the live publication, and asks it as clients do.
  *
  * @throws {VerificationError} when it is not what was sent
- * @throws {RefusedError} when too many licenses changed
+ * @throws {RefusedError} when a guard refuses it
  */
-async function verify(run: PublishRun, built: Built): Promise<Built> {
+export async function buildAndCompare(
+  run: PublishRun,
+  prepared: Prepared,
+  into: Parameters<typeof build>[2],
+): Promise<Compared> {
   const { store } = run;
-  const { index, tally, notes } = built;
-  // Once it is live this process may be killed, and then this event is all that tells of it.
-  await run.record({
-    event: 'verifying',
-    index,
-    ...tallySummary(tally),
-    notes: [...notes],
-    seconds: run.seconds(),
-    ...(run.overridden.length > 0 && { reasons: [...run.overridden] }),
-  });
+  const built = await build(run, prepared, into);
+  const { index, tally } = built;
+  await run.record({ event: 'verifying', index, ...tallySummary(tally), ...found(run) });
   run.signal.throwIfAborted();
   run.enter('verifying');
   await verifyIndex(store.client, index, tally);
+  await keepDigest(run, built);
+  const wrong = await askCanary(store, index, tally.samples);
+  run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })], tallySummary(tally));
+  return { ...built, ...(await compare(run, built)) };
+}
 
-  const { feed, changes } = await compare(run, built);
+/** What the run has found so far, as the ledger records it. */
+function found(run: PublishRun) {
+  return {
+    notes: [...run.notes],
+    checks: [...run.checks],
+    seconds: run.seconds(),
+    ...(run.overridden.length > 0 && { reasons: [...run.overridden] }),
+  };
+}
+
+/** Makes an index durable that may go live, and lets it say so. */
+async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
+  const { store } = run;
+  const { index, feed, changes } = compared;
   run.enter('making durable');
-  const metadata = { ...built.metadata, verified_at: new Date().toISOString(), feed, changes };
+  // Once it is live this process may be killed, and then this event is all that tells of it.
+  await run.record({ event: 'verifying', index, ...found(run) });
+  const metadata = { ...compared.metadata, verified_at: new Date().toISOString(), feed, changes };
   await writeMetadata(store.client, index, metadata);
   await makeDurable(store.client, index);
-  return { ...built, metadata };
+  return { ...compared, metadata };
 }
 
 /**
@@ -156,11 +180,26 @@ async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   const reasons = reasonsOf(error) ?? (await fenced(run));
   if (reasons === undefined) throw error;
   const details = error instanceof RefusedError ? error.details : {};
-  await run.record({ ...details, event: 'refused', reasons, seconds: run.seconds() });
-  return { state: 'refused', publication: run.job.publication, reasons };
+  const checks = allChecks(run, reasons);
+  await run.record({ ...details, event: 'refused', reasons, checks, seconds: run.seconds() });
+  const { values = {} } = details;
+  return { state: 'refused', publication: run.job.publication, reasons, checks, values };
 }
 
-function reasonsOf(error: unknown): string[] | undefined {
+/** What the guards found, and each reason that is no guard's. */
+export function allChecks({ checks }: PublishRun, reasons: readonly string[]): Check[] {
+  const names = reasons.map((reason) => reason.slice(0, reason.indexOf(':')));
+  const others = new Set(names.filter((name) => !checks.some(({ check }) => check === name)));
+  return [
+    ...checks,
+    ...[...others].map((check) => ({
+      ...{ check, board: null, column: null },
+      ...{ measured: 1, limit: 0, passed: false },
+    })),
+  ];
+}
+
+export function reasonsOf(error: unknown): string[] | undefined {
   if (error instanceof RefusedError) return [...error.reasons];
   if (error instanceof HeaderError) return [refusal('columns', error.message)];
   if (error instanceof BrokenSourceError) return [refusal('truncated', error.message)];
@@ -186,42 +225,40 @@ async function fenced({ store, job, began }: PublishRun): Promise<string[] | und
 /** Records a publication that is live, and finishes it. What fails is done by the next attempt. */
 async function afterGoingLive(
   run: PublishRun,
-  { index, metadata, tally, replaced }: WentLive,
+  { index, metadata, replaced }: WentLive,
 ): Promise<PublishResult> {
   const { store, job, live } = run;
   await run.record({
     ...liveEvent(index, metadata),
     seconds: run.seconds(),
-    ...(job.force !== undefined && { forced: job.force, reasons: [...run.overridden] }),
+    ...(job.force !== undefined && { forced: job.force }),
+    ...((job.force ?? job.accept) ? { reasons: [...run.overridden] } : {}),
   });
   if (live !== undefined && live.index === replaced) {
     const { publication } = live.metadata;
     await appendEvent(store, { publication, event: 'superseded', index: replaced });
   }
-  return finishGoingLive(run, { index, metadata }, licensesSent(tally.samples));
+  return finishGoingLive(run, { index, metadata });
 }
 
 /**
- * Does what is left once the alias has switched and the ledger says so: asks the canary, erases what was withdrawn, and
- * prunes.
- *
- * @param licenses some that lookups must find
+ * Does what is left once the alias has switched and the ledger says so: looks a license up, erases what was withdrawn,
+ * and prunes.
  */
 async function finishGoingLive(
   { store, config, onProgress }: PublishContext,
   { metadata }: LicensesIndex,
-  licenses: readonly KnownLicense[],
 ): Promise<PublishResult> {
-  const { publication, epoch, date } = metadata;
-  const differences = await askCanary(store, date, licenses);
-  if (differences.length > 0)
-    await appendEvent(store, { publication, epoch, event: 'canary_failed', differences });
+  const { publication, epoch } = metadata;
+  const isFound = await isFoundThroughAlias(store).catch(() => false);
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
-  await prune(store, config.KEEP_PUBLICATIONS, (documents) => onProgress({ ...progress, documents }));
+  await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
+    onProgress({ ...progress, documents: 0, done, total }),
+  );
   await deleteOldUsage(store);
   const result = publicationResult(await readEvents(store, publication));
   if (result === undefined) throw new Error(`The ledger does not say how publication ${publication} ended.`);
-  return result;
+  return result.state === 'live' ? { ...result, is_found: isFound } : result;
 }

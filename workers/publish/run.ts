@@ -1,9 +1,15 @@
 import type { Config } from '../../src/config.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
-import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
+import {
+  appendEvent,
+  type Check,
+  type NewLedgerEvent,
+  type PublishStep,
+} from '../../src/publications/ledger.ts';
 import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
+import type { Judgement, RefusalReason } from './judgement.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -45,10 +51,13 @@ function baselineOf({ live, lastLive }: Begun): Baseline {
 /** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
 export type PublishRun = ReturnType<typeof publishRun>;
 
-export function publishRun(job: PublishJob, context: PublishContext, begun: Begun) {
+/** @param isCheck whether it ends before it goes live, and the ledger does not have it */
+export function publishRun(job: PublishJob, context: PublishContext, begun: Begun, isCheck = false) {
   const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
   const took: Record<string, number> = {};
   const overridden: string[] = [];
+  const checks: Check[] = [];
+  const notes: string[] = [];
   let since = Date.now();
   let reported: PublishStep | undefined;
 
@@ -59,7 +68,7 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
     since = now;
     if (step === reported) return;
     reported = step;
-    progress.step = step;
+    Object.assign(progress, { step, done: 0, total: 0 });
     context.onProgress(progress);
   }
 
@@ -67,11 +76,21 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
     ...context,
     ...begun,
     job,
+    isCheck,
     baseline: baselineOf(begun),
     progress,
-    /** What the guards said of a forced publication. */
+    /** What the guards said that the operator forced or accepted. */
     overridden,
+    /** What they found. */
+    checks,
+    /** What is unusual, a sentence each. */
+    notes,
     enter,
+    /** Tells how much of a step is done. */
+    advance: (done: number, total: number): void => {
+      Object.assign(progress, { done, total });
+      context.onProgress(progress);
+    },
     /** How long each step took. */
     seconds: (): Record<string, number> => {
       enter(progress.step);
@@ -80,30 +99,43 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
       );
     },
     /** Appends an event of this publication to the ledger. */
-    record: (event: Omit<NewLedgerEvent, 'publication'>): Promise<void> =>
-      appendEvent(context.store, { ...event, publication: job.publication }),
+    record: async (event: Omit<NewLedgerEvent, 'publication'>): Promise<void> => {
+      if (!isCheck) await appendEvent(context.store, { ...event, publication: job.publication });
+    },
+    /** Whether a guard refuses the publication. */
+    refuses: (judgement: Judgement): boolean =>
+      !judgement.passed && job.force === undefined && !isAccepted(job.accept ?? [], judgement),
     /**
+     * Keeps what guards found.
+     *
      * @param details what the ledger records of a publication that is refused
-     * @throws {RefusedError} where there are reasons, unless the publication is forced
+     * @throws {RefusedError} where one does not pass, unless the operator accepts it or forces the publication
      */
-    enforce: (reasons: readonly string[], details?: Partial<NewLedgerEvent>): void => {
-      if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons, details);
-      overridden.push(...reasons);
+    enforce: (judgements: readonly Judgement[], details?: Partial<NewLedgerEvent>): void => {
+      const refusing: string[] = [];
+      for (const { sentence, ...found } of judgements) {
+        const accepted = !found.passed && isAccepted(job.accept ?? [], found);
+        checks.push(accepted ? { ...found, accepted } : found);
+        if (found.passed) continue;
+        (accepted ? overridden : refusing).push(refusal(found.check, sentence));
+      }
+      if (refusing.length > 0 && job.force === undefined) throw new RefusedError(refusing, details);
+      overridden.push(...refusing);
     },
   };
 }
 
-/** docs/generated/refusals.md shows them to the operator. */
-type RefusalReason = keyof typeof import('../../data/refusals.json');
+/** @param accepted as `--accept` takes them: `CODE` or `CODE:COLUMN` */
+function isAccepted(accepted: readonly string[], { check, column }: Check): boolean {
+  return accepted.some((each) => {
+    const [code, only] = each.split(':', 2);
+    return code === check && (only === undefined || only.toUpperCase() === column);
+  });
+}
 
 /** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
 export function refusal(reason: RefusalReason, sentence: string): string {
   return `${reason}: ${sentence}`;
-}
-
-/** The reason where it holds, otherwise none. */
-export function refusalIf(holds: boolean, reason: RefusalReason, sentence: string): string[] {
-  return holds ? [refusal(reason, sentence)] : [];
 }
 
 /** The files must not be published. Another attempt with the same files would end the same way. */

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import type { boardValues } from '../../src/publications/ledger.ts';
 import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation, ParsedRows, PublicationDocument } from './parse.ts';
+import { addLicense, blankIn, boardOf, emptyProfiles, profileOf } from './profile.ts';
 import { RefusedError, refusal } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
@@ -57,6 +59,10 @@ export function newTally(missingColumns: readonly string[] = []) {
     /** Licenses with a Board Action other than Yes, No and blank. */
     unknownBoardActions: 0,
     unknownLabels: new Map<string, number>(),
+    /** The rows with unknown labels, by board and column. */
+    unknownValues: new Map<string, Map<string, number>>(),
+    /** What was sent, duplicates too, by board: what the guards by board and column compare. */
+    profiles: emptyProfiles(),
     /** Licenses with Board Action Yes, those with a disciplinary sub-status, and those with either by board. */
     discipline: {
       boardActions: 0,
@@ -78,7 +84,10 @@ export function noteRows(tally: Tally, file: DatasetFile, parsed: ParsedRows): v
   counts.licenses += parsed.licenses;
   counts.endorsements += parsed.operations.length - parsed.licenses;
   rowsOf[file] += parsed.rows;
-  for (const labels of parsed.unknownLabels) noteUnknown(tally, labels);
+  for (const { board, labels } of parsed.unknownLabels) noteUnknown(tally, labels, board);
+  for (const { license } of parsed.operations) {
+    addLicense(profileOf(tally.profiles, boardOf(license)), license, 1);
+  }
   if (parsed.isCutOff) cutOff.add(file);
 }
 
@@ -146,9 +155,20 @@ function listed(label: string): string {
   return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
 }
 
-/** Notes one row's labels that no catalog knows. */
-export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void {
-  const { unknownLabels } = tally;
+const COLUMN_OF_LABEL: Readonly<Record<UnknownLabel['kind'], string>> = {
+  board: 'BOARD',
+  'license type': 'TYPE',
+  status: 'STATUS',
+  'sub-status': 'SUB_STATUS',
+  'board action': 'BOARD_ACTION',
+};
+
+/** Notes one row's labels that no catalog knows. @param board the row's */
+export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[], board: string): void {
+  const { unknownLabels, unknownValues } = tally;
+  const values = unknownValues.get(board) ?? new Map<string, number>();
+  if (unknownValues.size < MAX_BOARDS) unknownValues.set(board, values);
+  for (const column of new Set(labels.map(({ kind }) => COLUMN_OF_LABEL[kind]))) addTo(values, column);
   if (labels.some(({ kind }) => kind === 'board' || kind === 'status')) tally.unknownRows += 1;
   tally.unknownBoardActions += labels.filter(({ kind }) => kind === 'board action').length;
   for (const text of new Set(labels.map(({ kind, label }) => `${kind}: ${listed(label)}`))) {
@@ -179,6 +199,22 @@ export function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<t
   return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
 }
 
+/** More columns with their boards than this are not listed. */
+const MAX_VALUES = 5000;
+
+/** The blank and unknown values of each board, in the columns in which it has any value. */
+function valuesOf({ profiles, unknownValues }: Tally): z.output<typeof boardValues> {
+  let left = MAX_VALUES;
+  const boards = [...profiles].map(([board, profile]) => {
+    const columns = [...profile.filled.keys()].slice(0, left);
+    left -= columns.length;
+    const blank = Object.fromEntries(columns.map((column) => [column, blankIn(profile, column)]));
+    const unknown = Object.fromEntries(unknownValues.get(board) ?? []);
+    return [board, { licenses: profile.licenses, blank, unknown }] as const;
+  });
+  return Object.fromEntries(boards);
+}
+
 /** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
   const { counts, boards, statuses, unknownLabels, discipline } = tally;
@@ -187,6 +223,7 @@ export function tallySummary(tally: Tally) {
     boards: Object.fromEntries(boards),
     statuses: Object.fromEntries(statuses),
     unknown_labels: Object.fromEntries(unknownLabels),
+    values: valuesOf(tally),
     discipline: {
       board_actions: discipline.boardActions,
       sub_statuses: Object.fromEntries(discipline.subStatuses),

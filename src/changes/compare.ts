@@ -1,0 +1,269 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { currentBoardName } from '../licenses/boards.ts';
+import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
+import { changedFields, extraField } from './change.ts';
+import { type Difference, differences, readDigest } from './digest.ts';
+
+/** A license as an index of licenses has it. */
+const compared = licenseRecord.extend({
+  extra_data: storedLicense.shape.extra_data,
+  /** The file, the line and the endorsement. */
+  source_row: z.string(),
+});
+
+export type ComparedLicense = z.output<typeof compared>;
+
+/** A license that is not the same in two publications. */
+export interface DifferingLicense extends Difference {
+  /** `undefined` where the license was added. */
+  readonly before: ComparedLicense | undefined;
+  /** `undefined` where it was removed. */
+  readonly after: ComparedLicense | undefined;
+}
+
+/** Two publications that are compared. */
+export interface Comparison {
+  /** Their indices of licenses. */
+  readonly before: string;
+  readonly after: string;
+  /** The parts of the later digest, in order. */
+  readonly parts: AsyncIterable<Buffer> | Iterable<Buffer>;
+  /** Gets how many of the digest's parts are compared. */
+  readonly onPart?: (parts: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+const LICENSES_A_REQUEST = 500;
+const REQUESTS_IN_FLIGHT = 3;
+
+/**
+ * Every license that is not the same in two publications, as both have it, in groups. Some groups are read ahead.
+ *
+ * @throws {BadDocumentError} when the digest of the earlier one is not valid
+ */
+export async function* differingLicenses(
+  store: Store,
+  comparison: Comparison,
+): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
+  const reading: Promise<readonly DifferingLicense[]>[] = [];
+  for await (const group of groupsOfDifferences(store, comparison)) {
+    comparison.signal?.throwIfAborted();
+    const next = recordsOfGroup(store.client, comparison, group);
+    // It is awaited later; a failure before that is no uncaught one.
+    next.catch(() => undefined);
+    reading.push(next);
+    const first = reading.length >= REQUESTS_IN_FLIGHT ? reading.shift() : undefined;
+    if (first !== undefined) yield await first;
+  }
+  for (const rest of reading) yield await rest;
+}
+
+async function* groupsOfDifferences(
+  store: Store,
+  { before, parts, onPart }: Comparison,
+): AsyncGenerator<readonly Difference[], void, undefined> {
+  const earlier = readDigest(store, before);
+  let group: Difference[] = [];
+  let compared = 0;
+  for await (const part of parts) {
+    const { value, done } = await earlier.next();
+    for (const difference of differences(done === true ? Buffer.alloc(0) : value, part)) {
+      group.push(difference);
+      if (group.length < LICENSES_A_REQUEST) continue;
+      yield group;
+      group = [];
+    }
+    compared += 1;
+    onPart?.(compared);
+  }
+  if (group.length > 0) yield group;
+}
+
+async function recordsOfGroup(
+  client: Client,
+  { before, after }: Comparison,
+  group: readonly Difference[],
+): Promise<readonly DifferingLicense[]> {
+  const [old, now] = await Promise.all([
+    storedRecords(client, before, idsIn(group, 'added')),
+    storedRecords(client, after, idsIn(group, 'removed')),
+  ]);
+  return group.map((each) => ({ ...each, before: old.get(each.license), after: now.get(each.license) }));
+}
+
+function idsIn(group: readonly Difference[], without: Difference['kind']): string[] {
+  return group.filter(({ kind }) => kind !== without).map(({ license }) => license);
+}
+
+const response = z.object({
+  docs: z.array(z.object({ _id: z.string(), _source: compared.optional(), error: z.unknown().optional() })),
+});
+
+async function storedRecords(client: Client, index: string, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, ComparedLicense>();
+  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
+  const { docs } = response.parse(body);
+  if (docs.some(({ error }) => error !== undefined))
+    throw new SearchUnavailableError('OpenSearch did not read every license that differs.');
+  return new Map(
+    docs.flatMap(({ _id, _source }) => (_source === undefined ? [] : [[_id, _source] as const])),
+  );
+}
+
+/** The State's columns of the fields whose names are not made from them. `raw_status` has SUB_STATUS, too. */
+const COLUMNS: ReadonlyMap<string, string> = new Map([
+  ['license_number', 'LICENSE_NUMBER'],
+  ['board', 'BOARD'],
+  ['license_type', 'TYPE'],
+  ['status', 'STATUS'],
+  ['raw_status', 'SUB_STATUS'],
+  ['expiry_date', 'EXPIRATION_DATE'],
+  ['issue_date', 'ISSUE_DATE'],
+  ['city', 'PARCEL_CITY'],
+  ['state', 'PARCEL_STATE'],
+  ['county', 'PARCEL_COUNTY'],
+  [extraField('ZIP'), 'PARCEL_ZIP_CODE'],
+  [extraField('County'), 'PARCEL_COUNTY'],
+  [extraField('Country'), 'PARCEL_COUNTRY'],
+  [extraField('Street Address'), 'PARCEL_STREET_ADDRESS'],
+]);
+
+const columnNames = new Map(COLUMNS);
+const MAX_COLUMN_NAMES = 5000;
+
+/** The State's column of a field; of a name, that of the file that has it. */
+export function columnOfField(field: string, sourceRow: string): string {
+  if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
+  const known = columnNames.get(field);
+  if (known !== undefined) return known;
+  const label = field.slice(extraField('').length);
+  const name = label
+    .toUpperCase()
+    .replaceAll(' ', '_')
+    .replace(/^MEDICAL_/, 'MED_');
+  if (columnNames.size < MAX_COLUMN_NAMES) columnNames.set(field, name);
+  return name;
+}
+
+/** Whether a column says where the holder is: the State may withhold it. */
+export function isPlaceColumn(column: string): boolean {
+  return column.startsWith('PARCEL_');
+}
+
+/** What an endorsement says of the license that it endorses: no column of its own. */
+const ENDORSED_LICENSE = extraField('Endorsed License');
+
+/** The sub-status of a license as the State writes it; null where it is blank. */
+export function subStatusOf({ status, raw_status: raw }: Pick<LicenseRecord, 'status' | 'raw_status'>) {
+  if (raw === null || status === null) return raw;
+  return raw.length > status.length ? raw.slice(status.length + ' - '.length) : null;
+}
+
+/** A value before and after; null where it is blank. */
+export interface ColumnChange {
+  readonly column: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** The columns in which the two records of a license differ, each once. */
+export function changedColumns(before: ComparedLicense, after: ComparedLicense): ColumnChange[] {
+  const columns = new Map<string, ColumnChange>();
+  for (const [field, change] of Object.entries(changedFields(before, after))) {
+    if (field.startsWith(ENDORSED_LICENSE)) continue;
+    const column = columnOfField(field, after.source_row);
+    const values =
+      field === 'raw_status' ? { before: subStatusOf(before), after: subStatusOf(after) } : change;
+    if (values.before !== values.after) columns.set(column, { column, ...values });
+  }
+  return [...columns.values()];
+}
+
+/** A license in which something was counted. */
+export interface Example {
+  readonly license_number: string;
+  readonly before?: string | null | undefined;
+  readonly now?: string | null | undefined;
+}
+
+const EXAMPLES = 3;
+
+/** How many licenses there are, and the first three. */
+export class CountedLicenses {
+  count = 0;
+  readonly examples: Example[] = [];
+
+  add(license_number: string, change?: ColumnChange): void {
+    this.count += 1;
+    if (this.examples.length >= EXAMPLES) return;
+    this.examples.push({
+      license_number,
+      ...(change !== undefined && { before: change.before, now: change.after }),
+    });
+  }
+}
+
+/** How two publications differ at one board. */
+export class BoardDifferences {
+  readonly added = new CountedLicenses();
+  readonly removed = new CountedLicenses();
+  readonly changed = new CountedLicenses();
+  /** Licenses that have another value in a column, or none any more. */
+  readonly columns = new Map<
+    string,
+    { readonly changed: CountedLicenses; readonly blank: CountedLicenses }
+  >();
+
+  column(name: string) {
+    const known = this.columns.get(name) ?? {
+      changed: new CountedLicenses(),
+      blank: new CountedLicenses(),
+    };
+    this.columns.set(name, known);
+    return known;
+  }
+}
+
+interface CounterOptions {
+  /** Which changes of a column count; all unless given. */
+  readonly isCounted?: (change: ColumnChange) => boolean;
+  /** Under which name a board is counted; its own unless given. */
+  readonly nameOf?: (board: string) => string;
+}
+
+/** Counts by board. */
+export function differenceCounter({
+  isCounted = () => true,
+  nameOf = (board) => board,
+}: CounterOptions = {}) {
+  const boards = new Map<string, BoardDifferences>();
+  function at(label: string): BoardDifferences {
+    const board = nameOf(currentBoardName(label));
+    const known = boards.get(board) ?? new BoardDifferences();
+    boards.set(board, known);
+    return known;
+  }
+  return {
+    boards,
+    /** @returns the columns of a changed license that count */
+    add({ before, after }: Pick<DifferingLicense, 'before' | 'after'>): readonly ColumnChange[] {
+      if (before !== undefined && after !== undefined) {
+        const counted = changedColumns(before, after).filter(isCounted);
+        if (counted.length === 0) return counted;
+        const board = at(after.board);
+        board.changed.add(after.license_number);
+        for (const change of counted) {
+          const { changed, blank } = board.column(change.column);
+          (change.after === null ? blank : changed).add(after.license_number, change);
+        }
+        return counted;
+      }
+      if (after !== undefined) at(after.board).added.add(after.license_number);
+      else if (before !== undefined) at(before.board).removed.add(before.license_number);
+      return [];
+    },
+  };
+}

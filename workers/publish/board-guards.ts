@@ -1,0 +1,290 @@
+import type { ChangeCause } from '../../src/changes/change.ts';
+import {
+  BoardDifferences,
+  type ColumnChange,
+  CountedLicenses,
+  type DifferingLicense,
+  differenceCounter,
+  isPlaceColumn,
+  subStatusOf,
+} from '../../src/changes/compare.ts';
+import type { Config } from '../../src/config.ts';
+import { currentBoardName } from '../../src/licenses/boards.ts';
+import { addTo } from '../../src/licenses/counts.ts';
+import { disciplineOf } from '../../src/licenses/status.ts';
+import { type Judgement, judge } from './judgement.ts';
+import { addLicense, blankIn, boardOf, isActive, type Profiles, profileOf, regrouped } from './profile.ts';
+
+/** What the guards by board and column must know before they compare. */
+export interface CompareOptions {
+  /** How many licenses the live publication has, by board. */
+  readonly boards: Readonly<Record<string, number>>;
+  /** The columns that the live publication's files did not have, and those that these files do not have. */
+  readonly newColumns: ReadonlySet<string>;
+  readonly goneColumns: ReadonlySet<string>;
+  /** The columns in which the operator accepts changes: these count in no other guard. */
+  readonly acceptedColumns: ReadonlySet<string>;
+}
+
+/** Licenses that look better than in the live publication. */
+class Improvements {
+  readonly active = new CountedLicenses();
+  readonly disciplinary = new CountedLicenses();
+  readonly boardActions = new CountedLicenses();
+}
+
+const NONE = new BoardDifferences();
+const NOTHING_IMPROVED = new Improvements();
+
+export type GuardedComparison = ReturnType<typeof guardedComparison>;
+
+/**
+ * Counts what a publication changes, for the guards. Boards with few licenses are counted together.
+ *
+ * @param loaded the licenses of the files
+ */
+export function guardedComparison(loaded: Profiles, options: CompareOptions, config: Config) {
+  const { boards, newColumns, goneColumns, acceptedColumns } = options;
+  const small = config.GUARD_SMALL_BOARD;
+  const isSmall = new Set(
+    Object.entries(boards).flatMap(([board, count]) => (count < small ? [currentBoardName(board)] : [])),
+  );
+  const nameOf = (board: string) => (isSmall.has(board) ? `Boards under ${small} licenses` : board);
+  const counter = differenceCounter({
+    nameOf,
+    isCounted: (change) =>
+      !newColumns.has(change.column) && !goneColumns.has(change.column) && !isOrdinary(change),
+  });
+  const now = regrouped(loaded, nameOf);
+  /** The live publication's: what the differing licenses were, and the others as they are. */
+  const before = regrouped(loaded, nameOf);
+  const improved = new Map<string, Improvements>();
+  const release = new CountedLicenses();
+  const changed = { licenses: 0, boards: new Map<string, number>(), columns: new Map<string, number>() };
+  let otherRows = 0;
+
+  function improvedAt(board: string): Improvements {
+    const known = improved.get(board) ?? new Improvements();
+    improved.set(board, known);
+    return known;
+  }
+
+  return {
+    ...{ now, before, improved, release, changed, goneColumns },
+    differences: counter.boards,
+    /** How many licenses have the same row in both. */
+    sameRows: (): number => {
+      const all = sum([...before.values()].map(({ licenses }) => licenses));
+      return all - otherRows - sum([...counter.boards.values()].map(({ removed }) => removed.count));
+    },
+    add(license: DifferingLicense, cause: ChangeCause): void {
+      const { before: old, after } = license;
+      if (cause === 'release') return void (after && release.add(after.license_number));
+      if (old !== undefined) addLicense(profileOf(before, nameOf(boardOf(old))), old, 1);
+      if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
+      if (cause !== 'data') return;
+      const columns = counter.add(license).filter(({ column }) => !acceptedColumns.has(column));
+      if (old !== undefined && after !== undefined) {
+        otherRows += 1;
+        noteImproved(improvedAt(nameOf(boardOf(after))), old, after);
+      }
+      if (old === undefined || (after !== undefined && columns.length === 0)) return;
+      changed.licenses += 1;
+      addTo(changed.boards, boardOf(old));
+      for (const { column } of columns) addTo(changed.columns, column);
+    },
+  };
+}
+
+const RENEWAL = 'ACTIVE IN RENEWAL';
+/** A renewal moves the expiry date by so many years at most. */
+const RENEWAL_YEARS = 3;
+
+/** A renewal, or a place that the State withholds. */
+function isOrdinary({ column, before, after }: ColumnChange): boolean {
+  if (isPlaceColumn(column)) return after === null;
+  if (column === 'SUB_STATUS') return [before, after].some((each) => each?.toUpperCase() === RENEWAL);
+  if (column !== 'EXPIRATION_DATE' || before === null || after === null || after < before) return false;
+  const latest = `${Number(before.slice(0, 4)) + RENEWAL_YEARS}${before.slice(4)}`;
+  return after <= latest;
+}
+
+type Compared = NonNullable<DifferingLicense['before']>;
+
+function noteImproved({ active, disciplinary, boardActions }: Improvements, old: Compared, now: Compared) {
+  const { license_number: number } = now;
+  if (!isActive(old) && isActive(now))
+    active.add(number, { column: 'STATUS', before: old.status, after: now.status });
+  const [was, is] = [disciplineOf(old), disciplineOf(now)];
+  if ((was?.subStatus ?? '') !== '' && (is?.subStatus ?? '') === '')
+    disciplinary.add(number, { column: 'SUB_STATUS', before: subStatusOf(old), after: subStatusOf(now) });
+  if (was?.hasBoardAction === true && is?.hasBoardAction !== true)
+    boardActions.add(number, { column: 'BOARD_ACTION', before: 'Yes', after: null });
+}
+
+/** Fewer licenses are the everyday changes of a small board. */
+const LEAST = 3;
+const LEAST_ACTIVE = 10;
+
+/** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
+export function guardComparison(compared: GuardedComparison, config: Config) {
+  const judgements = [manyChanges(compared, config), releaseChanges(compared, config)];
+  const notes: string[] = [];
+  for (const board of new Set([...compared.before.keys(), ...compared.now.keys()])) {
+    const count = compared.before.get(board)?.licenses ?? 0;
+    if (count === 0) {
+      notes.push(`${board} is new, with ${compared.now.get(board)?.licenses ?? 0} licenses.`);
+      continue;
+    }
+    judgements.push(
+      ...boardChanged(compared, board, config),
+      ...columnsChanged(compared, board, config),
+      ...statusImproved(compared, board, config),
+    );
+    const blank = columnsBlank(compared, board, config);
+    judgements.push(...blank);
+    notes.push(...blank.filter(({ passed, measured, limit }) => passed && measured > limit).map(withheld));
+  }
+  return { judgements: worthKeeping(judgements), notes };
+}
+
+function withheld({ board, column, before = 0, now = 0 }: Judgement): string {
+  return `${board} has ${column} blank in ${now} licenses, before in ${before}: the State may withhold it.`;
+}
+
+function manyChanges({ changed, before }: GuardedComparison, config: Config): Judgement {
+  const { GUARD_MAX_CHANGED_PERCENT: limit } = config;
+  const all = sum([...before.values()].map(({ licenses }) => licenses));
+  return judge('many_changes', percent(changed.licenses, all), limit, {
+    before: all,
+    now: all - changed.licenses,
+    sentence:
+      `${changed.licenses} of ${all} licenses changed or were removed, more than ${limit} % ` +
+      `(GUARD_MAX_CHANGED_PERCENT). Boards: ${largest(changed.boards)}. Columns: ${largest(changed.columns)}.`,
+  });
+}
+
+function releaseChanges({ release, sameRows }: GuardedComparison, config: Config): Judgement {
+  const { GUARD_MAX_RELEASE_CHANGES_PERCENT: limit } = config;
+  const same = sameRows();
+  return judge('release_changes', percent(release.count, same), limit, {
+    before: same,
+    now: same - release.count,
+    examples: release.examples,
+    sentence: `${release.count} of ${same} licenses whose row is the same are read differently by this version, more than ${limit} % (GUARD_MAX_RELEASE_CHANGES_PERCENT).`,
+  });
+}
+
+function boardChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
+  const { GUARD_MAX_BOARD_CHANGED_PERCENT: limit } = config;
+  const before = compared.before.get(board)?.licenses ?? 0;
+  const { removed, added } = compared.differences.get(board) ?? NONE;
+  return [
+    { what: 'were removed or have another number', counted: removed },
+    { what: 'are new or have another number', counted: added },
+  ].map(({ what, counted: { count, examples } }) =>
+    judge('board_changed', percent(count, before), limit, {
+      ...{ board, before, now: before - count, examples },
+      isTooFew: count < LEAST,
+      sentence: `${count} licenses of ${board} ${what}; the live publication has ${before} (GUARD_MAX_BOARD_CHANGED_PERCENT=${limit}).`,
+    }),
+  );
+}
+
+function columnsChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
+  const { GUARD_MAX_COLUMN_CHANGED_PERCENT: limit } = config;
+  const { columns, removed } = compared.differences.get(board) ?? NONE;
+  const both = (compared.before.get(board)?.licenses ?? 0) - removed.count;
+  const judgements = [...columns].map(
+    ([
+      column,
+      {
+        changed: { count, examples },
+      },
+    ]) =>
+      judge('column_changed', percent(count, both), limit, {
+        ...{ board, column, before: both, now: both - count, examples },
+        isTooFew: count < LEAST,
+        sentence: `${count} of ${both} licenses of ${board} have another ${column}, more than ${limit} % (GUARD_MAX_COLUMN_CHANGED_PERCENT).`,
+      }),
+  );
+  return judgements.length > 0
+    ? judgements
+    : [judge('column_changed', 0, limit, { board, before: both, now: both, sentence: '' })];
+}
+
+/** Places that become blank are no reason to refuse. */
+function columnsBlank(compared: GuardedComparison, board: string, config: Config): Judgement[] {
+  const { GUARD_MAX_COLUMN_BLANK_POINTS: limit } = config;
+  const before = profileOf(compared.before, board);
+  const now = profileOf(compared.now, board);
+  if (now.licenses === 0) return [];
+  const columns = [...before.filled.keys()].filter((column) => !compared.goneColumns.has(column));
+  return columns.map((column) => {
+    const [was, is] = [blankIn(before, column), blankIn(now, column)];
+    const points = percent(is, now.licenses) - percent(was, before.licenses);
+    return judge('column_blank', Math.max(0, points), limit, {
+      ...{ board, column, before: was, now: is },
+      isTooFew: isPlaceColumn(column) || is - was < LEAST,
+      examples: compared.differences.get(board)?.columns.get(column)?.blank.examples ?? [],
+      sentence: `${is} of ${now.licenses} licenses of ${board} have no ${column}, before ${was} of ${before.licenses}; more than ${limit} percentage points (GUARD_MAX_COLUMN_BLANK_POINTS).`,
+    });
+  });
+}
+
+function statusImproved(compared: GuardedComparison, board: string, config: Config): Judgement[] {
+  const { GUARD_MAX_NOW_ACTIVE_PERCENT, GUARD_MAX_DISCIPLINE_DROP_PERCENT } = config;
+  const { notActive, disciplinary, boardActions } = profileOf(compared.before, board);
+  const now = compared.improved.get(board) ?? NOTHING_IMPROVED;
+  const improvement = (column: string, of: number, counted: CountedLicenses, least: number) => {
+    const isStatus = column === 'STATUS';
+    const limit = isStatus ? GUARD_MAX_NOW_ACTIVE_PERCENT : GUARD_MAX_DISCIPLINE_DROP_PERCENT;
+    const setting = isStatus ? 'GUARD_MAX_NOW_ACTIVE_PERCENT' : 'GUARD_MAX_DISCIPLINE_DROP_PERCENT';
+    const { count, examples } = counted;
+    const what = isStatus
+      ? 'that were not Active are now'
+      : column === 'SUB_STATUS'
+        ? 'with a disciplinary sub-status have none any more'
+        : 'with a Board Action of Yes have it no more';
+    return judge('status_improved', percent(count, of), limit, {
+      ...{ board, column, before: of, now: of - count, examples },
+      isTooFew: count < least,
+      sentence: `${count} of ${of} licenses of ${board} ${what}, more than ${limit} % (${setting}).`,
+    });
+  };
+  const all = [
+    improvement('STATUS', notActive, now.active, LEAST_ACTIVE),
+    improvement('SUB_STATUS', disciplinary, now.disciplinary, LEAST),
+    improvement('BOARD_ACTION', boardActions, now.boardActions, 1),
+  ];
+  return all.filter(({ column }) => !compared.goneColumns.has(column ?? ''));
+}
+
+/** Of each guard and board, all that went over the limit and the one that came closest. */
+function worthKeeping(judgements: readonly Judgement[]): Judgement[] {
+  const groups = Map.groupBy(judgements, ({ check, board }) => `${check} ${board}`);
+  return [...groups.values()].flatMap((group) => {
+    const over = group.filter(({ measured, limit }) => measured > limit);
+    const under = group.filter(({ measured, limit }) => measured <= limit);
+    const [closest] = under.toSorted((one, other) => other.measured - one.measured);
+    return closest === undefined ? over : [...over, closest];
+  });
+}
+
+const LISTED = 5;
+
+function largest(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
+  const listed = sorted.slice(0, LISTED).map(([name, count]) => `${name} ${count}`);
+  return sorted.length > LISTED
+    ? `${listed.join(', ')} and ${sorted.length - LISTED} more`
+    : listed.join(', ');
+}
+
+function percent(part: number, of: number): number {
+  return of === 0 ? 0 : (100 * part) / of;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,97 @@
+import { extraField } from '../../src/changes/change.ts';
+import { type ComparedLicense, columnOfField, subStatusOf } from '../../src/changes/compare.ts';
+import { currentBoardName } from '../../src/licenses/boards.ts';
+import { disciplineOf, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../../src/licenses/status.ts';
+
+/** What guards count of the licenses of one board. */
+export interface BoardProfile {
+  licenses: number;
+  /** Those whose primary status is another than Active. */
+  notActive: number;
+  /** Those with a disciplinary sub-status, and those whose Board Action is Yes. */
+  disciplinary: number;
+  boardActions: number;
+  /** In how many licenses each column is not blank. */
+  readonly filled: Map<string, number>;
+}
+
+/** By the board's name. */
+export type Profiles = Map<string, BoardProfile>;
+
+export function emptyProfiles(): Profiles {
+  return new Map();
+}
+
+type Profiled = Omit<ComparedLicense, 'license_number' | 'full_name'>;
+
+const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', 'state', 'county'] as const;
+
+/** More columns than this are not counted. The State has 154 and 18. */
+const MAX_COLUMNS = 1000;
+
+export function profileOf(profiles: Profiles, board: string): BoardProfile {
+  const known = profiles.get(board) ?? {
+    ...{ licenses: 0, notActive: 0, disciplinary: 0, boardActions: 0 },
+    filled: new Map<string, number>(),
+  };
+  profiles.set(board, known);
+  return known;
+}
+
+/** Adds a license to a board's profile, or takes it out. */
+export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1): void {
+  const { filled } = profile;
+  profile.licenses += by;
+  if (!isActive(license)) profile.notActive += by;
+  const discipline = disciplineOf(license);
+  if (discipline?.hasBoardAction === true) profile.boardActions += by;
+  if (discipline !== undefined && discipline.subStatus !== '') profile.disciplinary += by;
+  const add = (column: string) => {
+    const count = filled.get(column);
+    if (count !== undefined || filled.size < MAX_COLUMNS) filled.set(column, (count ?? 0) + by);
+  };
+  for (const field of FIELDS) if (license[field] !== null) add(columnOfField(field, ''));
+  if (subStatusOf(license) !== null) add('SUB_STATUS');
+  for (const label in license.extra_data) if (!NOT_COUNTED.has(label)) add(columnOfLabel(label));
+}
+
+export function isActive({ status }: Pick<ComparedLicense, 'status'>): boolean {
+  return status === 'ACTIVE';
+}
+
+/** Fields of the record, and what an endorsement says of the license that it endorses. */
+const NOT_COUNTED: ReadonlySet<string> = new Set([
+  ...['County', 'Issue Date', EXTRA_DATA_LABELS.endorsedLicense],
+  ...Object.values(ENDORSED_LICENSE_LABELS),
+]);
+const columns = new Map<string, string>();
+
+function columnOfLabel(label: string): string {
+  const known = columns.get(label);
+  if (known !== undefined) return known;
+  const column = columnOfField(extraField(label), '');
+  if (columns.size < MAX_COLUMNS) columns.set(label, column);
+  return column;
+}
+
+/** The same profiles under other names, those of one name together. */
+export function regrouped(profiles: Profiles, nameOf: (board: string) => string): Profiles {
+  const groups = emptyProfiles();
+  for (const [board, { filled, ...counts }] of profiles) {
+    const group = profileOf(groups, nameOf(board));
+    group.licenses += counts.licenses;
+    group.notActive += counts.notActive;
+    group.disciplinary += counts.disciplinary;
+    group.boardActions += counts.boardActions;
+    for (const [column, count] of filled) group.filled.set(column, (group.filled.get(column) ?? 0) + count);
+  }
+  return groups;
+}
+
+/** The name under which a license's board is counted. */
+export const boardOf = ({ board }: Pick<ComparedLicense, 'board'>): string => currentBoardName(board);
+
+/** In how many licenses a column is blank. */
+export function blankIn({ licenses, filled }: BoardProfile, column: string): number {
+  return licenses - (filled.get(column) ?? 0);
+}
