@@ -27,7 +27,7 @@ const subscriptionId = z.string().describe('The id of the subscription');
 const subscriptionBody = z.object({
   subscription_id: subscriptionId,
   board: z.string(),
-  license_number: z.string().describe('As the board wrote it when the subscription was made'),
+  license_number: z.string().describe('As the board writes it, or wrote it last'),
   reference: z.string().nullable(),
   created_at: z.string().describe('ISO 8601'),
 });
