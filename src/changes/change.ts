@@ -56,6 +56,13 @@ export const storedChange = z.object({
       'The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of ' +
         'a place that the State no longer publishes are not kept.',
     ),
+  renumbered_to: z
+    .string()
+    .optional()
+    .describe(
+      'Of a removed license: the State writes its number in another way now, and it was added as this one',
+    ),
+  renumbered_from: z.string().optional().describe('Of an added license: the number that it was removed as'),
   /** The fields whose earlier values must be erased; of an added license, every place that it does not have. */
   erases: z.array(z.string()).optional(),
 });
@@ -80,18 +87,24 @@ type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' |
  * A license that comes back without a place may have had one before. The change of a removed license says no place at
  * all: the State may withdraw it while the license is away.
  *
- * @param pair one of the records may be missing; `license` is the document id
+ * @param pair one of the records may be missing; `license` is the document id, `renumbered` the license's other number,
+ *   where the State writes it in another way
  * @param ordinal the change's number in its epoch, from 1
  * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
  */
 export function makeChange(
   { before: dateBefore, ...origin }: ChangeOrigin,
-  pair: { license: string; before: LicenseRecord | undefined; after: LicenseRecord | undefined },
+  pair: {
+    license: string;
+    before: LicenseRecord | undefined;
+    after: LicenseRecord | undefined;
+    renumbered?: string | undefined;
+  },
   cause: ChangeCause,
   ordinal: number,
   newFields: ReadonlySet<string> = new Set(),
 ): StoredChange | undefined {
-  const { license, before, after } = pair;
+  const { license, before, after, renumbered } = pair;
   const record = after ?? before;
   const fields = new Map<string, z.output<typeof fieldChange>>(Object.entries(changedFields(before, after)));
   const names = [...fields.keys()];
@@ -115,6 +128,8 @@ export function makeChange(
     full_name: record.full_name,
     ...(kind === 'removed' && { last_in_dataset: dateBefore }),
     fields: Object.fromEntries(fields),
+    ...(renumbered !== undefined && kind === 'removed' && { renumbered_to: renumbered }),
+    ...(renumbered !== undefined && kind === 'added' && { renumbered_from: renumbered }),
     ...(erases.length > 0 && { erases }),
   };
 }

@@ -1,7 +1,9 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { currentBoardName } from '../licenses/boards.ts';
+import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
+import { nameParts } from '../licenses/names.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { changedFields, extraField } from './change.ts';
@@ -22,6 +24,8 @@ export interface DifferingLicense extends Difference {
   readonly before: ComparedLicense | undefined;
   /** `undefined` where it was removed. */
   readonly after: ComparedLicense | undefined;
+  /** The number of the counterpart, where it has the same holder: the State writes the number in another way. */
+  readonly renumbered?: string | undefined;
 }
 
 /** Two publications that are compared. */
@@ -91,11 +95,27 @@ async function recordsOfGroup(
     storedRecords(client, before, idsIn(group, 'added')),
     storedRecords(client, after, idsIn(group, 'removed')),
   ]);
-  return group.map((each) => ({ ...each, before: old.get(each.license), after: now.get(each.license) }));
+  return group.map((each) => {
+    const [before, after] = [old.get(each.license), now.get(each.license)];
+    const { counterpart = '' } = each;
+    const other = each.kind === 'added' ? old.get(counterpart) : now.get(counterpart);
+    const record = before ?? after;
+    const isRenumbered = other !== undefined && record !== undefined && isSameHolder(other, record);
+    return { ...each, before, after, renumbered: isRenumbered ? other.license_number : undefined };
+  });
 }
 
-function idsIn(group: readonly Difference[], without: Difference['kind']): string[] {
-  return group.filter(({ kind }) => kind !== without).map(({ license }) => license);
+function isSameHolder(one: ComparedLicense, other: ComparedLicense): boolean {
+  const [surname, otherSurname] = [one, other].map(({ full_name }) => fold(nameParts(full_name).last));
+  return surname === otherSurname;
+}
+
+/** The licenses of a group that the index has which is without those of one kind. */
+function idsIn(group: readonly Difference[], without: 'added' | 'removed'): string[] {
+  const ids = group.flatMap(
+    ({ license, kind, counterpart }) => (kind === without ? counterpart : license) ?? [],
+  );
+  return [...new Set(ids)];
 }
 
 const response = z.object({

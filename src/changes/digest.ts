@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { numberKey } from '../licenses/fold.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked } from '../storage/stored.ts';
@@ -126,18 +127,40 @@ export interface Difference {
   readonly kind: 'added' | 'changed' | 'removed';
   /** Whether it was read from the same row in both. */
   readonly isSameRow: boolean;
+  /** Of one that only one of the two has: the only license of the other's whose number the State wrote in another way. */
+  readonly counterpart?: string | undefined;
 }
 
 /** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
 export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
   const { left, right } = withoutEqual(before, after);
+  const removed = idsByNumber([...left.keys()].filter((id) => !right.has(id)));
+  const added = idsByNumber([...right.keys()].filter((id) => !left.has(id)));
+  const counterpart = (id: string, others: typeof added) => {
+    const number = licenseNumber(id);
+    const [other, ...more] = others.get(number) ?? [];
+    const isOnly = more.length === 0 && added.get(number)?.length === removed.get(number)?.length;
+    return isOnly && other !== undefined ? { counterpart: other } : {};
+  };
   for (const { id, record, row } of right.values()) {
     const old = left.get(id);
     left.delete(id);
-    if (old === undefined) yield { license: id, kind: 'added', isSameRow: false };
+    if (old === undefined)
+      yield { license: id, kind: 'added', isSameRow: false, ...counterpart(id, removed) };
     else if (old.record !== record) yield { license: id, kind: 'changed', isSameRow: old.row === row };
   }
-  for (const license of left.keys()) yield { license, kind: 'removed', isSameRow: false };
+  for (const license of left.keys())
+    yield { license, kind: 'removed', isSameRow: false, ...counterpart(license, added) };
+}
+
+function idsByNumber(ids: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  return Map.groupBy(ids, licenseNumber);
+}
+
+/** The board's code and the number as it is searched: the same however the State writes the number. */
+function licenseNumber(id: string): string {
+  const slash = id.indexOf('/');
+  return id.slice(0, slash + 1) + numberKey(id.slice(slash + 1));
 }
 
 /**
@@ -172,10 +195,11 @@ function withoutEqual(before: Buffer, after: Buffer) {
   return { left, right };
 }
 
-/** The part that has a license: a hash of its id. */
+/** The part that has a license: a hash of its number, so that two ways to write it are in the same part. */
 function partOf(id: string): number {
+  const key = licenseNumber(id);
   let sum = 0;
-  for (let at = 0; at < id.length; at += 1) sum = (31 * sum + id.charCodeAt(at)) | 0;
+  for (let at = 0; at < key.length; at += 1) sum = (31 * sum + key.charCodeAt(at)) | 0;
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
 
@@ -183,6 +207,11 @@ function partOf(id: string): number {
 const REQUEST_BYTES = 4 * 2 ** 20;
 /** The parts that the first request reads: at ten times the data, still one request of bounded size. */
 const FIRST_PARTS = 8;
+
+/** Under other ids than the parts of version 0.3.0, which hash the number as it is written: neither reads the other's. */
+function partId(part: number): string {
+  return `number-${part}`;
+}
 
 /** Stores the digest of a publication, for as long as its index is kept. */
 export async function writeDigest(
@@ -196,7 +225,7 @@ export async function writeDigest(
   let bytes = 0;
   for (let part = 0; part < DIGEST_PARTS; part += 1) {
     const entries = digest.part(part).toString('base64');
-    body.push({ index: { _id: String(part) } }, { entries });
+    body.push({ index: { _id: partId(part) } }, { entries });
     bytes += entries.length;
     if (bytes < REQUEST_BYTES && part < DIGEST_PARTS - 1) continue;
     const response = await client.bulk({ index, body });
@@ -231,17 +260,30 @@ function isWhole(part: Buffer): boolean {
 }
 
 /**
- * The parts of a publication's stored digest, in order.
+ * The parts of a publication's stored digest, in order. One of version 0.3.0 is divided anew, in memory.
  *
  * @throws {BadDocumentError} when one is missing or not valid
  */
 export async function* readDigest(
-  { client, prefix, reportBad }: Store,
+  store: Store,
   licensesIndex: string,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const index = digestIndexName(prefix, licensesIndex);
+  const index = digestIndexName(store.prefix, licensesIndex);
+  const isEarlier = (await store.client.exists({ index, id: '0' })).body;
+  if (!isEarlier) return yield* readParts(store, index, partId);
+  const digest = emptyDigest();
+  for await (const part of readParts(store, index, String))
+    for (const entry of digestEntries(part)) digest.add(entry);
+  yield* digest.parts();
+}
+
+async function* readParts(
+  { client, reportBad }: Store,
+  index: string,
+  idOf: (part: number) => string,
+): AsyncGenerator<Buffer, void, undefined> {
   for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
-    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => String(first + at));
+    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
     const { body } = await client.mget({ index, body: { ids } });
     let bytes = 0;
     for (const { _id: id, _source } of partsResponse.parse(body).docs) {

@@ -24,6 +24,8 @@ const segment = z.object({
   /** When they were found, ISO 8601. */
   at: z.string(),
   counts: changeCounts.optional(),
+  /** The licenses whose numbers the State writes in another way: ids before and after, until subscriptions follow. */
+  renumbered: z.array(z.tuple([z.string(), z.string()])).optional(),
   /** Whether earlier changes no longer have the places that these withdrew. */
   erased: z.boolean().optional(),
 });

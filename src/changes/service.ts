@@ -1,5 +1,5 @@
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
+import { type Board, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
@@ -101,7 +101,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
     );
     const { since, gaps } = coverageOf(state);
     if (!found.isCutOff) return { publication, changes, since, gaps };
-    // Before the change that can't be read, nothing is certain.
+    // Before the oldest that is listed, nothing is certain.
     const readSince = changes.at(-1)?.date ?? date;
     return { publication, changes, since: readSince, gaps: gaps.filter(({ before }) => before > readSince) };
   }
@@ -197,22 +197,31 @@ async function changesAfter(
   return { changes, next, more, isWhole };
 }
 
-/** How many changes of a license are listed. A license has a few in a year. */
+/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
-/** The changes of a board's licenses with this number, the newest first, and whether an older one can't be read. */
+/** The changes of a board's licenses with this number, the newest first, and whether older ones are left out. */
 async function changesOfNumber(store: Store, state: FeedState, board: Board, number: string) {
   const feeds = feedsOf(state);
   if (feeds.every(({ segments }) => segments.length === 0)) return { changes: [], isCutOff: false };
-  const { documents, firstBad } = await CHANGES.search(store, {
-    query: { bool: { filter: [visible(feeds), { term: { number } }] } },
+  // A license of the board, whatever the board was called then.
+  const ofBoard = [
+    { prefix: { license: `${board.code}/` } },
+    { terms: { board: [board.name, ...board.aliases] } },
+  ];
+  const { documents, count, firstBad } = await CHANGES.search(store, {
+    query: {
+      bool: {
+        filter: [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }],
+      },
+    },
     sort: [{ position: 'desc' }],
     size: MAX_CHANGES_OF_LICENSE,
     track_total_hits: false,
   });
   const oldest = Number(firstBad?.[0] ?? 0);
-  const changes = documents.filter((change) => change.position > oldest && isOfBoard(change, board));
-  return { changes: changes.map(withCurrentBoard), isCutOff: firstBad !== undefined };
+  const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
+  return { changes, isCutOff: firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE };
 }
 
 /** More licenses than numbers that are asked at once have: few numbers are of several. */
@@ -242,11 +251,6 @@ export async function lastChangesOfNumbers(
     throw new SearchUnavailableError('Not every last change could be read.');
   }
   return Map.groupBy(documents, ({ number }) => number);
-}
-
-/** Whether a change is of a license of the board, whatever the board was called then. */
-function isOfBoard(change: StoredChange, board: Board): boolean {
-  return change.license.startsWith(`${board.code}/`) || boardByLabel(change.board) === board;
 }
 
 /** A change with the name that the catalog has for its board now. */

@@ -82,6 +82,7 @@ export function changeMaker(
   const segment = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
   const origin = { ...segment, before: dateBefore };
   let total = 0;
+  const renumbered: [string, string][] = [];
   const counts = {
     kinds: new Map<string, number>(),
     causes: new Map<string, number>(),
@@ -100,6 +101,9 @@ export function changeMaker(
       addTo(counts.kinds, change.kind);
       addTo(counts.causes, change.cause);
       addTo(counts.boards, change.board);
+      const { license, renumbered_to } = change;
+      if (renumbered_to !== undefined)
+        renumbered.push([license, license.slice(0, license.indexOf('/') + 1) + renumbered_to]);
       return change;
     },
     /** How many there are. */
@@ -111,7 +115,8 @@ export function changeMaker(
         causes: Object.fromEntries(counts.causes),
         boards: Object.fromEntries(counts.boards),
       };
-      await SEGMENTS.put(store, segmentId(epoch), { ...segment, counts: changes });
+      const stored = { ...segment, counts: changes, ...(renumbered.length > 0 && { renumbered }) };
+      await SEGMENTS.put(store, segmentId(epoch), stored);
       await store.client.indices.refresh({ index: store.names.changes });
       return { feed: extendedFeed(state, epoch, total), changes };
     },
@@ -138,14 +143,17 @@ export function changeWriter(
      *
      * @throws {TooManyChangesError} when the feed has no place for them
      */
-    async write(licenses: readonly Pick<StoredChange, 'license' | 'cause'>[]): Promise<void> {
+    async write(
+      licenses: readonly (Pick<StoredChange, 'license' | 'cause'> & { renumbered?: string | undefined })[],
+    ): Promise<void> {
       const ids = licenses.map(({ license }) => license);
       const [before, after] = await Promise.all([
         recordsOf(store, indices.before, ids),
         recordsOf(store, indices.after, ids),
       ]);
-      const changes = licenses.flatMap(({ license, cause }) => {
-        const change = maker.make({ license, before: before.get(license), after: after.get(license) }, cause);
+      const changes = licenses.flatMap(({ license, cause, renumbered }) => {
+        const pair = { license, before: before.get(license), after: after.get(license), renumbered };
+        const change = maker.make(pair, cause);
         return change === undefined ? [] : [change];
       });
       await CHANGES.putAll(

@@ -5,13 +5,14 @@ import { writeSpreadsheet } from '../csv.ts';
 import { ohioTime } from '../licenses/dates.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import type { Check } from '../publications/ledger.ts';
-import { feedOf } from '../publications/live-feed.ts';
+import { feedOf, liveFeed } from '../publications/live-feed.ts';
 import { liveLicensesIndex } from '../publications/metadata.ts';
 import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
+import { followRenumbered } from '../subscriptions/subscription.ts';
 import { checkTable, closeChecks, isRefusing } from './checks.ts';
 import type { DiffOptions } from './diff.ts';
 import { acceptable, day, reason } from './options.ts';
@@ -233,6 +234,7 @@ export function rollbackCommand(): Command {
         options,
         async (store) => {
           const { from, to } = await rollBack(store, options.to);
+          await followRenumbered(store, (await liveFeed(store)).state);
           const went = { from: from?.metadata ?? null, to: to.metadata };
           await recordAudit(store, 'rollback', { from: went.from?.publication, to: went.to.publication });
           return went;

@@ -67,9 +67,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** A request to a service: GET without a body, else POST. */
+/** A request to a service: unless a method is given, GET without a body, else POST. */
 export interface ServiceRequest {
   readonly path: string;
+  readonly method?: 'DELETE';
   readonly contentType?: string;
   readonly body?: string;
 }
@@ -81,13 +82,17 @@ export interface ServiceRequest {
  * @throws {ServiceError} when the service can't be reached, or answers anything else
  * @throws the signal's reason when it is aborted
  */
-export async function ask(service: Service, { path, contentType, body }: ServiceRequest): Promise<string> {
+export async function ask(
+  service: Service,
+  { path, method, contentType, body }: ServiceRequest,
+): Promise<string> {
   const { url, key, signal } = service;
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   let answer: { response: Response; text: string };
   try {
     const response = await fetch(url + path, {
       ...(body !== undefined && { method: 'POST', body }),
+      ...(method && { method }),
       headers: { ...(contentType && { 'content-type': contentType }), ...(key && { 'x-api-key': key }) },
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

@@ -1,11 +1,15 @@
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
+import type { NumberedRow } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { addTo } from '../licenses/counts.ts';
+import { numberKey } from '../licenses/fold.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
+import { MAX_ITEMS } from '../rosters/roster.ts';
 import { grouped, print } from './output.ts';
 import {
   chunksOf,
@@ -41,14 +45,48 @@ export function watchCommand(): Command {
   return withRosterOptions(
     command,
     'the CSV file; its first row names the columns: license_number, board and reference are read',
-  ).action(async (roster: string, options: RosterOptions) => {
-    process.exitCode = await runRoster(resolve(roster), options, (work) => watch(work, options.board));
+  )
+    .option('--sync', 'also remove what the roster does not name, after showing what would change and asking')
+    .option('--yes', 'with --sync: do not ask')
+    .action(async (roster: string, options: WatchOptions) => {
+      process.exitCode = await runRoster(resolve(roster), options, (work) =>
+        options.sync === true ? sync(work, options) : watch(work, options.board),
+      );
+    });
+}
+
+interface WatchOptions extends RosterOptions {
+  readonly sync?: true;
+  readonly yes?: true;
+}
+
+type OnProblem = (row: number, detail: string) => void;
+
+/** The rows of a chunk that name a license. */
+function readRows(
+  roster: RosterWork['roster'],
+  chunk: readonly NumberedRow[],
+  onProblem: OnProblem,
+): WatchRow[] {
+  return chunk.flatMap(({ number: row, cells }) => {
+    try {
+      return [{ row, item: itemOf(roster, cells) }];
+    } catch (error) {
+      if (!(error instanceof BadRequestError)) throw error;
+      onProblem(row, error.message);
+      return [];
+    }
   });
 }
 
-async function watch({ roster, service, display, onRows }: RosterWork, board?: string): Promise<number> {
-  if (!roster.meanings.includes('license_number'))
+/** @throws {BadRequestError} for a roster without numbers */
+function requireNumbers({ meanings }: RosterWork['roster']): void {
+  if (!meanings.includes('license_number'))
     throw new BadRequestError('The first row must name a column license_number.');
+}
+
+async function watch({ roster, service, display, onRows }: RosterWork, board?: string): Promise<number> {
+  requireNumbers(roster);
   const outcomes = new Map<string, number>();
   const printProblem = (row: number, detail: string) => {
     display.end();
@@ -57,29 +95,19 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
   let read = 0;
   for await (const chunk of chunksOf(roster, 0)) {
     service.signal.throwIfAborted();
-    const rows: WatchRow[] = [];
-    for (const { number: row, cells } of chunk) {
-      try {
-        rows.push({ row, item: itemOf(roster, cells) });
-      } catch (error) {
-        if (!(error instanceof BadRequestError)) throw error;
-        addTo(outcomes, 'invalid');
-        printProblem(row, error.message);
-      }
-    }
-    const request = (sent: readonly WatchRow[]) => ({
-      path: '/api/v1/subscriptions/batch',
-      contentType: 'application/json',
-      body: JSON.stringify({ board, items: sent.map(({ item }) => item) }),
+    const rows = readRows(roster, chunk, (row, detail) => {
+      addTo(outcomes, 'invalid');
+      printProblem(row, detail);
     });
-    const answered = rows.length === 0 ? [] : await sendRows(service, rows, request);
-    for (const { rows: sent, text } of answered) {
-      const { results } = answerAs(batchAnswer, text);
-      if (results.length !== sent.length) throw new Error('The service did not answer every row.');
-      for (const [at, { outcome, detail }] of results.entries()) {
-        addTo(outcomes, outcome);
-        if (outcome === 'not_found' || outcome === 'invalid') printProblem(sent[at]?.row ?? 0, detail);
-      }
+    for (const { row, result } of await answersTo(
+      service,
+      '/api/v1/subscriptions/batch',
+      batchAnswer,
+      rows,
+      board,
+    )) {
+      addTo(outcomes, result.outcome);
+      if (result.outcome === 'not_found' || result.outcome === 'invalid') printProblem(row, result.detail);
     }
     read += chunk.length;
     onRows(read);
@@ -91,6 +119,150 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
       `${grouped(count('not_found'))} not found, ${grouped(count('invalid'))} not understood.`,
   );
   return count('not_found') + count('invalid') > 0 ? SOME_NOT_WATCHED : 0;
+}
+
+/** What the service answers to each row. */
+async function answersTo<Result>(
+  service: RosterWork['service'],
+  path: string,
+  answer: z.ZodType<{ results: Result[] }>,
+  rows: readonly WatchRow[],
+  board: string | undefined,
+): Promise<(WatchRow & { readonly result: Result })[]> {
+  if (rows.length === 0) return [];
+  const answered = await sendRows(service, rows, (sent) => ({
+    path,
+    contentType: 'application/json',
+    body: JSON.stringify({ board, items: sent.map(({ item }) => item) }),
+  }));
+  return answered.flatMap(({ rows: sent, text }) => {
+    const { results } = answerAs(answer, text);
+    return sent.map((row, at) => {
+      const result = results[at];
+      if (result === undefined) throw new Error('The service did not answer every row.');
+      return { ...row, result };
+    });
+  });
+}
+
+const license = z.object({ board: z.string(), license_number: z.string() });
+
+/** The answer to a batch of lookups. */
+const lookupAnswer = z.object({
+  results: z.array(z.object({ record: license.optional(), detail: z.string().default('') })),
+});
+
+const listAnswer = z.object({
+  next: z.string().nullable(),
+  subscriptions: z.array(
+    license.extend({
+      subscription_id: z.string(),
+      reference: z.string().nullable(),
+      in_dataset: z.boolean(),
+    }),
+  ),
+});
+
+type Watched = z.output<typeof listAnswer>['subscriptions'][number];
+
+const keyOf = ({ board, license_number }: z.output<typeof license>) => `${board} ${license_number}`;
+
+/** All licenses that the account watches. */
+async function watchedLicenses(service: RosterWork['service']): Promise<Watched[]> {
+  const all: Watched[] = [];
+  for (let after = ''; ; ) {
+    const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
+    const [page] = await sendRows(service, [path], () => ({ path }));
+    const { subscriptions, next } = answerAs(listAnswer, page?.text ?? '');
+    all.push(...subscriptions);
+    if (next === null) return all;
+    after = next;
+  }
+}
+
+const MAX_SHOWN = 50;
+
+/** Makes what the account watches equal to the roster. Nothing is removed if any row could not be read. */
+async function sync(
+  { roster, service, display, onRows }: RosterWork,
+  { board, yes }: WatchOptions,
+): Promise<number> {
+  requireNumbers(roster);
+  let problems = 0;
+  const onProblem: OnProblem = (row, detail) => {
+    problems += 1;
+    display.end();
+    print(`Row ${grouped(row)}: ${detail}`);
+  };
+  const watched = new Map((await watchedLicenses(service)).map((each) => [keyOf(each), each]));
+  const gone = Map.groupBy(
+    [...watched.values()].filter(({ in_dataset }) => !in_dataset),
+    ({ license_number }) => numberKey(license_number),
+  );
+  const named = new Set<string>();
+  const added: WatchRow[] = [];
+  let read = 0;
+  for await (const chunk of chunksOf(roster, 0)) {
+    service.signal.throwIfAborted();
+    const rows = readRows(roster, chunk, onProblem);
+    for (const { result, ...row } of await answersTo(
+      service,
+      '/api/v1/lookup/batch',
+      lookupAnswer,
+      rows,
+      board,
+    )) {
+      const { item } = row;
+      // A license that was removed from the dataset stays watched.
+      const [removed, ...others] = result.record ? [] : (gone.get(numberKey(item.license_number)) ?? []);
+      const meant = result.record ?? (others.length === 0 ? removed : undefined);
+      if (meant === undefined) onProblem(row.row, result.detail);
+      else if (!watched.has(keyOf(meant)) && !named.has(keyOf(meant))) added.push(row);
+      if (meant !== undefined) named.add(keyOf(meant));
+    }
+    read += chunk.length;
+    onRows(read);
+  }
+  display.end();
+  const removed = [...watched].filter(([key]) => !named.has(key)).map(([, each]) => each);
+  const kept = watched.size - removed.length;
+  print(`${grouped(added.length)} to add, ${grouped(kept)} to keep, ${grouped(removed.length)} to remove.`);
+  for (const { board: of, license_number, reference } of removed.slice(0, MAX_SHOWN))
+    print(`  remove ${license_number}, ${of}${reference === null ? '' : `, ${reference}`}`);
+  if (removed.length > MAX_SHOWN) print(`  and ${grouped(removed.length - MAX_SHOWN)} more`);
+  if (problems > 0 && removed.length > 0)
+    print(`Nothing is removed, because ${grouped(problems)} rows could not be read.`);
+  const isAsked = added.length > 0 || (removed.length > 0 && problems === 0);
+  if (isAsked && yes !== true && !(await isConfirmed())) throw new Error('Nothing was changed.');
+  for (let at = 0; at < added.length; at += MAX_ITEMS) {
+    const some = added.slice(at, at + MAX_ITEMS);
+    for (const { row, result } of await answersTo(
+      service,
+      '/api/v1/subscriptions/batch',
+      batchAnswer,
+      some,
+      board,
+    ))
+      if (result.outcome === 'not_found' || result.outcome === 'invalid') onProblem(row, result.detail);
+  }
+  if (problems > 0) return SOME_NOT_WATCHED;
+  for (const { subscription_id: id } of removed) {
+    service.signal.throwIfAborted();
+    await sendRows(service, [id], () => ({ path: `/api/v1/subscriptions/${id}`, method: 'DELETE' as const }));
+  }
+  return 0;
+}
+
+/** @throws {Error} where nobody can be asked */
+async function isConfirmed(): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new Error('--sync asks before it changes anything. Without a terminal, send --yes.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Continue? [y/N] ')).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 const WORDS = {

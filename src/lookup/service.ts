@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '../answers/origin.ts';
 import { changesOfOne } from '../changes/change.ts';
+import { latestCursor } from '../changes/feed.ts';
 import type { Changes, NumberChanges } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
@@ -68,6 +69,12 @@ export interface Lookups {
   /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
   idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
+  /**
+   * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
+   *
+   * @throws as `lookUp`
+   */
+  isLive(publication: string): Promise<boolean>;
   /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
   isAnswering(): Promise<boolean>;
 }
@@ -135,8 +142,9 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  function originOf({ metadata: { publication, date, sample } }: LivePublication): Origin {
-    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl };
+  function originOf({ metadata: { publication, date, sample, feed } }: LivePublication): Origin {
+    const feedCursor = feed === undefined ? null : latestCursor(feed);
+    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl, feedCursor };
   }
 
   return {
@@ -190,6 +198,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       const publication = tracker.current() ?? (await tracker.refresh());
       if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
       return publication;
+    },
+    isLive: async (publication) => {
+      // A refresh that is under way may have asked too early; the one after it has not.
+      await tracker.refresh();
+      return (await tracker.refresh())?.metadata.publication === publication;
     },
     isAnswering: async () => (await probe.fetch('answer')) === true,
   };

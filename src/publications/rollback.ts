@@ -155,9 +155,12 @@ async function writeChanges(
   try {
     for await (const page of changesIn(store, feed, epochs)) {
       missing -= page.length;
-      const licenses = new Set(page.map(({ license }) => license).filter((license) => !seen.has(license)));
-      for (const license of licenses) seen.add(license);
-      await writer.write([...licenses].map((license) => ({ license, cause: 'rollback' as const })));
+      const differing = page.flatMap(({ license, renumbered_to, renumbered_from }) => {
+        if (seen.has(license)) return [];
+        seen.add(license);
+        return [{ license, cause: 'rollback' as const, renumbered: renumbered_to ?? renumbered_from }];
+      });
+      await writer.write(differing);
     }
   } catch (error) {
     if (error instanceof TooManyChangesError) return false;

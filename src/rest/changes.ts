@@ -56,8 +56,12 @@ const historyChangeBody = changeBody.extend({
 });
 
 function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
-  const { at, publication, date, kind, cause, board, license_number, full_name, fields, withdrawn } = change;
-  return { at, publication, date, kind, cause, board, license_number, full_name, fields, withdrawn };
+  const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
+  const { renumbered_to, renumbered_from, withdrawn } = change;
+  return {
+    ...{ at, publication, date, kind, cause, board, license_number, full_name, fields },
+    ...{ renumbered_to, renumbered_from, withdrawn },
+  };
 }
 
 /** A renewal, as the examples of responses have it. */

@@ -7,6 +7,14 @@ import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseBody, missBody } from './verify-response.ts';
 
+export const feedCursor = z
+  .string()
+  .nullable()
+  .describe(
+    'The place in /changes of the dataset that answered: send it as since to get what changes later. null while a ' +
+      'publication of version 0.2 is live',
+  );
+
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
   reference: z.string().nullable().describe('As in the item'),
@@ -64,6 +72,7 @@ export const rosterAnswerBody = z
       })
       .describe('How many items ended in each way; clear is part of found'),
     ...originFields,
+    feed_cursor: feedCursor,
     results: z
       .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
       .describe('In the order of the items'),
@@ -88,7 +97,8 @@ export function resultBody({ index, reference, view, suggestionsOmitted }: Roste
 export const JSON_ANSWER: AnswerFormat<Buffer> = {
   shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
   parts: ({ origin, summary, shaped }) => {
-    const head = { count: itemsOf(summary), summary, ...originBody(origin) };
+    const from = { ...originBody(origin), feed_cursor: origin.feedCursor ?? null };
+    const head = { count: itemsOf(summary), summary, ...from };
     const comma = Buffer.from(',');
     return [
       Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),

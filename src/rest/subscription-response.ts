@@ -5,7 +5,7 @@ import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import type { WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import { invalidResult, notFoundResult, resultBase, resultBody } from './roster-response.ts';
+import { feedCursor, invalidResult, notFoundResult, resultBase, resultBody } from './roster-response.ts';
 import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, licenseBody, MISSED_NUMBER } from './verify-response.ts';
 
 const subscriptionId = z.string().describe('The id of the subscription');
@@ -13,7 +13,7 @@ const subscriptionId = z.string().describe('The id of the subscription');
 const subscriptionBody = z.object({
   subscription_id: subscriptionId,
   board: z.string(),
-  license_number: z.string().describe('As the board wrote it when the subscription was made'),
+  license_number: z.string().describe('As the board writes it, or wrote it last'),
   reference: z.string().nullable(),
   created_at: z.string().describe('ISO 8601'),
 });
@@ -104,6 +104,7 @@ const listedBody = subscriptionBody.extend({
 export const listAnswerBody = z
   .object({
     ...originFields,
+    feed_cursor: feedCursor,
     next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
     subscriptions: z.array(listedBody),
   })
@@ -122,7 +123,7 @@ export function listed(
 }
 
 export function listHead(origin: Origin, next: string | undefined) {
-  return { ...originBody(origin), next: next ?? null };
+  return { ...originBody(origin), feed_cursor: origin.feedCursor ?? null, next: next ?? null };
 }
 
 const SUBSCRIPTION: Subscription = {

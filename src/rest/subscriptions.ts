@@ -72,6 +72,19 @@ function goneNumber(outcome: LookupOutcome | undefined): NumberRequest | undefin
   return ['ambiguous', 'not_a_business'].includes(outcome.reason) ? undefined : outcome.request;
 }
 
+/**
+ * Looks licenses up and watches them again where another publication went live meanwhile: its changes of a license that
+ * was not watched yet would be told to nobody.
+ */
+async function whileLive<Answer extends { readonly publication: string }>(
+  lookups: Lookups,
+  watch: () => Promise<Answer>,
+): Promise<Answer> {
+  let answer = await watch();
+  while (!(await lookups.isLive(answer.publication))) answer = await watch();
+  return answer;
+}
+
 /** Answers 403 where the account would watch more licenses than it may. */
 async function withinLimit(ctx: Context, work: () => Promise<void>): Promise<void> {
   try {
@@ -144,18 +157,26 @@ function createRoute(lookups: Lookups, subscriptions: Subscriptions): Route {
         const body = await jsonBody(ctx);
         const { reference } = checked(referred, body);
         const request = numberRequest(body);
-        const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+        let created: Subscription | undefined;
+        const { outcome, result, ...origin } = await whileLive(lookups, async () => {
+          const found = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+          if (found.outcome.outcome !== 'found') return { ...found, result: undefined };
+          const { record } = found.outcome;
+          const [result] = await subscriptions.watch(account, [{ record, reference }]);
+          created ??= result?.created;
+          return { ...found, result };
+        });
         ctx.state.outcome = outcome.outcome;
         if (outcome.outcome === 'found') {
-          const { record } = outcome;
-          const [result] = await subscriptions.watch(account, [{ record, reference }]);
-          ctx.status = result?.created === undefined ? 409 : 201;
+          ctx.status = created === undefined ? 409 : 201;
           ctx.body =
-            result?.created === undefined
+            created === undefined
               ? duplicateAnswer(result?.id ?? '')
-              : createdAnswer(result.created, record, origin);
+              : createdAnswer(created, outcome.record, origin);
           return;
         }
+        // A publication that went live meanwhile removed it.
+        if (created !== undefined) await subscriptions.remove(account, created.id);
         const gone = goneNumber(outcome);
         const [watched] = gone === undefined ? [] : await subscriptions.meantBy(account, [gone]);
         const missed = verifyResponse(outcome, origin);
@@ -187,7 +208,12 @@ const documentedBatch = batchRequest
   .meta({ id: 'SubscriptionBatchRequest' });
 
 /** POST /subscriptions/batch: the account watches many licenses. */
-function batchRoute(rosters: Rosters, subscriptions: Subscriptions, cost: RosterCost): Route {
+function batchRoute(
+  lookups: Lookups,
+  rosters: Rosters,
+  subscriptions: Subscriptions,
+  cost: RosterCost,
+): Route {
   /** What became of the licenses that were found or are watched, by the index of the item. */
   async function watchAll(account: string, results: readonly RosterResult[]) {
     const found = results.flatMap(({ index, reference, view }) =>
@@ -251,13 +277,15 @@ function batchRoute(rosters: Rosters, subscriptions: Subscriptions, cost: Roster
           fieldsOf: (item) => item,
           requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
         });
-        const { origin, shaped } = await rosters.answer(
-          { items, maxMatches: 1 },
-          (part) => part,
-          clientGone(ctx),
-        );
-        const results = shaped.flat();
-        ctx.body = batchAnswer(results, await watchAll(accountOf(ctx), results), origin);
+        const watched = new Map<number, NowWatched>();
+        const { origin, shaped } = await whileLive(lookups, async () => {
+          const roster = { items, maxMatches: 1 };
+          const answer = await rosters.answer(roster, (part) => part, clientGone(ctx));
+          for (const [at, now] of await watchAll(accountOf(ctx), answer.shaped.flat()))
+            if (watched.get(at)?.created === undefined) watched.set(at, now);
+          return { ...answer, publication: answer.origin.publication };
+        });
+        ctx.body = batchAnswer(shaped.flat(), watched, origin);
       }),
   };
 }
@@ -383,7 +411,7 @@ export function subscriptionRoutes(
 ): Route[] {
   return [
     createRoute(lookups, subscriptions),
-    batchRoute(rosters, subscriptions, cost),
+    batchRoute(lookups, rosters, subscriptions, cost),
     listRoute(rosters, subscriptions, cost),
     deleteRoute(subscriptions),
   ];

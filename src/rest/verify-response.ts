@@ -92,11 +92,14 @@ export const REQUEST_EXAMPLES = {
 
 export const EXAMPLE_DATE = '2026-11-20';
 
+export const EXAMPLE_CURSOR = '0f3a9c2be871.3k.1f0c2d3e';
+
 export const EXAMPLE_ORIGIN: Origin = {
   publication: '',
   date: EXAMPLE_DATE,
   today: EXAMPLE_DATE,
   isSampleData: true,
+  feedCursor: EXAMPLE_CURSOR,
 };
 
 /** The examples are in every sample data (`sample-data/generator/examples.ts`), so they can be tried. No board can issue their numbers. */

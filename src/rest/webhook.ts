@@ -11,7 +11,7 @@ import { FAILURES } from '../subscriptions/outgoing.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
 import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
 import { accountOf, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
-import { EXAMPLE, EXAMPLE_DATE } from './verify-response.ts';
+import { EXAMPLE, EXAMPLE_CURSOR, EXAMPLE_DATE } from './verify-response.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -85,14 +85,12 @@ const NOT_SET_UP = {
     'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.',
 };
 
-const CURSOR = '0f3a9c2be871.3k.1f0c2d3e';
-
 const WEBHOOK_EXAMPLE: z.output<typeof webhookBody> = {
   url: 'https://hooks.example.com/licenses',
   state: 'active',
   created_at: `${EXAMPLE_DATE}T15:04:05.000Z`,
   delivered_at: null,
-  delivered_cursor: CURSOR,
+  delivered_cursor: EXAMPLE_CURSOR,
   failing_since: null,
   rotated_at: null,
 };
@@ -277,7 +275,7 @@ export const WEBHOOK_MESSAGES: ZodOpenApiPathsObject = {
     JSON.parse(
       changesMessage(
         {
-          cursor: CURSOR,
+          cursor: EXAMPLE_CURSOR,
           publication: 'p-20',
           date: EXAMPLE_DATE,
           counts: { added: 0, changed: 1, removed: 0 },

@@ -4,7 +4,7 @@ import { boardKey, type LicenseRecord, licenseId } from '../licenses/license.ts'
 import type { NumberRequest } from '../licenses/lookup.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
-import { SUBSCRIPTIONS, type Subscription, subscriptionId, watchedAmong } from './subscription.ts';
+import { SUBSCRIPTIONS, type Subscription, subscriptionId, subscriptionsTo } from './subscription.ts';
 
 /** How many licenses an account may watch. Requests at the same time may each pass it by what they add. */
 export const MAX_SUBSCRIPTIONS = 100_000;
@@ -59,7 +59,7 @@ export function subscriptionsService(store: Store) {
     async watch(account: string, wanted: readonly Wanted[]): Promise<readonly WatchResult[]> {
       const ids = wanted.map(({ record }) => licenseId(record.board, record.license_number));
       const firstAt = new Map(ids.map((license, at) => [license, at] as const).toReversed());
-      const watched = await watchedAmong(store, account, [...firstAt.keys()]);
+      const watched = await subscriptionsTo(store, account, [...firstAt.keys()]);
       const created_at = new Date().toISOString();
       const added = wanted.flatMap(({ record, reference }, at): Subscription[] => {
         const license = ids[at];
@@ -75,7 +75,7 @@ export function subscriptionsService(store: Store) {
       );
       const created = new Map(added.filter((_, at) => isNew[at]).map((each) => [each.license, each]));
       return ids.map((license, at) => ({
-        id: subscriptionId(account, license),
+        id: watched.get(license)?.id ?? subscriptionId(account, license),
         created: firstAt.get(license) === at ? created.get(license) : undefined,
       }));
     },

@@ -1,11 +1,16 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { FeedState } from '../changes/feed.ts';
+import { readSegments, SEGMENTS, segmentId } from '../changes/segments.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
 const SUBSCRIPTION_ID_CHARACTERS = 24;
 
-/** The id of the subscription of an account to a license: an account watches a license at most once. */
+/**
+ * The id of a new subscription of an account to a license. It stays the same where the subscription follows a license
+ * whose number the State writes in another way.
+ */
 export function subscriptionId(account: string, license: string): string {
   return `sub_${hash('sha256', `${account} ${license}`).slice(0, SUBSCRIPTION_ID_CHARACTERS)}`;
 }
@@ -16,7 +21,7 @@ const storedSubscription = z.object({
   account: z.string(),
   /** The document id of the license, as `licenseId` makes it. */
   license: z.string(),
-  /** The board's name and the number, as the dataset had them when it was watched. */
+  /** The board's name and the number, as the dataset had them when it was watched, or when it was renumbered. */
   board: z.string(),
   license_number: z.string(),
   /** The number as it is searched. */
@@ -31,20 +36,20 @@ const storedSubscription = z.object({
 export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
-  isStoredUnder: (id, { account, license }) => id === subscriptionId(account, license),
+  isStoredUnder: (id, document) => id === document.id,
   needsIndex: true,
 });
 
 /**
- * Those of some licenses, by document id, that an account watches, and what it calls each.
+ * The subscriptions of an account to some licenses, by the licenses' document ids.
  *
  * @throws {SearchUnavailableError} when OpenSearch answers only in part
  */
-export async function watchedAmong(
+export async function subscriptionsTo(
   store: Store,
   account: string,
   licenses: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> {
+): Promise<ReadonlyMap<string, Subscription>> {
   if (licenses.length === 0) return new Map();
   const { documents } = await SUBSCRIPTIONS.search(store, {
     query: { bool: { filter: [{ term: { account } }, { terms: { license: [...licenses] } }] } },
@@ -52,5 +57,47 @@ export async function watchedAmong(
     size: licenses.length,
     track_total_hits: false,
   });
-  return new Map(documents.map(({ license, reference }) => [license, reference]));
+  return new Map(documents.map((each) => [each.license, each]));
+}
+
+/** What an account calls those of some licenses that it watches. @throws as `subscriptionsTo` */
+export async function watchedAmong(
+  store: Store,
+  account: string,
+  licenses: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const watched = await subscriptionsTo(store, account, licenses);
+  return new Map([...watched].map(([license, { reference }]) => [license, reference]));
+}
+
+const RENUMBERED_A_REQUEST = 1000;
+
+/**
+ * Makes subscriptions follow the licenses whose numbers the State writes in another way, once the publication that does
+ * so is live. When interrupted, the next call does the rest.
+ */
+export async function followRenumbered(store: Store, state: FeedState): Promise<void> {
+  for (const segment of await readSegments(store, state)) {
+    const { renumbered = [], ...followed } = segment;
+    if (renumbered.length === 0) continue;
+    const numbers = new Map(renumbered);
+    const before = [...numbers.keys()];
+    for (let at = 0; at < before.length; at += RENUMBERED_A_REQUEST) {
+      const pages = SUBSCRIPTIONS.pages(store, {
+        query: { terms: { license: before.slice(at, at + RENUMBERED_A_REQUEST) } },
+        sort: [{ id: 'asc' }],
+        size: RENUMBERED_A_REQUEST,
+      });
+      for await (const page of pages)
+        for (const each of page) await follow(store, each, numbers.get(each.license) ?? each.license);
+    }
+    await SEGMENTS.put(store, segmentId(segment.epoch), followed);
+  }
+}
+
+/** An account that watches the new number already keeps both. */
+async function follow(store: Store, { id, account }: Subscription, license: string): Promise<void> {
+  if ((await subscriptionsTo(store, account, [license])).size > 0) return;
+  const license_number = license.slice(license.indexOf('/') + 1);
+  await SUBSCRIPTIONS.update(store, id, (current) => current && { ...current, license, license_number });
 }

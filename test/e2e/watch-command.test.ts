@@ -36,17 +36,18 @@ beforeEach(async () => {
 interface Options {
   readonly key?: string;
   readonly more?: readonly string[];
+  readonly url?: string;
 }
 
 /** Runs `licenses watch` for this roster. */
 async function watch(
   roster: string,
-  { key, more = ['--board', NURSING] }: Options = {},
+  { key, more = ['--board', NURSING], url = proxy.url }: Options = {},
 ): Promise<CommandResult> {
   const path = join(folder, 'roster.csv');
   await writeFile(path, roster);
   return runProgram([process.execPath, MAIN, 'watch', path, ...more], {
-    variables: { LICENSES_URL: proxy.url, LICENSES_KEY: key ?? service.rest.key },
+    variables: { LICENSES_URL: url, LICENSES_KEY: key ?? service.rest.key },
   });
 }
 
@@ -152,4 +153,31 @@ test('says so when another server answers', async () => {
   const { code, stderr } = await watch('license_number\nRN.700001\n');
   expect(code).toBe(1);
   expect(stderr).toContain('The answer is not one of this service.');
+});
+
+test('--sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {
+  const rest = await apiClient(service.environment, 'Synchronized');
+  const numbers = async () => (await watched(rest)).map(([number]) => number).toSorted();
+  const sync = (rows: readonly string[], ...more: string[]) =>
+    watch(['License Number,Reference', ...rows].join('\n'), {
+      key: rest.key,
+      url: `http://127.0.0.1:${service.environment.config.PORT}`,
+      more: ['--board', NURSING, '--sync', ...more],
+    });
+  await sync(['RN.700001,E-1', 'RN.700002,E-2'], '--yes');
+  expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
+
+  const unread = await sync(['RN.700003,E-3', 'RN.799999,E-9'], '--yes');
+  expect(unread.stdout).toContain('1 to add, 0 to keep, 2 to remove.');
+  expect(unread.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
+  expect([unread.code, await numbers()]).toEqual([2, ['RN.700001', 'RN.700002', 'RN.700003']]);
+
+  const asked = await sync(['rn 700001,E-1']);
+  expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('send --yes')]);
+  expect(asked.stdout).toContain('  remove RN.700002, Nursing Board, E-2');
+  expect(await numbers()).toHaveLength(3);
+
+  expect((await sync(['rn 700001,E-1'], '--yes')).code).toBe(0);
+  expect(await numbers()).toEqual(['RN.700001']);
+  expect((await sync(['RN.700001,E-1'])).stdout).toContain('0 to add, 1 to keep, 0 to remove.');
 });

@@ -1,12 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { queueUndelivered, WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { apiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { faultTest, type ObservedFault } from '../support/fault-form.ts';
 import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
+import { publishFiles } from '../support/publishing.ts';
 import {
   NOT_WATCHED,
   publishUntilAsked,
@@ -104,6 +108,29 @@ test('a publication is told once, thinly; one that changed nothing watched is no
   expect(await webhook()).toEqual({ ...before, delivered_cursor: await installed.latest() });
 });
 
+test('whoever looks a license up as soon as the message arrives gets the new record', async () => {
+  const { environment } = installed;
+  const api = await startApi(environment.variables);
+  const rest = await apiClient(environment);
+  const answers: unknown[] = [];
+  receiver.respond(async ({ message }) => {
+    const [changed] = message.data.changes;
+    const { body } = await rest.verify({ board: changed?.board, license_number: changed?.license_number });
+    const { last_scraped } = z.looseObject({ last_scraped: z.string() }).parse(body);
+    answers.push(last_scraped.slice(0, 10) === message.data.date);
+    return { status: 204 };
+  });
+  for (const messages of [1, 2]) {
+    const result = await publishFiles(environment, await installed.nextFiles());
+    expect(result.state).toBe('live');
+    await queueUndelivered(environment.store, installed.queue);
+    await installed.untilDelivered(ACCOUNT);
+    expect(receiver.received).toHaveLength(messages);
+  }
+  await api.stop();
+  expect(answers).toEqual([true, true]);
+});
+
 test('two publications one after the other: the latest cursor is told, and each message once', async () => {
   const reply = await publishUntilAsked(installed, receiver);
   await installed.publishNext();
@@ -136,6 +163,9 @@ test('a receiver that fails is asked again with the same message, and state says
   await untilFailed();
   expect(await webhook()).toMatchObject({ failing_since: expect.stringMatching(/^20/), paused: null });
   expect(await waitOf()).toBeGreaterThan(4000);
+  expect(JSON.stringify((await installed.queue.getDelayed()).map((job) => job.asJSON()))).not.toContain(
+    SECRET_PATH,
+  );
   receiver.respond(well);
   await expectDelivered(2);
   expect(new Set(ids()).size).toBe(1);

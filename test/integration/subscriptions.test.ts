@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { licenseId } from '../../src/licenses/license.ts';
@@ -477,4 +478,79 @@ test('an account watches at most 100,000 licenses', async () => {
     true,
   );
   expect(await watch('RN.900003')).toEqual([true]);
+});
+
+test('what is subscribed or listed while a publication goes live is missed by nobody', async () => {
+  const [first, second] = NURSES;
+  await publishSeen(NURSES);
+  const moved = NURSES.map((row) => ({ ...row, city: `MOVED ${row.number}` }));
+  const cityOf = z.object({ record: z.object({ city: z.string() }) });
+  await rest.verify({ board: NURSING, license_number: second?.number }, PATH);
+  const alias = async () =>
+    Object.keys(
+      (await service.environment.client.indices.getAlias({ name: service.environment.store.names.alias }))
+        .body,
+    ).join();
+  const before = await alias();
+  const publishing = service.publishDay(moved);
+  while ((await alias()) === before);
+  // The API process follows the alias once a second.
+  const listed = (await rest.get(PATH)).body;
+  const made = await rest.verify({ board: NURSING, license_number: first?.number }, PATH);
+  expect(cityOf.parse(made.body).record.city).toBe(`MOVED ${first?.number}`);
+  await publishing;
+
+  const { feed_cursor, subscriptions } = z
+    .object({
+      feed_cursor: z.string(),
+      subscriptions: z.array(cityOf.extend({ license_number: z.string() })),
+    })
+    .parse(listed);
+  const isNew = subscriptions[0]?.record.city === `MOVED ${second?.number}`;
+  const later = (await changesPage(rest, { since: feed_cursor, watched: 'true' })).changes;
+  expect(later.map(({ license_number }) => license_number).includes(second?.number ?? '')).toBe(!isNew);
+});
+
+test('a license whose number the State writes in another way stays watched, and so after a rollback', async () => {
+  const { environment } = service;
+  const [first, ...others] = NURSES;
+  if (first === undefined) throw new Error('There are no nurses.');
+  await publishSeen(NURSES);
+  const watched = { board: NURSING, license_number: first.number };
+  const made = created.parse((await rest.verify(watched, PATH)).body);
+  const written = first.number.replace('.', '-');
+  const since = (await changesPage(rest, { since: 'latest' })).next;
+  const rewritten = { ...first, number: written };
+  await publishSeen([rewritten, ...others]);
+
+  const { changes } = await changesPage(rest, { since });
+  expect(
+    changes
+      .map(({ kind, license_number, renumbered_to, renumbered_from }) => [
+        kind,
+        license_number,
+        renumbered_to ?? renumbered_from,
+      ])
+      .toSorted(),
+  ).toEqual([
+    ['added', written, first.number],
+    ['removed', first.number, written],
+  ]);
+  for (const license_number of [first.number, written]) {
+    const again = await rest.verify({ ...watched, license_number }, PATH);
+    expect([again.status, again.body]).toMatchObject([409, { subscription_id: made.subscription_id }]);
+  }
+  const listed = listing.parse((await rest.get(PATH)).body).subscriptions;
+  expect(listed).toMatchObject([{ ...made, license_number: written, in_dataset: true }]);
+
+  const later = (await changesPage(rest, { since: 'latest' })).next;
+  await publishSeen([{ ...rewritten, city: 'SUSPENDED' }, ...others]);
+  expect(await allChanges(rest, later, 7, { watched: 'true' })).toMatchObject([
+    { kind: 'changed', license_number: written },
+  ]);
+
+  await licenses(environment.variables, 'rollback');
+  await licenses(environment.variables, 'rollback');
+  const back = listing.parse((await rest.get(PATH)).body).subscriptions;
+  expect(back).toMatchObject([{ ...made, license_number: first.number }]);
 });

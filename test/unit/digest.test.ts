@@ -178,3 +178,31 @@ test.each([
     expect(documentJson(text, document)).toBe(JSON.stringify(document));
   }
 });
+
+test('two ways to write one number are counterparts, where no other license has that number', () => {
+  const before = [
+    entry('PHR/PN.022589'),
+    entry('PHR/PN.1'),
+    entry('PHR/PN-1'),
+    entry('PHR/PN.7'),
+    entry('NUR/PN.8'),
+  ];
+  const after = [entry('PHR/PN-022589'), entry('PHR/PN 1'), entry('PHR/PN.7', 'b'), entry('PHR/PN-8')];
+  const [left, right] = [digestOf(before), digestOf(after)];
+  const found = Array.from({ length: DIGEST_PARTS }, (_, part) => [
+    ...differences(left.part(part), right.part(part)),
+  ]).flat();
+  const counterparts = found.map(({ license, kind, counterpart }) => [kind, license, counterpart]);
+  expect(counterparts.toSorted()).toEqual(
+    [
+      ['added', 'PHR/PN-022589', 'PHR/PN.022589'],
+      ['removed', 'PHR/PN.022589', 'PHR/PN-022589'],
+      ['added', 'PHR/PN 1', undefined],
+      ['removed', 'PHR/PN.1', undefined],
+      ['removed', 'PHR/PN-1', undefined],
+      ['changed', 'PHR/PN.7', undefined],
+      ['removed', 'NUR/PN.8', undefined],
+      ['added', 'PHR/PN-8', undefined],
+    ].toSorted(),
+  );
+});

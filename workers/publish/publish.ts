@@ -32,6 +32,7 @@ import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { followRenumbered } from '../../src/subscriptions/subscription.ts';
 import { type Built, build, makeDurable } from './build.ts';
 import { askCanary, isFoundThroughAlias } from './canary.ts';
 import { compare, keepDigest } from './compare.ts';
@@ -254,6 +255,7 @@ async function finishGoingLive(
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
+  if (metadata.feed !== undefined) await followRenumbered(store, metadata.feed);
   await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
     onProgress({ ...progress, documents: 0, done, total }),
   );
