@@ -12,7 +12,6 @@ import {
   type LookupRequest,
   type Miss,
   problemOf,
-  typeProblem,
 } from '../licenses/lookup.ts';
 import {
   type LivePublication,
@@ -21,7 +20,7 @@ import {
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
-import { type Listing, type ListingRequest, listLicenses, listSearch } from './listing.ts';
+import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp } from './steps.ts';
 
@@ -63,7 +62,7 @@ export interface Lookups {
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
   /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
-  list(request: ListingRequest): Promise<DatedListing>;
+  list(request: ListRequest): Promise<DatedListing>;
   /**
    * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
    * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
@@ -104,7 +103,6 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
-  const lists = listSearch(client);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
@@ -169,12 +167,9 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
     list: (request) =>
       bounded(0, () =>
         withLivePublication(tracker, async (live) => {
-          const problem = typeProblem(request, live.licenseTypes);
-          if (problem !== undefined) throw new BadRequestError(problem);
-          const { index } = live;
-          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          const from = { index, lists, publication: searchOne(index), suggest };
-          return { listing: await listLicenses(request, from), ...originOf(live) };
+          const suggest = request.suggest && inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+          const listing = await listLicenses({ ...request, suggest }, searchOne(live.index));
+          return { listing, ...originOf(live) };
         }),
       ),
     lookUpMany: (work) =>

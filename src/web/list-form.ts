@@ -1,11 +1,13 @@
-import { raw } from 'hono/html';
-import type { Separator } from '../csv.ts';
+import { plainCsv, type Separator } from '../csv.ts';
 import { mapFilters } from '../licenses/filters.ts';
+import { ROW_FIELDS } from '../licenses/row-lookup.ts';
+import type { SavedRecordOf } from '../records/saved-records.ts';
 import { type ListColumns, MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../rosters/columns.ts';
 import type { List } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
-import { boardSelect } from './lookup-form.ts';
-import { type FieldProblem, formField, type Html, html, NOTHING } from './page.ts';
+import { rowSections } from './list-rows.ts';
+import { type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
+import { boardChoices } from './search-form.ts';
 import { count } from './words.ts';
 
 /** A list as its form sends it again: what follows from it need not be asked twice. */
@@ -15,8 +17,6 @@ export interface SentList extends Pick<List, 'text'> {
   readonly sheet?: string;
   /** The code of the board of every row that names none; empty for none. */
   readonly board: string;
-  /** A hash of what the page of the answer showed; absent before there is one. */
-  readonly shown?: string;
   /** What the columns were said to mean; `undefined` where that follows from the list. */
   readonly columns?: ChosenColumns | undefined;
 }
@@ -39,10 +39,13 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   ...mapFilters(({ label }) => label),
 };
 
+/** The attributes of a form that sends a list. */
+const LIST_FORM = html`action="/roster" method="post" enctype="multipart/form-data"`;
+
 /** The form of a list: pasted, or as a file. */
-export function rosterForm(sent: SentList, problems: readonly FieldProblem[]): Html {
+export function listForm(sent: SentList, problems: readonly FieldProblem[]): Html {
   return html`<p class="intro">Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing is stored unless you save the check.</p>
-<form action="/roster" method="post" enctype="multipart/form-data" aria-label="Check a list">
+<form ${LIST_FORM} aria-label="Check a list">
 ${formField(
   {
     id: 'roster',
@@ -51,7 +54,7 @@ ${formField(
     problems,
   },
   (attributes) =>
-    html`<textarea class="usa-textarea" name="roster" spellcheck="false" rows="8"${attributes}>${sent.text}</textarea>`,
+    html`<textarea name="roster" spellcheck="false" rows="8"${attributes}>${sent.text}</textarea>`,
 )}${formField(
   {
     id: 'file',
@@ -60,25 +63,30 @@ ${formField(
     problems,
   },
   (attributes) =>
-    html`<input class="usa-file-input plain-file" name="file" type="file" accept=".xlsx,.xls,.ods,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
-)}<div class="field"><label class="usa-label" for="board">Board of the rows that name none</label>
-<span class="usa-hint display-block">A number without a board is looked up at all 24 boards. A person’s name without a number needs one.</span>
-${boardSelect('None: look numbers up at all 24 boards', sent.board)}</div>
-<button class="usa-button" type="submit">Check the list</button>
+    html`<input name="file" type="file" accept=".xlsx,.xls,.ods,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
+)}${formField(
+  {
+    id: 'board',
+    label: 'Board, where a row has none',
+    hint: 'A number without a board is looked up at all 24 boards. A person’s name without a number needs one.',
+  },
+  (attributes) => select(attributes, 'board', boardChoices('All 24 boards, for numbers'), sent.board),
+)}<button type="submit">Check the list</button>
 </form>`;
 }
 
 /** The fields by which a form sends a list again. */
 export function sentFields({ text, separator, sheet, board, columns }: SentList, withBoard = true): Html {
   const { headerAt, meanings = [] } = columns ?? {};
-  return html`<textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>
-${text}</textarea>${withBoard ? html`<input type="hidden" name="board" value="${board}">` : NOTHING}${
-    separator === undefined ? NOTHING : html`<input type="hidden" name="separator" value="${separator}">`
-  }${sheet ? html`<input type="hidden" name="sheet" value="${sheet}">` : NOTHING}${
-    columns === undefined
-      ? NOTHING
-      : html`<input type="hidden" name="header" value="${headerText(headerAt)}">`
-  }${meanings.map((meaning) => html`<input type="hidden" name="column" value="${meaning ?? ''}">`)}`;
+  const fields: (readonly [name: string, value: string])[] = [
+    ...(withBoard ? [['board', board] as const] : []),
+    ...(separator === undefined ? [] : [['separator', separator] as const]),
+    ...(sheet ? [['sheet', sheet] as const] : []),
+    ...(columns === undefined ? [] : [['header', headerText(headerAt)] as const]),
+    ...meanings.map((meaning) => ['column', meaning ?? ''] as const),
+  ];
+  return html`<textarea name="roster" hidden readonly>
+${text}</textarea>${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
 /** The row of the header as the form sends it: from 1, empty for none. */
@@ -96,40 +104,38 @@ function shortened(text: string): string {
 /** Asks what each column is, with the first texts of each, and which row names them. */
 export function columnsQuestion(
   { rows }: Pick<List, 'rows'>,
-  guessed: ChosenColumns,
+  { headerAt, meanings }: ChosenColumns,
   doubts: readonly string[],
   sent: SentList,
   problems: readonly FieldProblem[],
 ): Html {
-  const { headerAt, meanings } = guessed;
   const header = headerAt === undefined ? undefined : rows[headerAt];
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
+  const headers = rows.slice(0, MAX_ROWS_ABOVE).map(({ number, cells }, at) => ({
+    value: headerText(at),
+    words: `Row ${number}: ${shortened(cells.filter((cell) => cell !== '').join(', '))}`,
+  }));
   return html`<p class="intro">Say what is in each column. A license number or a name is needed; the others can help.</p>
 ${doubts.join('') === '' ? NOTHING : html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet ? html`<p>${sent.sheet}</p>` : NOTHING}
-<form action="/roster" method="post" enctype="multipart/form-data" aria-label="Columns">
+<form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
-${formField(
-  { id: 'header', label: 'Which row names the columns?' },
-  (attributes) =>
-    html`<select class="usa-select" name="header"${attributes}>${option('', 'None: the first row is checked, too', headerAt === undefined)}${rows
-      .slice(0, MAX_ROWS_ABOVE)
-      .map((row, at) =>
-        option(
-          headerText(at),
-          `Row ${row.number}: ${shortened(row.cells.filter((cell) => cell !== '').join(', '))}`,
-          at === headerAt,
-        ),
-      )}</select>`,
+${formField({ id: 'header', label: 'Which row names the columns?' }, (attributes) =>
+  select(
+    attributes,
+    'header',
+    [{ value: '', words: 'None: the first row is checked, too' }, ...headers],
+    headerText(headerAt),
+  ),
 )}${meanings.map((meaning, at) =>
-  columnField(at, meaning, header?.cells[at], below, problems),
-)}<button class="usa-button" type="submit">Check the list</button>
+  columnField(at, meaning, header?.cells[at] ?? '', below, problems),
+)}<button type="submit">Check the list</button>
 </form>`;
 }
 
 function columnField(
   at: number,
   meaning: Meaning | undefined,
-  header: string | undefined,
+  header: string,
   rows: List['rows'],
   problems: readonly FieldProblem[],
 ): Html {
@@ -138,23 +144,34 @@ function columnField(
     .filter((cell) => cell !== '')
     .slice(0, MAX_EXAMPLES)
     .map(shortened);
-  const offered =
-    MEANINGS.some((each) => each === meaning) || meaning === undefined ? MEANINGS : [...MEANINGS, meaning];
+  const isOffered = meaning === undefined || MEANINGS.some((each) => each === meaning);
+  const offered: readonly Meaning[] = isOffered ? MEANINGS : [...MEANINGS, meaning];
   return formField(
     {
       id: `column-${at + 1}`,
-      label:
-        header === undefined || header === '' ? `Column ${at + 1}` : `Column ${at + 1}: ${shortened(header)}`,
+      label: `Column ${at + 1}${header === '' ? '' : `: ${shortened(header)}`}`,
       hint: examples.length === 0 ? 'Empty in the first rows' : examples.join(' · '),
       problems,
     },
     (attributes) =>
-      html`<select class="usa-select" name="column"${attributes}>${option('', 'Only kept', meaning === undefined)}${offered.map(
-        (each) => option(each, MEANING_WORDS[each], each === meaning),
-      )}</select>`,
+      select(
+        attributes,
+        'column',
+        [
+          { value: '', words: 'Not used' },
+          ...offered.map((each) => ({ value: each, words: MEANING_WORDS[each] })),
+        ],
+        meaning,
+      ),
   );
 }
 
-function option(value: string, words: string, isChosen: boolean): Html {
-  return html`<option value="${value}"${isChosen ? raw(' selected') : NOTHING}>${words}</option>`;
+/** What a saved list showed, and the button that checks the same rows again. */
+export function savedListBody({ rows, today, board }: SavedRecordOf<'list'>): Html {
+  const used = ROW_FIELDS.filter((name) => rows.some(({ fields }) => fields[name] !== undefined));
+  const cells = rows.map(({ fields }) => used.map((name) => fields[name] ?? ''));
+  const text = plainCsv([[...used], ...cells], { delimiter: ',', newline: '\n' });
+  const sent: SentList = { text, separator: ',', board, columns: { headerAt: 0, meanings: used } };
+  return html`<form class="no-print" ${LIST_FORM} aria-label="This list">${sentFields(sent)}<button class="plain" type="submit">Check again</button></form>
+${rowSections(rows, today)}`;
 }

@@ -1,0 +1,218 @@
+import { raw } from 'hono/html';
+import { cautionsOf } from '../licenses/cautions.ts';
+import { numberKey } from '../licenses/fold.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
+import type { Miss } from '../licenses/lookup.ts';
+import type { RowFields } from '../licenses/row-lookup.ts';
+import { boardAction, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { type ListRow, ROW_NEEDS } from '../records/saved-records.ts';
+import type { RosterResult } from '../rosters/roster.ts';
+import { licenseLink, searchAddress } from './addresses.ts';
+import { dataTable, type Html, html, NOTHING } from './page.ts';
+import { NOT_GIVEN, statusTags } from './verdict.ts';
+import { count, counted, longDate, properCase, shortDate } from './words.ts';
+
+/** What is stored and shown of a license's extra data: what its cautions depend on. */
+const STANDING_LABELS: ReadonlySet<string> = new Set([
+  EXTRA_DATA_LABELS.boardAction,
+  EXTRA_DATA_LABELS.endorsedLicense,
+  ...Object.values(ENDORSED_LICENSE_LABELS),
+]);
+
+type Need = ListRow['need'];
+type RowLicense = ListRow['licenses'][number];
+
+function rowLicense(license: LicenseRecord): RowLicense {
+  const { board, license_number, full_name, license_type, status, raw_status, expiry_date } = license;
+  const standing = Object.entries(license.extra_data).filter(([label]) => STANDING_LABELS.has(label));
+  return {
+    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date },
+    extra_data: Object.fromEntries(standing),
+  };
+}
+
+/** A row of a list, by what its columns mean. */
+export interface SentRow {
+  /** As a spreadsheet numbers it. */
+  readonly number: number;
+  readonly fields: RowFields;
+}
+
+const NAME_MISMATCH = 'The number may be mistyped: do not take this license for that person’s.';
+
+/**
+ * A row beside what was found for it.
+ *
+ * @param date the run date of the dataset that answered
+ * @param today the date in Ohio
+ */
+export function listRow(
+  { outcome, foundBy }: RosterResult,
+  { number, fields }: SentRow,
+  date: string,
+  today: string,
+): ListRow {
+  const row = { row: number, fields, licenses: [], near: [] };
+  switch (outcome.outcome) {
+    case 'found': {
+      const { record, nameMatch } = outcome;
+      const isClear = cautionsOf(record, today, nameMatch).length === 0;
+      const byName = foundBy === 'name' ? 'Found by its name alone: the only one that fits. Compare it.' : '';
+      return {
+        ...row,
+        need: isClear ? 'clear' : 'attention',
+        licenses: [rowLicense(record)],
+        ...(nameMatch !== undefined && { name_match: nameMatch }),
+        note: nameMatch === false ? NAME_MISMATCH : byName,
+      };
+    }
+    case 'several': {
+      const more = outcome.truncated ? 'More than ' : '';
+      const note = `${more}${counted(outcome.records.length, 'license')} fit. Add the number, or more of the name.`;
+      return { ...row, need: 'attention', licenses: outcome.records.map(rowLicense), note };
+    }
+    case 'invalid':
+      return { ...row, need: 'invalid', note: inPlainWords(outcome.detail) };
+    default:
+      return { ...row, need: 'not_found', ...missed(outcome, date) };
+  }
+}
+
+/** The lookup names its fields; a row has columns. */
+function inPlainWords(detail: string): string {
+  return detail.replace(
+    /^(license_number|last_name|first_name|business_name|license_type|status|city|county) /,
+    (field) => `The ${field.replace('_', ' ')}`,
+  );
+}
+
+function missed({ request, outcome, didYouMean, boards = [] }: Miss, date: string) {
+  const where = `in the State’s data of ${longDate(date)}`;
+  if (request.by !== 'number') {
+    const similar = didYouMean.length > 0 ? ` Similar names: ${didYouMean.join('; ')}.` : '';
+    return { note: `No license with this name is ${where}.${similar}`, near: [] };
+  }
+  const elsewhere = boards.length === 0 ? '' : ` It is a number of the ${boards.join(' and the ')}.`;
+  const note = `No license with this number is ${where}.${elsewhere}`;
+  return { note, near: outcome === 'none' || elsewhere === '' ? [...didYouMean] : [] };
+}
+
+function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
+  return rows.filter((row) => row.need === need);
+}
+
+/** `6 of 10 need attention`, or that all are clear. */
+export function listTitle(rows: readonly ListRow[]): string {
+  const toDo = rows.length - rowsOf(rows, 'clear').length;
+  if (toDo === 0) return rows.length === 1 ? 'The row is clear' : `All ${count(rows.length)} rows are clear`;
+  return `${count(toDo)} of ${count(rows.length)} ${toDo === 1 ? 'needs' : 'need'} attention`;
+}
+
+const HEADINGS: Readonly<Record<Need, string>> = {
+  attention: 'Look at each of these',
+  not_found: 'Not found',
+  invalid: 'Not checked',
+  clear: 'Clear',
+};
+
+const EXPLAINED: Readonly<Record<Need, string>> = {
+  attention: '',
+  not_found:
+    'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
+  invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
+  clear:
+    'Active and not expired, without a caution in the State’s data; the name fits where one was sent. Where the State says nothing of board actions, the row says so.',
+};
+
+/** A browser cannot go back to the answer of a form without sending the form again. */
+const NEW_TAB = raw(' target="_blank" rel="noopener"');
+
+/** The rows under a heading for each need, problems first, what was sent beside what was found. */
+export function rowSections(rows: readonly ListRow[], today: string): Html {
+  const filled = ROW_NEEDS.filter((need) => rowsOf(rows, need).length > 0);
+  return html`${
+    filled.length > 2
+      ? html`<nav class="no-print" aria-label="Sections"><ul class="inline">${filled.map((need) => html`<li><a href="#${need}">${HEADINGS[need]} (${rowsOf(rows, need).length})</a></li>`)}</ul></nav>`
+      : NOTHING
+  }${filled.map(
+    (need) => html`
+<section id="${need}"><h2>${HEADINGS[need]}: ${counted(rowsOf(rows, need).length, 'row')}</h2>
+${EXPLAINED[need] === '' ? NOTHING : html`<p class="hint">${EXPLAINED[need]}</p>`}
+${rowTable(need, rowsOf(rows, need), today)}</section>`,
+  )}`;
+}
+
+function rowTable(need: Need, rows: readonly ListRow[], today: string): Html {
+  const hasLicenses = rows.some(({ licenses }) => licenses.length > 0);
+  const hasNotes = rows.some(({ note }) => note !== '');
+  const found = hasLicenses ? ['Found', 'Status', 'Expires'] : [];
+  return dataTable(
+    `${HEADINGS[need]}: what was sent beside what was found`,
+    ['Row', 'You sent', ...found, ...(hasNotes ? ['Note'] : [])],
+    rows.map((row) => [
+      String(row.row),
+      sentCell(row.fields),
+      ...(hasLicenses ? foundCells(row, today) : []),
+      ...(hasNotes ? [noteCell(row)] : []),
+    ]),
+  );
+}
+
+/** The name of a row, as it was sent. */
+function sentName({ name, last_name, first_name, business_name }: RowFields): string | undefined {
+  const parts = [last_name, first_name].filter((part) => part !== undefined).join(', ');
+  return parts || (name ?? business_name);
+}
+
+/** What was sent for whom. */
+function sentCell(fields: RowFields): Html {
+  const lines = [sentName(fields), fields.license_number, fields.board, fields.reference];
+  return html`<div>${lines
+    .filter((line) => line !== undefined)
+    .map((line, at) => (at === 0 ? html`<b>${line}</b>` : html`<br>${line}`))}</div>`;
+}
+
+function foundCells(row: ListRow, today: string): (Html | string)[] {
+  const [only, another] = row.licenses;
+  if (only === undefined) return ['', '', ''];
+  if (another !== undefined) {
+    const name = sentName(row.fields) ?? row.fields.license_number;
+    const licenses = row.licenses.map(
+      (license) =>
+        html`<p>${properCase(license.full_name)}<br>${numberLink(license)} ${statusTags(license, today)}</p>`,
+    );
+    return [
+      html`<div>${licenses}<p><a href="${searchAddress({ q: name })}"${NEW_TAB}>All with this name</a></p></div>`,
+      '',
+      '',
+    ];
+  }
+  const saysNothing = row.need === 'clear' && boardAction(only) === '';
+  return [
+    html`<div><b>${properCase(only.full_name)}</b><br>${numberLink(only)}</div>`,
+    html`<div>${statusTags(only, today, row.name_match)}${saysNothing ? html`<br><span class="hint">Board action: not given by the State</span>` : NOTHING}</div>`,
+    only.expiry_date === null ? NOT_GIVEN : shortDate(only.expiry_date),
+  ];
+}
+
+function numberLink(license: RowLicense): Html {
+  return licenseLink(license, license.license_number, NEW_TAB);
+}
+
+function noteCell({ note, near, fields }: ListRow): Html | string {
+  if (note === '') return '';
+  const number = fields.license_number ?? '';
+  const isZeroLost = near.some((each) => isWithoutZeros(number, each));
+  const links = near.map(
+    (each, at) =>
+      html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}"${NEW_TAB}>${each}</a>`,
+  );
+  return html`<div>${note}${near.length === 0 ? NOTHING : html` Did you mean ${links}?`}${isZeroLost ? ' Spreadsheets drop the zeros at the ends of a number.' : ''}</div>`;
+}
+
+/** Whether one number is the other without the zeros at its start or, after a point, at its end. */
+function isWithoutZeros(typed: string, existing: string): boolean {
+  const [key, whole] = [numberKey(typed), numberKey(existing)];
+  if (key === '' || key.length >= whole.length) return false;
+  return whole.replace(/^0+/, '') === key || (typed.includes('.') && whole.replace(/0+$/, '') === key);
+}
