@@ -7,19 +7,21 @@
 /** Each folder of `src/`, with the folders of `src/` that it may import. Lower layers come first. */
 const LAYERS = {
   licenses: [],
+  answers: ['licenses'],
   telemetry: ['licenses'],
   storage: ['telemetry'],
   dataset: ['licenses'],
   changes: ['licenses', 'storage'],
   records: ['licenses', 'changes', 'storage'],
   publications: ['licenses', 'storage', 'dataset', 'changes', 'records'],
-  lookup: ['licenses', 'storage', 'changes', 'publications', 'telemetry'],
-  rosters: ['licenses', 'storage', 'publications', 'lookup', 'telemetry'],
+  lookup: ['licenses', 'answers', 'storage', 'changes', 'publications', 'telemetry'],
+  rosters: ['licenses', 'answers', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
   subscriptions: ['licenses', 'storage', 'changes', 'lookup', 'access', 'telemetry'],
-  http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
+  http: ['licenses', 'answers', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
   rest: [
     'licenses',
+    'answers',
     'changes',
     'subscriptions',
     'records',
@@ -29,10 +31,10 @@ const LAYERS = {
     'access',
     'telemetry',
   ],
-  mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  web: ['licenses', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  mcp: ['licenses', 'answers', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  web: ['licenses', 'answers', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   cli: [
-    ...['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'subscriptions', 'rosters'],
+    ...['licenses', 'answers', 'changes', 'records', 'storage', 'dataset', 'publications', 'subscriptions', 'rosters'],
     'access',
   ],
 };

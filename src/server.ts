@@ -74,7 +74,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean, s
   const usage = keyUsage(store, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
-  const lookups = liveLookups(store.client, tracker, config.PUBLIC_URL);
+  const lookups = liveLookups(store, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
   const feed = () => liveFeed(store, tracker);
   const changes = changesService(store, feed, watchedAmong);
@@ -148,7 +148,16 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   mcp.all(DISCOVERY_PATHS, counted('mcp', usage), limited(mcpLimit), discovery(config));
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
-  app.use(restApi(rest, { log, usage, keys, limit: restLimit, badKeyLimit }));
+  app.use(
+    restApi(rest, {
+      log,
+      usage,
+      publishedDate: () => tracker.current()?.metadata.date,
+      keys,
+      limit: restLimit,
+      badKeyLimit,
+    }),
+  );
   app.use(mcp.routes());
   app.use(
     await website({

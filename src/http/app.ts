@@ -166,7 +166,7 @@ function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (er
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = { detail };
+  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
 }
 
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {

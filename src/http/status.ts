@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { freshness } from '../answers/origin.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -51,13 +52,6 @@ const statusAnswer = z.object({
     .nullable()
     .describe('The last publications asked for, the latest first; null where they were never known'),
 });
-
-/** How current the data is: fresh to 2 days, late to 7 days, stale beyond, and where its date has not come yet. */
-export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
-  if (ageInDays < 0) return 'stale';
-  if (ageInDays <= 2) return 'fresh';
-  return ageInDays <= 7 ? 'late' : 'stale';
-}
 
 /** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
 export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;

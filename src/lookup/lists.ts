@@ -2,7 +2,7 @@ import type { Board } from '../licenses/boards.ts';
 import type { Filters } from '../licenses/filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
-import { isMiss, type LookupOutcome, type LookupRequest, type NumberRequest } from '../licenses/lookup.ts';
+import type { LookupOutcome, LookupRequest, NumberRequest } from '../licenses/lookup.ts';
 import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
@@ -71,7 +71,7 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
     const near = async (miss: LookupRequest) => {
       const outcome = await lookUp(miss, publication, true);
-      return isMiss(outcome) ? outcome : undefined;
+      return outcome.outcome === 'none' ? outcome : undefined;
     };
     const [person, business] = await Promise.all([
       likeliest && near({ by: 'person', board, filters, ...likeliest }),
@@ -96,8 +96,8 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
 
   for (const number of request.numbers) {
     const outcome = await lookUp(number, publication, false);
-    if (!isMiss(outcome)) return { ...NONE, number: outcome };
-    if (outcome.outcome === 'none') continue;
+    if (outcome.outcome !== 'none') return { ...NONE, number: outcome };
+    if (outcome.reason === 'unknown') continue;
     return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
   }
   const texts = [name, ...Object.values(filters)];
@@ -113,7 +113,7 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   if (suggest) {
     if (number !== undefined) {
       steps.push(async () => {
-        const numbers = await suggestedNumbers(number, publication);
+        const { didYouMean: numbers } = await suggestedNumbers(number, publication);
         return list(numbers.map(numberQuery), numbers, true);
       });
     }

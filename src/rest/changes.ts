@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { lookupOutcome } from '../access/usage.ts';
+import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
+import { missFacts, responseRecord, toResponseRecord } from '../answers/view.ts';
+import { missDetail, noChangeKnown } from '../answers/words.ts';
 import {
   CHANGE_CAUSES,
   CHANGE_KINDS,
@@ -17,12 +19,9 @@ import {
 } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { numberKey, visibleText } from '../licenses/fold.ts';
-import { responseRecord, toResponseRecord } from '../licenses/license.ts';
-import { isMiss, type Miss } from '../licenses/lookup.ts';
-import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { type LicenseHistory, type Lookups, licenseHistory, noChangeKnown } from '../lookup/service.ts';
+import type { Miss } from '../licenses/lookup.ts';
+import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
   accountOf,
   board,
@@ -33,7 +32,7 @@ import {
   responseEntry,
   wholeNumber,
 } from './operation.ts';
-import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
+import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER } from './verify-response.ts';
 
 /** A change as responses have it. */
 export const changeBody = storedChange.omit({
@@ -43,6 +42,7 @@ export const changeBody = storedChange.omit({
   license: true,
   number: true,
   erases: true,
+  last_in_dataset: true,
 });
 
 const historyChangeBody = changeBody.extend({
@@ -203,16 +203,22 @@ const historyResponse = z.object({
   changes: z.array(historyChangeBody).describe('The newest first'),
 });
 
-const neverSeenBody = z.object({ detail: z.string(), reason: notFoundReason, ...coverage });
+const neverSeenBody = z.object({
+  detail: z.string(),
+  reason: missFacts.shape.reason,
+  ...dataAge,
+  ...coverage,
+});
 
 /** The body for a number of which neither a license nor a change is known. */
 function neverSeen(
   outcome: Miss,
-  { date, since, gaps }: Pick<LicenseHistory, 'date' | 'since' | 'gaps'>,
+  { since, gaps, ...origin }: Origin & Pick<LicenseHistory, 'since' | 'gaps'>,
 ): z.output<typeof neverSeenBody> {
   return {
-    detail: [notFoundDetail(outcome, date), ...noChangeKnown(outcome, since)].join(' '),
-    reason: reasonOf(outcome),
+    detail: [missDetail(outcome, origin, 'rest'), ...noChangeKnown(outcome, since)].join(' '),
+    reason: outcome.reason,
+    data_age_days: dataAgeDays(origin),
     ...coverageOf({ since, gaps }),
   };
 }
@@ -247,7 +253,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         ),
         ...COMMON_ERRORS,
         '404': responseEntry('A number that was never seen', neverSeenBody, {
-          example: neverSeen(MISSED_NUMBER, { date: EXAMPLE_DATE, since: '2025-01-02', gaps: [] }),
+          example: neverSeen(MISSED_NUMBER, { ...EXAMPLE_ORIGIN, since: '2025-01-02', gaps: [] }),
         }),
       },
     },
@@ -256,8 +262,8 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       const asked = { board, number };
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
-      ctx.state.outcome = lookupOutcome(outcome);
-      if (licenseNumber === undefined && isMiss(outcome)) {
+      ctx.state.outcome = outcome.outcome;
+      if (licenseNumber === undefined && outcome.outcome === 'none') {
         ctx.status = 404;
         ctx.body = neverSeen(outcome, history);
         return;
@@ -266,7 +272,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         board: board.name,
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
-        record: record === undefined ? null : toResponseRecord(record, { ...history, today: todayInOhio() }),
+        record: record === undefined ? null : toResponseRecord(record, history),
         changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;
     },

@@ -1,10 +1,11 @@
 import type { RouterContext } from '@koa/router';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { lastScraped } from '../answers/origin.ts';
 import { sendCompressed } from '../http/compressed-stream.ts';
 import { slots } from '../http/limits.ts';
 import { responseHeader } from '../http/openapi.ts';
 import { clientGone, type Route } from '../http/route.ts';
-import { lastScraped, licenseRecord } from '../licenses/license.ts';
+import { licenseRecord } from '../licenses/license.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
 import { accountOf, COMMON_ERRORS, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE } from './verify-response.ts';

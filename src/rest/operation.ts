@@ -1,11 +1,13 @@
 import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { dataAge } from '../answers/origin.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
 import { jsonResponse, type ResponseContent, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Context } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { BOARDS, type Board, boardByName, nearestBoards } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */
@@ -33,9 +35,7 @@ function boardError(input: unknown): string {
 
 /** The error for a name that is not exactly one of the 24 boards'. */
 export function unknownBoard(name: string): BadRequestError {
-  return new BadRequestError(
-    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
-  );
+  return new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
 }
 
 /** The id of the account that holds the request's key. Every route under `REST_PATH` is behind the check of the key. */
@@ -75,7 +75,10 @@ export function queryOf<Schema extends z.ZodType>(
 }
 
 const detail = z
-  .object({ detail: z.string() })
+  .object({
+    detail: z.string(),
+    data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
+  })
   .meta({ id: 'Detail', description: 'What is wrong and what to do' });
 
 /** The headers of every response of the REST API. */

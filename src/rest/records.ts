@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { lookupOutcome } from '../access/usage.ts';
+import { toResponseRecord } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
 import { jsonBody } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { daysBefore, todayInOhio } from '../licenses/dates.ts';
-import { toResponseRecord } from '../licenses/license.ts';
-import { FIELD_WORDS } from '../licenses/lookup.ts';
+import { daysBefore } from '../licenses/dates.ts';
 import { type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
   MAX_NOTE_CHARACTERS,
@@ -33,6 +32,7 @@ import {
 import {
   EXAMPLE,
   EXAMPLE_DATE,
+  EXAMPLE_ORIGIN,
   licenseBody,
   NUMBER_NOT_FOUND_EXAMPLES,
   numberNotFoundBody,
@@ -60,7 +60,7 @@ const savingBody = z.object(
     checked_by: note('checked_by'),
     reference: note('reference'),
   },
-  FIELD_WORDS.notAnObject,
+  REQUEST_WORDS.rest.notAnObject,
 );
 
 const documentedBody = savingBody.extend({ board: boardName }).meta({
@@ -86,7 +86,7 @@ const EXAMPLE_SAVED: z.output<typeof savedBody> = {
   saved_at: `${EXAMPLE_DATE}T14:02:11.480Z`,
   kept_until: daysBefore(EXAMPLE_DATE, -SAVED_RECORD_DAYS),
   reference: 'A-17',
-  record: toResponseRecord(EXAMPLE, { date: EXAMPLE_DATE, today: EXAMPLE_DATE }),
+  record: toResponseRecord(EXAMPLE, EXAMPLE_ORIGIN),
 };
 
 const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; detail: string }>> = {
@@ -146,15 +146,15 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
       const { board, license_number: number, ...said } = checked(savingBody, await jsonBody(ctx));
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
-      const [now, from] = [new Date(), { ...view, today: todayInOhio() }];
-      ctx.state.outcome = lookupOutcome(outcome);
+      const now = new Date();
+      ctx.state.outcome = outcome.outcome;
       if (record === undefined) {
-        const { status, body } = verifyResponse(outcome, from);
+        const { status, body } = verifyResponse(outcome, view);
         ctx.status = status;
         ctx.body = body;
         return;
       }
-      const shown = recordOfLicense({ ...view, record }, from.today, said);
+      const shown = recordOfLicense({ ...view, record }, view.today, said);
       await perDay.spend(accountOf(ctx), savesOf(shown));
       try {
         const code = writtenRecordCode(await services.records.save(shown, now));
@@ -165,7 +165,7 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
           url: publicUrl && `${publicUrl}/records/${code}`,
           saved_at: now.toISOString(),
           kept_until: daysBefore(now.toISOString().slice(0, 10), -SAVED_RECORD_DAYS),
-          ...{ checked_by, reference, record: toResponseRecord(record, from) },
+          ...{ checked_by, reference, record: toResponseRecord(record, view) },
         } satisfies z.output<typeof savedBody>;
       } catch (error) {
         if (!(error instanceof RecordRefusedError)) throw error;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { itemsOf } from '../licenses/counts.ts';
-import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
-import { MAX_LISTED_MATCHES, type Miss } from '../licenses/lookup.ts';
-import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { FOUND_BY, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
+import { originBody, originFields } from '../answers/origin.ts';
+import { FOUND_BY, missFacts } from '../answers/view.ts';
+import { itemsOf } from '../answers/words.ts';
+import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
+import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
-import { licenseBody, notFoundReason } from './verify-response.ts';
+import { licenseBody, missBody } from './verify-response.ts';
 
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
@@ -32,7 +32,8 @@ export const notFoundResult = z.object({
   ...resultBase,
   outcome: z.literal('not_found'),
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
-  reason: notFoundReason
+  ...missFacts.shape,
+  reason: missFacts.shape.reason
     .optional()
     .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
   did_you_mean: z
@@ -50,10 +51,6 @@ export const invalidResult = z.object({
   detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
 });
 
-type ResultBody = z.output<
-  typeof foundResult | typeof ambiguousResult | typeof notFoundResult | typeof invalidResult
->;
-
 export const rosterAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
@@ -66,55 +63,32 @@ export const rosterAnswerBody = z
         invalid: z.int(),
       })
       .describe('How many items ended in each way; clear is part of found'),
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     results: z
       .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
       .describe('In the order of the items'),
   })
   .meta({ id: 'RosterAnswer' });
 
-function resultBody(
-  { index, reference, outcome, foundBy, suggestionsOmitted }: RosterResult,
-  origin: RecordOrigin,
-): ResultBody {
-  const item = { index, reference };
-  switch (outcome.outcome) {
-    case 'found': {
-      const record = toResponseRecord(outcome.record, origin, outcome.nameMatch);
-      return { ...item, outcome: 'found', found_by: foundBy, record };
-    }
-    case 'several': {
-      const matches = outcome.records.map((record) => toResponseRecord(record, origin));
-      return { ...item, outcome: 'ambiguous', matches, truncated: outcome.truncated };
-    }
+export function resultBody({ index, reference, view, suggestionsOmitted }: RosterResult) {
+  const item = { index, reference, outcome: view.outcome };
+  switch (view.outcome) {
+    case 'found':
+      return { ...item, found_by: view.foundBy, record: view.record };
+    case 'ambiguous':
+      return { ...item, matches: view.records, truncated: view.truncated };
+    case 'not_found':
+      return { ...item, ...missBody(view), ...(suggestionsOmitted && { suggestions_omitted: true }) };
     case 'invalid':
-      return { ...item, outcome: 'invalid', detail: outcome.detail };
-    default:
-      return { ...item, ...missBody(outcome, origin.date, suggestionsOmitted) };
+      return { ...item, detail: view.detail };
   }
-}
-
-/** What the result of an item says of a miss. */
-export function missBody(
-  outcome: Miss,
-  publicationDate: string,
-  suggestionsOmitted: boolean,
-): Omit<z.output<typeof notFoundResult>, keyof typeof resultBase> {
-  return {
-    outcome: 'not_found',
-    detail: notFoundDetail(outcome, publicationDate),
-    ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
-    did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
-    ...(suggestionsOmitted && { suggestions_omitted: true }),
-  };
 }
 
 /** A roster's answer as JSON. */
 export const JSON_ANSWER: AnswerFormat<Buffer> = {
-  shape: (results, origin) =>
-    Buffer.from(results.map((result) => JSON.stringify(resultBody(result, origin))).join(',')),
-  parts: ({ date, summary, shaped }) => {
-    const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
+  shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
+  parts: ({ origin, summary, shaped }) => {
+    const head = { count: itemsOf(summary), summary, ...originBody(origin) };
     const comma = Buffer.from(',');
     return [
       Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),

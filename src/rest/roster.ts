@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { viewOf } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { type NumberedRow, plainCsv } from '../csv.ts';
 import { bodyTooLarge, jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
@@ -9,8 +11,8 @@ import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
 import {
-  FIELD_WORDS,
-  type LookupWords,
+  type InvalidLookup,
+  type LookupOutcome,
   lookupFields,
   MAX_LISTED_MATCHES,
   readLookup,
@@ -39,7 +41,6 @@ import {
   wholeNumber,
 } from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
-import { REST_WORDS } from './verify.ts';
 import { EXAMPLE, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
@@ -49,12 +50,6 @@ const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
 const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
 
 const maxMatches = z.int(MATCHES_ERROR).min(1, MATCHES_ERROR).max(MAX_LISTED_MATCHES, MATCHES_ERROR);
-
-/** How a roster says what is wrong with an item: a number needs no board. */
-const ROSTER_WORDS: LookupWords = {
-  ...REST_WORDS,
-  noBoard: (by) => (by === 'number' ? undefined : REST_WORDS.noBoard(by)),
-};
 
 const anyBoard = z.string('board must be a string.').transform((text): Board => {
   const found = boardByText(text);
@@ -124,7 +119,7 @@ async function sentRoster(ctx: Context): Promise<SentRoster> {
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
     const reader = {
       fieldsOf: ({ cells }: NumberedRow) => rowFields(table, cells),
-      requestOf: (fields: RowFields) => rowRequest(fields, ROSTER_WORDS, options.board),
+      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, options.board),
     };
     const read = () => readRoster(table.rows, reader, options.max_matches);
     return { count: table.rows.length, read, table: () => table, isTable: true };
@@ -136,7 +131,7 @@ async function sentRoster(ctx: Context): Promise<SentRoster> {
   const board = sent.board ?? query.board;
   const reader = {
     fieldsOf: (item: unknown) => item,
-    requestOf: (item: unknown) => readLookup(item, ROSTER_WORDS, board, boardByText),
+    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
   };
   const read = () => readRoster(items, reader, sent.max_matches ?? query.max_matches);
   return { count: items.length, read, table: () => itemsTable(items), isTable: false };
@@ -204,19 +199,18 @@ const TABLE_EXAMPLE = itemsTable(REQUEST_EXAMPLE.items);
 
 /** The answer to the example, as the service writes it. */
 function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
-  const outcomes: readonly RosterResult['outcome'][] = [
+  const outcomes: readonly (LookupOutcome | InvalidLookup)[] = [
     { outcome: 'found', record: EXAMPLE, nameMatch: true },
     { outcome: 'several', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false },
     MISSED_NUMBER,
-    { outcome: 'invalid', detail: FIELD_WORDS.noName },
+    { outcome: 'invalid', detail: REQUEST_WORDS.restItem.noName },
   ];
   const results = outcomes.map((outcome, index): RosterResult => {
     const reference = REQUEST_EXAMPLE.items[index]?.reference ?? null;
-    return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
+    return { index, reference, view: viewOf(outcome, EXAMPLE_ORIGIN), suggestionsOmitted: false };
   });
-  const origin = { publication: '', isSampleData: true, ...EXAMPLE_ORIGIN };
   const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
-  return Buffer.concat(parts({ ...origin, summary, shaped: [shape(results, origin)] })).toString();
+  return Buffer.concat(parts({ origin: EXAMPLE_ORIGIN, summary, shaped: [shape(results)] })).toString();
 }
 
 const CSV_RULES =

@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import {
-  type LicenseRecord,
-  lastScraped,
-  licenseId,
-  type RecordOrigin,
-  responseRecord,
-  toResponseRecord,
-} from '../licenses/license.ts';
-import { isMiss, type LookupOutcome } from '../licenses/lookup.ts';
+import { type Origin, originBody, originFields } from '../answers/origin.ts';
+import { toResponseRecord, viewOf } from '../answers/view.ts';
+import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import type { WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import { invalidResult, missBody, notFoundResult, resultBase } from './roster-response.ts';
+import { invalidResult, notFoundResult, resultBase, resultBody } from './roster-response.ts';
 import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, licenseBody, MISSED_NUMBER } from './verify-response.ts';
 
 const subscriptionId = z.string().describe('The id of the subscription');
@@ -43,7 +37,7 @@ function bodyOf({
 export function createdAnswer(
   subscription: Subscription,
   record: LicenseRecord,
-  origin: RecordOrigin,
+  origin: Origin,
 ): z.output<typeof createdBody> {
   return { ...bodyOf(subscription), record: toResponseRecord(record, origin) };
 }
@@ -68,7 +62,7 @@ export const batchAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
     summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     results: z.array(batchResult).describe('In the order of the items'),
   })
   .meta({ id: 'SubscriptionBatchAnswer' });
@@ -82,36 +76,24 @@ export interface NowWatched extends WatchResult {
 export function batchAnswer(
   results: readonly RosterResult[],
   watched: ReadonlyMap<number, NowWatched>,
-  publicationDate: string,
-): z.output<typeof batchAnswerBody> {
+  origin: Origin,
+) {
   const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
-  const bodies = results.map(({ index, reference, outcome, suggestionsOmitted }) => {
-    const body = {
-      index,
-      reference,
-      ...batchBody(outcome, watched.get(index), publicationDate, suggestionsOmitted),
-    };
+  const bodies = results.map((result) => {
+    const { index, reference } = result;
+    const now = watched.get(index);
+    const body = now === undefined ? resultBody(result) : { index, reference, ...watchedResult(now) };
+    if (body.outcome === 'found' || body.outcome === 'ambiguous')
+      throw new Error('A license that was found is not watched.');
     summary[body.outcome] += 1;
     return body;
   });
-  const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
-  return { count: bodies.length, summary, ...from, results: bodies };
+  return { count: bodies.length, summary, ...originBody(origin), results: bodies };
 }
 
-function batchBody(
-  outcome: RosterResult['outcome'],
-  watched: NowWatched | undefined,
-  publicationDate: string,
-  suggestionsOmitted: boolean,
-) {
-  if (watched !== undefined) {
-    const { board, license_number } = watched.record;
-    const ended = watched.created === undefined ? ('exists' as const) : ('created' as const);
-    return { outcome: ended, subscription_id: watched.id, board, license_number };
-  }
-  if (outcome.outcome === 'invalid') return { outcome: 'invalid' as const, detail: outcome.detail };
-  if (isMiss(outcome)) return missBody(outcome, publicationDate, suggestionsOmitted);
-  throw new Error('A license that was found is not watched.');
+function watchedResult({ id, created, record: { board, license_number } }: NowWatched) {
+  const outcome = created === undefined ? ('exists' as const) : ('created' as const);
+  return { outcome, subscription_id: id, board, license_number };
 }
 
 const listedBody = subscriptionBody.extend({
@@ -121,38 +103,26 @@ const listedBody = subscriptionBody.extend({
 
 export const listAnswerBody = z
   .object({
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
     subscriptions: z.array(listedBody),
   })
   .meta({ id: 'Subscriptions' });
 
-/** A subscription as lists have it. @param outcome of the lookup of its number */
+/** A subscription as lists have it. @param result of the lookup of its number */
 export function listed(
   subscription: Subscription,
-  outcome: RosterResult['outcome'] | undefined,
-  origin: RecordOrigin,
+  { view }: Pick<RosterResult, 'view'>,
 ): z.output<typeof listedBody> {
-  const record = recordOf(subscription, outcome);
-  return {
-    ...bodyOf(subscription),
-    in_dataset: record !== undefined,
-    record: record === undefined ? null : toResponseRecord(record, origin),
-  };
+  // Not another license whose number is written like it.
+  const isIt = ({ board, license_number: number }: LicenseRecord) =>
+    licenseId(board, number) === subscription.license;
+  const record = view.outcome === 'found' && isIt(view.record) ? view.record : null;
+  return { ...bodyOf(subscription), in_dataset: record !== null, record };
 }
 
-/** The license that is watched, and not another one whose number is written like it. */
-function recordOf(
-  { license }: Subscription,
-  outcome: LookupOutcome | { readonly outcome: 'invalid' } | undefined,
-): LicenseRecord | undefined {
-  if (outcome?.outcome !== 'found') return undefined;
-  const { board, license_number } = outcome.record;
-  return licenseId(board, license_number) === license ? outcome.record : undefined;
-}
-
-export function listHead(publicationDate: string, next: string | undefined) {
-  return { source: 'dataset', last_scraped: lastScraped(publicationDate), next: next ?? null } as const;
+export function listHead(origin: Origin, next: string | undefined) {
+  return { ...originBody(origin), next: next ?? null };
 }
 
 const SUBSCRIPTION: Subscription = {
@@ -192,17 +162,17 @@ export function batchAnswerExample(invalid: string) {
   const outcomes = [found, found, MISSED_NUMBER, { outcome: 'invalid', detail: invalid }] as const;
   const results = outcomes.map((outcome, index): RosterResult => {
     const reference = BATCH_EXAMPLE.items[index]?.reference ?? null;
-    return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
+    return { index, reference, view: viewOf(outcome, EXAMPLE_ORIGIN), suggestionsOmitted: false };
   });
   const { id } = SUBSCRIPTION;
   const watched = new Map([
     [0, { id, created: SUBSCRIPTION, record: EXAMPLE }],
     [1, { id, created: undefined, record: EXAMPLE }],
   ]);
-  return batchAnswer(results, watched, EXAMPLE_DATE);
+  return batchAnswer(results, watched, EXAMPLE_ORIGIN);
 }
 
 export const LIST_EXAMPLE = {
-  ...listHead(EXAMPLE_DATE, undefined),
-  subscriptions: [listed(SUBSCRIPTION, found, EXAMPLE_ORIGIN)],
+  ...listHead(EXAMPLE_ORIGIN, undefined),
+  subscriptions: [listed(SUBSCRIPTION, { view: viewOf(found, EXAMPLE_ORIGIN) })],
 };

@@ -1,14 +1,13 @@
 import createError from 'http-errors';
 import { z } from 'zod';
-import { lookupOutcome } from '../access/usage.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { bodyTooLarge, jsonBody, LOOKUP_LIMIT, listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type RosterCost, spendForItems, tooManyItems } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
-import { todayInOhio } from '../licenses/dates.ts';
-import { type LookupWords, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
+import { type LookupOutcome, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
@@ -46,14 +45,13 @@ import {
   type NowWatched,
   REQUEST_EXAMPLE,
 } from './subscription-response.ts';
-import { REST_WORDS } from './verify.ts';
 import { NUMBER_NOT_FOUND_EXAMPLES, numberNotFoundBody, verifyResponse } from './verify-response.ts';
 
 const PATH = `${REST_PATH}/subscriptions`;
 const TAGS = ['Subscriptions'];
 
 const NUMBER_NEEDED = 'license_number is needed: the number of the license to watch.';
-const WORDS: LookupWords = { ...REST_WORDS, noName: NUMBER_NEEDED };
+const WORDS = { ...REQUEST_WORDS.rest, noName: NUMBER_NEEDED };
 
 /** Only these fields say which license is meant. */
 const numberFields = z.object(
@@ -69,9 +67,9 @@ function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
 }
 
 /** Whether the dataset has no license of the number at the board: one that was there may still be watched. */
-function goneNumber(outcome: RosterResult['outcome']): NumberRequest | undefined {
-  const isGone = outcome.outcome === 'none' || outcome.outcome === 'other_board';
-  return isGone && outcome.request.by === 'number' ? outcome.request : undefined;
+function goneNumber(outcome: LookupOutcome | undefined): NumberRequest | undefined {
+  if (outcome?.outcome !== 'none' || outcome.request.by !== 'number') return undefined;
+  return ['ambiguous', 'not_a_business'].includes(outcome.reason) ? undefined : outcome.request;
 }
 
 /** Answers 403 where the account would watch more licenses than it may. */
@@ -146,9 +144,8 @@ function createRoute(lookups: Lookups, subscriptions: Subscriptions): Route {
         const body = await jsonBody(ctx);
         const { reference } = checked(referred, body);
         const request = numberRequest(body);
-        const { outcome, ...from } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-        ctx.state.outcome = lookupOutcome(outcome);
-        const origin = { ...from, today: todayInOhio() };
+        const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+        ctx.state.outcome = outcome.outcome;
         if (outcome.outcome === 'found') {
           const { record } = outcome;
           const [result] = await subscriptions.watch(account, [{ record, reference }]);
@@ -193,11 +190,11 @@ const documentedBatch = batchRequest
 function batchRoute(rosters: Rosters, subscriptions: Subscriptions, cost: RosterCost): Route {
   /** What became of the licenses that were found or are watched, by the index of the item. */
   async function watchAll(account: string, results: readonly RosterResult[]) {
-    const found = results.flatMap(({ index, reference, outcome }) =>
-      outcome.outcome === 'found' ? [{ index, reference, record: outcome.record }] : [],
+    const found = results.flatMap(({ index, reference, view }) =>
+      view.outcome === 'found' ? [{ index, reference, record: view.record }] : [],
     );
-    const gone = results.flatMap(({ index, outcome }) => {
-      const request = goneNumber(outcome);
+    const gone = results.flatMap(({ index, view }) => {
+      const request = view.outcome === 'not_found' ? goneNumber(view.miss) : undefined;
       return request === undefined ? [] : [{ index, request }];
     });
     const meant = await subscriptions.meantBy(
@@ -254,13 +251,13 @@ function batchRoute(rosters: Rosters, subscriptions: Subscriptions, cost: Roster
           fieldsOf: (item) => item,
           requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
         });
-        const { date, shaped } = await rosters.answer(
+        const { origin, shaped } = await rosters.answer(
           { items, maxMatches: 1 },
           (part) => part,
           clientGone(ctx),
         );
         const results = shaped.flat();
-        ctx.body = batchAnswer(results, await watchAll(accountOf(ctx), results), date);
+        ctx.body = batchAnswer(results, await watchAll(accountOf(ctx), results), origin);
       }),
   };
 }
@@ -330,20 +327,20 @@ function listRoute(rosters: Rosters, subscriptions: Subscriptions, cost: RosterC
       await spendForItems(ctx, page.subscriptions.length, cost);
       const items = page.subscriptions.map(itemOf);
       const roster = { items, maxMatches: 1, withoutSuggestions: true };
-      const { date, shaped } = await rosters.answer(
+      const { origin, shaped } = await rosters.answer(
         roster,
-        (results, origin) =>
-          results.flatMap(({ index, outcome }) => {
+        (results) =>
+          results.flatMap(({ index, view }) => {
             const subscription = page.subscriptions[index];
             if (subscription === undefined) return [];
-            const entry = listed(subscription, outcome, origin);
+            const entry = listed(subscription, { view });
             const left = entry.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
             const isAsked = days === undefined || (left >= 0 && left <= days);
             return isAsked ? [JSON.stringify(entry)] : [];
           }),
         clientGone(ctx),
       );
-      const head = JSON.stringify(listHead(date, page.next)).slice(0, -1);
+      const head = JSON.stringify(listHead(origin, page.next)).slice(0, -1);
       const body = Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
       ctx.type = 'json';
       ctx.body = body;

@@ -1,13 +1,12 @@
 import createError from 'http-errors';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { lookupOutcome } from '../access/usage.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { bodyTooLarge, jsonBody, LOOKUP_LIMIT } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { mapFilters } from '../licenses/filters.ts';
-import { FIELD_WORDS, type LookupWords, lookupFields, readLookup } from '../licenses/lookup.ts';
+import { lookupFields, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { boardName, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry, unknownBoard } from './operation.ts';
 import {
@@ -20,13 +19,6 @@ import {
   REQUEST_EXAMPLES,
   verifyResponse,
 } from './verify-response.ts';
-
-/** How the REST API says what is wrong with the fields of a lookup. */
-export const REST_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  unknownBoard: (name) => unknownBoard(name).message,
-  noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
-};
 
 /** A required text. A text of blanks counts as absent. */
 const NOT_BLANK = { type: 'string', pattern: '\\S' } as const;
@@ -122,10 +114,10 @@ const CACHED_OPERATION: ZodOpenApiOperationObject = {
 /** POST /lookup/verify (LOOKUP-10) and POST /lookup/cached. */
 export function verifyRoutes(lookups: Lookups): Route[] {
   const verify: Route['handle'] = async (ctx) => {
-    const request = readLookup(await jsonBody(ctx), REST_WORDS);
+    const request = readLookup(await jsonBody(ctx), REQUEST_WORDS.rest);
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(outcome, { ...origin, today: todayInOhio() });
-    ctx.state.outcome = lookupOutcome(outcome);
+    const { status, body } = verifyResponse(outcome, origin);
+    ctx.state.outcome = outcome.outcome;
     ctx.status = status;
     ctx.body = body;
   };

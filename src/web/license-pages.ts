@@ -1,20 +1,21 @@
-import { lookupOutcome } from '../access/usage.ts';
+import { boardActionInWords, missMessage } from '../answers/words.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
 import { endorsedLicense, endorsedLicenseAttributes, endorsementsOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
-import { isMiss } from '../licenses/lookup.ts';
 import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
 import { history } from './history.ts';
 import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
 import { NO_NOTES, noteFields } from './record-notes.ts';
-import { boardActionAnswer, NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
+import { NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
 import { fromToday, inWords, longDate, properCase } from './words.ts';
 
 const MAX_NUMBER_LENGTH = 200;
+
+const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board']);
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
@@ -28,11 +29,12 @@ export function licensePage(services: PageServices): Route {
       if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
       const view = await licenseHistory(services, { board, number });
       const { record, date, isSampleData } = view;
-      ctx.state.outcome = lookupOutcome(view.outcome);
+      ctx.state.outcome = view.outcome.outcome;
       const origin = { date, isSampleData };
       if (record === undefined) {
         // A number that several licenses have, or another board, is shown by the search.
-        if (view.licenseNumber === undefined && isMiss(view.outcome) && view.outcome.outcome !== 'none') {
+        const { outcome } = view;
+        if (outcome.outcome === 'none' && SHOWN_BY_SEARCH.has(outcome.reason)) {
           return ctx.redirect(searchAddress({ q: number, board: board.code }));
         }
         ctx.status = 404;
@@ -71,17 +73,14 @@ ${licenseFacts(record, today)}`;
 }
 
 function withoutRecord(
-  { licenseNumber, changes, ...known }: LicenseHistory,
+  { outcome, licenseNumber, changes, ...known }: LicenseHistory,
   board: Board,
   number: string,
 ): Html {
-  if (licenseNumber === undefined) {
-    return html`<p>The ${board.name} has no license with the number “${number}” in the State’s data of ${longDate(known.date)}. A license that is missing here may still exist.</p>
-<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>
-${boardContact(board)}`;
-  }
-  return html`<p>The ${board.name}’s license ${licenseNumber} is no longer in the State’s data of ${longDate(known.date)}. That does not say why: ask the board.</p>
-${history(changes, known)}
+  if (outcome.outcome !== 'none') return NOTHING;
+  const said = missMessage({ ...outcome, didYouMean: [] }, longDate(known.date), 'page');
+  return html`<p>${said}</p>
+${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
 }
 
@@ -118,7 +117,7 @@ function licenseFacts(record: LicenseRecord, today: string): Html {
       'Expires',
       expires === null ? NOT_GIVEN : `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`,
     ],
-    ['Board action', boardActionAnswer(record)],
+    ['Board action', boardActionInWords(record)],
     ['Endorses', endorsed && licenseLink({ board, license_number: endorsed.number })],
     ['Issued', issued === null ? NOT_GIVEN : longDate(issued)],
     ['Address', address(record)],
@@ -132,7 +131,7 @@ ${endorsements(record, today)}${GROUPS.map(({ heading }) => {
 
 /** The endorsements with a number, each with what must not be missed of the license that they hang on. */
 function endorsements(record: LicenseRecord, today: string): Html {
-  const numbered = endorsementsOf(record);
+  const numbered = endorsementsOf(record).filter(({ number }) => number !== undefined);
   if (numbered.length === 0) return NOTHING;
   const { board } = record;
   // Of a license without a primary status, the sub-status stands alone.
@@ -141,7 +140,7 @@ function endorsements(record: LicenseRecord, today: string): Html {
   return html`<section><h2>Endorsements</h2>
 <ul>${numbered.map(({ number, type, standing }) => {
     const extra_data = { ...standing.extra_data, ...ofLicense };
-    return html`<li>${licenseLink({ board, license_number: number })}${type === undefined ? NOTHING : html`, ${type}`} ${statusTags({ ...standing, extra_data }, today)}</li>`;
+    return html`<li>${licenseLink({ board, license_number: number ?? '' })}${type === undefined ? NOTHING : html`, ${type}`} ${statusTags({ ...standing, extra_data }, today)}</li>`;
   })}</ul></section>`;
 }
 
@@ -173,7 +172,7 @@ function summary(record: LicenseRecord, date: string, today: string): string {
     verdictOf(record, today).sentences.join(' '),
     `Status: ${record.raw_status ?? NOT_GIVEN}`,
     `Expires: ${expires ?? NOT_GIVEN}`,
-    `Board action: ${boardActionAnswer(record)}`,
+    `Board action: ${boardActionInWords(record)}`,
     `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
   ].join('\n');
 }

@@ -1,20 +1,19 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import type { Origin } from '../answers/origin.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { spendForItems, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { nearestBoards } from '../licenses/boards.ts';
-import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS } from '../licenses/lookup.ts';
 import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
 import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } from '../rosters/columns.ts';
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
-import type { RosterOrigin } from '../rosters/service.ts';
 import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
 import { boardByCode } from './addresses.ts';
 import { columnsQuestion, listForm, MEANING_WORDS, type SentList, sentFields } from './list-form.ts';
@@ -224,26 +223,13 @@ ${columnsRead(list, sent.sheet ?? '')}
   await page.send(ctx, { title, problems, origin: { date, isSampleData }, body, isPrivate: true });
 }
 
-/** What is wrong with a row that has only a name, and no board. */
-const NO_BOARD = 'A name without a license number needs a board.';
-
-/** How the page says what is wrong with a row. */
-const ROW_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  tooLong: (field) => `The ${field.replace('_', ' ')} has more than ${MAX_CHARACTERS} characters.`,
-  unknownBoard: (name) => `No board is called “${name}”. The nearest is the ${nearestBoards(name)[0].name}.`,
-  noBoard: (by) => (by === 'person' ? NO_BOARD : undefined),
-  noName: 'The row has neither a license number nor a name.',
-  onlyFirstName: 'A first name alone finds nobody. Add the last name or the license number.',
-};
-
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
 async function rosterOf(rows: readonly SentRow[], board: string): Promise<Roster> {
   const defaultBoard = boardByCode(board);
   const reader = {
     // The page shows a reference, and nothing else is done with it.
     fieldsOf: ({ fields: { reference: _, ...fields } }: SentRow): RowFields => fields,
-    requestOf: (fields: RowFields) => rowRequest(fields, ROW_WORDS, defaultBoard),
+    requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.row, defaultBoard),
   };
   return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
 }
@@ -254,19 +240,19 @@ async function checkList(
   { rosters }: PageServices,
   sent: readonly SentRow[],
   board: string,
-): Promise<{ readonly rows: readonly ListRow[]; readonly origin: RosterOrigin }> {
-  const shape = (results: readonly RosterResult[], { date, today }: RosterOrigin) =>
+): Promise<{ readonly rows: readonly ListRow[]; readonly origin: Origin }> {
+  const shape = (results: readonly RosterResult[]) =>
     results.flatMap((result) => {
       const row = sent[result.index];
-      return row === undefined ? [] : [listRow(result, row, date, today)];
+      return row === undefined ? [] : [listRow(result, row)];
     });
-  const { shaped, ...origin } = await rosters.answer(await rosterOf(sent, board), shape, clientGone(ctx));
+  const { shaped, origin } = await rosters.answer(await rosterOf(sent, board), shape, clientGone(ctx));
   return { rows: shaped.flat(), origin };
 }
 
 /** One form with the list, and a button for each thing to do with it. */
 function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
-  const needsBoard = rows.some(({ note }) => note === NO_BOARD);
+  const needsBoard = rows.some(({ note }) => note === REQUEST_WORDS.row.noBoard('person'));
   const label = 'Some rows have a name, but no license number and no board. Which board?';
   return html`<form class="no-print" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
 ${

@@ -1,5 +1,6 @@
 import { raw } from 'hono/html';
-import { cautionsOf } from '../licenses/cautions.ts';
+import { sentencesOf } from '../answers/view.ts';
+import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
@@ -23,10 +24,13 @@ type Need = ListRow['need'];
 type RowLicense = ListRow['licenses'][number];
 
 function rowLicense(license: LicenseRecord): RowLicense {
-  const { board, license_number, full_name, license_type, status, raw_status, expiry_date } = license;
-  const standing = Object.entries(license.extra_data).filter(([label]) => STANDING_LABELS.has(label));
+  const { board, license_number, full_name, license_type, status, raw_status } = license;
+  const { expiry_date, issue_date } = license;
+  const standing = Object.entries(license.extra_data).filter(
+    ([label]) => STANDING_LABELS.has(label) || label.startsWith('Endorsement '),
+  );
   return {
-    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date },
+    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date, issue_date },
     extra_data: Object.fromEntries(standing),
   };
 }
@@ -38,43 +42,28 @@ export interface SentRow {
   readonly fields: RowFields;
 }
 
-const NAME_MISMATCH = 'The number may be mistyped: do not take this license for that person’s.';
-
-/**
- * A row beside what was found for it.
- *
- * @param date the run date of the dataset that answered
- * @param today the date in Ohio
- */
-export function listRow(
-  { outcome, foundBy }: RosterResult,
-  { number, fields }: SentRow,
-  date: string,
-  today: string,
-): ListRow {
-  const row = { row: number, fields, licenses: [], near: [] };
-  switch (outcome.outcome) {
+/** A row beside what was found for it. */
+export function listRow({ view }: RosterResult, { number, fields }: SentRow): ListRow {
+  const row = { row: number, fields, licenses: view.records.map(rowLicense), near: [] };
+  switch (view.outcome) {
     case 'found': {
-      const { record, nameMatch } = outcome;
-      const isClear = cautionsOf(record, today, nameMatch).length === 0;
-      const byName = foundBy === 'name' ? 'Found by its name alone: the only one that fits. Compare it.' : '';
+      const { record, foundBy, origin } = view;
+      // The tags beside it say the others.
+      const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
+      const sentences = recordSentences(record, { cautions, notes: record.notes }, origin.today);
       return {
         ...row,
-        need: isClear ? 'clear' : 'attention',
-        licenses: [rowLicense(record)],
-        ...(nameMatch !== undefined && { name_match: nameMatch }),
-        note: nameMatch === false ? NAME_MISMATCH : byName,
+        need: view.isClear ? 'clear' : 'attention',
+        ...(record.name_match !== undefined && { name_match: record.name_match }),
+        note: [...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []), ...sentences].join(' '),
       };
     }
-    case 'several': {
-      const more = outcome.truncated ? 'More than ' : '';
-      const note = `${more}${counted(outcome.records.length, 'license')} fit. Add the number, or more of the name.`;
-      return { ...row, need: 'attention', licenses: outcome.records.map(rowLicense), note };
-    }
+    case 'ambiguous':
+      return { ...row, need: 'attention', note: sentencesOf(view, 'page').join(' ') };
     case 'invalid':
-      return { ...row, need: 'invalid', note: inPlainWords(outcome.detail) };
-    default:
-      return { ...row, need: 'not_found', ...missed(outcome, date) };
+      return { ...row, need: 'invalid', note: inPlainWords(view.detail) };
+    case 'not_found':
+      return { ...row, ...missed(view.miss, view.origin.date) };
   }
 }
 
@@ -86,15 +75,25 @@ function inPlainWords(detail: string): string {
   );
 }
 
-function missed({ request, outcome, didYouMean, boards = [] }: Miss, date: string) {
-  const where = `in the State’s data of ${longDate(date)}`;
-  if (request.by !== 'number') {
-    const similar = didYouMean.length > 0 ? ` Similar names: ${didYouMean.join('; ')}.` : '';
-    return { note: `No license with this name is ${where}.${similar}`, near: [] };
+/** A number that may be meant and whose holder has the name of the row is to be looked at. */
+function missed(miss: Miss, date: string): Pick<ListRow, 'need' | 'note' | 'near'> {
+  const { request, reason, didYouMean, ofTheName = [] } = miss;
+  const isOffered = request.by === 'number' && reason === 'unknown';
+  const near = isOffered ? [...didYouMean] : [];
+  const said = missMessage(isOffered ? { ...miss, didYouMean: [] } : miss, longDate(date), 'page');
+  if (ofTheName.length > 0 && isOffered) {
+    return {
+      need: 'attention',
+      near: [...ofTheName],
+      note: `${said} A license with a similar number has the name.`,
+    };
   }
-  const elsewhere = boards.length === 0 ? '' : ` It is a number of the ${boards.join(' and the ')}.`;
-  const note = `No license with this number is ${where}.${elsewhere}`;
-  return { note, near: outcome === 'none' || elsewhere === '' ? [...didYouMean] : [] };
+  const isName = request.by !== 'number' && didYouMean.length > 0;
+  return {
+    need: 'not_found',
+    near,
+    note: isName ? `${said} Similar names: ${didYouMean.join('; ')}.` : said,
+  };
 }
 
 function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {

@@ -2,11 +2,12 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { html, raw } from 'hono/html';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import { clientProtocol } from '../http/app.ts';
 import type { Context, Middleware, Route } from '../http/route.ts';
-import { freshness, type KnownPublications } from '../http/status.ts';
+import type { KnownPublications } from '../http/status.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
@@ -29,11 +30,7 @@ const POLICY =
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** The publication that a page answers from. */
-export interface Origin {
-  /** Its run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  readonly isSampleData: boolean;
-}
+export type PageOrigin = Pick<Origin, 'date' | 'isSampleData'>;
 
 /** What is wrong with a field of a form. */
 export interface FieldProblem {
@@ -54,7 +51,7 @@ export interface PageContent {
   /** What a search engine shows below the title. */
   readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
-  readonly origin: Origin | undefined;
+  readonly origin: PageOrigin | undefined;
   /** The day on which a saved record was made, `YYYY-MM-DD`; today for all other pages. */
   readonly readOn?: string;
   readonly body: Html;
@@ -105,7 +102,7 @@ export interface WebServices {
 export interface PageServices extends WebServices {
   readonly page: PageWriter;
   /** The publication that answers now, as last known. */
-  readonly origin: () => Origin | undefined;
+  readonly origin: () => PageOrigin | undefined;
   /** The date in Ohio. */
   readonly today: () => string;
 }
@@ -199,14 +196,14 @@ const HEADER_SEARCH = html`<form class="no-print" action="/" method="get" role="
 const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
 
 /** What day the data has, when it was read, and how old it was then. */
-function dataLine({ date }: Origin, readOn: string): Html {
+function dataLine({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
   const read = age > 0 ? `, read on ${longDate(readOn)} (${daysInWords(age)} old)` : '';
   return html`State data of <strong>${longDate(date)}</strong>${read}. `;
 }
 
 /** Says aloud where the data is really old, or has a date that has not come yet. */
-function ageWarning({ date }: Origin, readOn: string): Html {
+function ageWarning({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
   if (age < 0) {
     return alert(

@@ -1,9 +1,8 @@
-import { lookupOutcome } from '../access/usage.ts';
 import type { Route } from '../http/route.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
-import { isMiss, type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
+import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -49,7 +48,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
       const answer = await lookups.list(listRequest({ ...fields, q }, kinds.length === 0));
       const { listing, date, isSampleData } = answer;
       const { number, total } = listing;
-      ctx.state.outcome = lookupOutcome({ outcome: outcomeOf(listing) });
+      ctx.state.outcome = outcomeOf(listing);
       if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
         return redirect(licensePath(number.record));
       }
@@ -103,7 +102,8 @@ function outcomeOf({ number, total }: Listing): LookupOutcome['outcome'] {
 
 function titleOf({ number, total, shown }: Listing, typed: string): string {
   if (number?.outcome === 'found') return `1 license for ${typed}`;
-  if (number?.outcome === 'ambiguous_number') return `More than one license for ${typed}`;
+  if (number?.outcome === 'none' && number.reason === 'ambiguous')
+    return `More than one license for ${typed}`;
   if (total === 0) return `No license found for ${typed}`;
   const [only, another] = shown;
   if (only === undefined) return `${counted(total, 'license')} for ${typed}`;
@@ -155,10 +155,10 @@ function kindsHint({ kinds }: Shown): Html {
 
 /** What the list is of, where it is not of what was typed. */
 function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, date }: Shown): Html {
-  if (number !== undefined && isMiss(number)) {
+  if (number?.outcome === 'none') {
     const board = boardByCode(fields.board ?? '');
     const words =
-      number.outcome === 'other_board'
+      number.reason === 'other_board'
         ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
         : 'Choose the license that you mean.';
     return html`<p>${words}</p>`;

@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { type Caution, cautionsOf, endorsedLicense } from '../licenses/cautions.ts';
+import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import {
+  type Caution,
+  cautionsOf,
+  endorsedLicense,
+  endorsementsToTell,
+  notesOf,
+} from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
-import { boardAction, disciplineOf, type StandingFields } from '../licenses/status.ts';
+import { disciplineOf, type StandingFields } from '../licenses/status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
@@ -56,7 +63,18 @@ export interface Verdict {
   readonly cautions: readonly Caution[];
 }
 
-const BOARD_HAS_ACTED = 'The board has acted on it: ask what it ordered.';
+/** The reason of each caution; empty where the sentence of the standing, or another part, has it. */
+const REASONS: Readonly<Record<Caution, (license: StandingFields) => string>> = {
+  name_mismatch: () => '',
+  not_active: () => '',
+  sub_status: () => '',
+  past_expiry: () => '',
+  no_expiry_date: () => '',
+  board_action: () => 'The board has acted on it: ask what it ordered.',
+  dates_conflict: ({ issue_date: issued }) =>
+    `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
+  endorsed_license: () => '',
+};
 
 /** @param today the date in Ohio */
 export function verdictOf(license: StandingFields, today: string): Verdict {
@@ -81,7 +99,11 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...(cautions.includes('board_action') ? [BOARD_HAS_ACTED] : []),
+    ...cautions.map((caution) => REASONS[caution](license)),
+    ...endorsementsToTell(license).map(
+      ({ number, type, standing }) =>
+        `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
+    ),
   ];
   return { tone, cautions, sentences: reasons.filter((sentence) => sentence !== '') };
 }
@@ -105,21 +127,9 @@ export function verdictBox({ tone, sentences, cautions }: Verdict): Html {
   return html`<section class="verdict ${tone}" data-caution="${cautions.join(' ')}"><h2><span aria-hidden="true">${SHAPES[tone]}</span> ${sentences.join(' ')}</h2></section>`;
 }
 
-/** Whether the board has acted on a license: the same answer on every page, in copies and in files. */
-export function boardActionAnswer(license: StandingFields): string {
-  const value = boardAction(license);
-  const discipline = disciplineOf(license);
-  if (discipline === undefined) return value === '' ? NOT_GIVEN : value;
-  if (discipline.hasBoardAction) return 'Yes. Ask the board what it ordered.';
-  return `Yes: the license has the status “${license.raw_status ?? ''}”. (The State’s column “Board Action” says ${value || 'nothing'}.)`;
-}
-
-/** The cautions that the words of the status say. */
-const SAID_BY_STATUS: ReadonlySet<Caution> = new Set(['not_active', 'sub_status', 'past_expiry']);
-
 /**
  * The status of a license as words, shape and color, after a tag for a name that does not fit and before one for each
- * caution that the status does not say.
+ * caution and note that the status does not say.
  *
  * @param today the date in Ohio
  * @param nameMatch whether a name sent along with the number is the holder's
@@ -128,11 +138,18 @@ export function statusTags(license: StandingFields, today: string, nameMatch?: b
   const cautions = cautionsOf(license, today, nameMatch);
   const { raw_status: raw } = license;
   const label = `${raw ?? 'No status given'}${cautions.includes('past_expiry') ? ', date passed' : ''}`;
-  const said = cautions.filter((caution) => SAID_BY_STATUS.has(caution));
-  const others = cautions.filter((caution) => !SAID_BY_STATUS.has(caution) && caution !== 'name_mismatch');
-  return html`${nameMatch === false ? html`${tag('caution', ['name_mismatch'], 'Name does not match')} ` : ''}${tag(statusOf(license, cautions).tone, said, label)}${others.map(
-    (caution) => html` ${tag('caution', [caution], tagWords(caution, license))}`,
-  )}`;
+  const said = cautions.filter((caution) => CAUTION_WORDS[caution].tag === null);
+  const others = cautions
+    .filter((caution) => !said.includes(caution))
+    .map((caution) => {
+      const words = caution === 'endorsed_license' ? endorsedTag(license) : CAUTION_WORDS[caution].tag;
+      return tag('caution', [caution], words ?? '');
+    });
+  // A name that does not fit is the first of the cautions.
+  const [mismatch, rest] =
+    nameMatch === false ? [html`${others[0] ?? NOTHING} `, others.slice(1)] : [NOTHING, others];
+  const notes = notesOf(license, today).map((note) => tag('neutral', [], NOTE_WORDS[note].tag));
+  return html`${mismatch}${tag(statusOf(license, cautions).tone, said, label)}${[...rest, ...notes].map((each) => html` ${each}`)}`;
 }
 
 function tag(tone: Tone, cautions: readonly Caution[], words: string): Html {
@@ -140,8 +157,7 @@ function tag(tone: Tone, cautions: readonly Caution[], words: string): Html {
   return html`<span class="status ${tone}"${codes}><span aria-hidden="true">${SHAPES[tone]}</span> ${words}</span>`;
 }
 
-function tagWords(caution: Caution, license: StandingFields): string {
-  if (caution === 'board_action') return 'Board action';
+function endorsedTag(license: StandingFields): string {
   const { number, standing } = endorsedLicense(license) ?? {};
   return `License ${number ?? ''}: ${standing?.raw_status ?? 'no status given'}${standing !== undefined && disciplineOf(standing) !== undefined ? ', board action' : ''}`;
 }

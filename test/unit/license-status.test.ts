@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
+import { boardActionInWords } from '../../src/answers/words.ts';
 import type { StandingFields } from '../../src/licenses/status.ts';
-import { boardActionAnswer, statusTags, verdictOf } from '../../src/web/verdict.ts';
+import { statusTags, verdictOf } from '../../src/web/verdict.ts';
 
 const TODAY = '2026-11-23';
 
@@ -103,7 +104,7 @@ describe('whether the board has acted', () => {
       'Yes: the license has the status “Inactive - Suspended”. (The State’s column “Board Action” says No.)',
     ],
   ])('%j: %s', (standing, answer) => {
-    expect(boardActionAnswer(standing)).toBe(answer);
+    expect(boardActionInWords(standing)).toBe(answer);
   });
 });
 
