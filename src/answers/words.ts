@@ -276,7 +276,8 @@ export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const unread = isFeedUnread
     ? ' Whether such a license left the dataset could not be read now: ask again later.'
     : '';
-  return `${REASON_WORDS[reason].sentence(miss, `number "${request.number}"`, where, voice).trimEnd()}${unread}`;
+  const number = voice === 'page' ? `number “${request.number}”` : `number "${request.number}"`;
+  return `${REASON_WORDS[reason].sentence(miss, number, where, voice).trimEnd()}${unread}`;
 }
 
 /** The whole of what is told of a miss: with the age of the data, and who is the authority. */

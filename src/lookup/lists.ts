@@ -29,8 +29,8 @@ export interface ListRequest {
 
 /** What a text finds: one license by its number, or a list. */
 export interface Listing {
-  /** Of a text that is a number, unless none has it. */
-  readonly number?: LookupOutcome;
+  /** Of a text that may be a number. */
+  readonly number?: LookupOutcome | undefined;
   /** One page of the licenses: exact names first, then active licenses, then by board, name and number. */
   readonly licenses: readonly StoredLicense[];
   /** How many there are on all pages. */
@@ -94,11 +94,14 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
     return list(ofPersons([{ lastName: likeliest.lastName }]), [likeliest.lastName]);
   }
 
+  let miss: LookupOutcome | undefined;
   for (const number of request.numbers) {
     const outcome = await lookUp(number, publication, false);
     if (outcome.outcome !== 'none') return { ...NONE, number: outcome };
-    if (outcome.reason === 'unknown') continue;
-    return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
+    if (outcome.reason !== 'unknown') {
+      return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
+    }
+    miss ??= outcome;
   }
   const texts = [name, ...Object.values(filters)];
   if (texts.some((text = '') => fold(text).length > MAX_FOLDED_CHARACTERS)) return NONE;
@@ -121,9 +124,9 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   }
   for (const step of steps) {
     const found = await step();
-    if (found.total > 0) return found;
+    if (found.total > 0) return { ...found, number: miss };
   }
-  return NONE;
+  return { ...NONE, number: miss };
 }
 
 type Scope = Pick<ListRequest, 'board' | 'filters'>;

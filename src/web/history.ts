@@ -45,13 +45,7 @@ export function history(changes: readonly ShownChange[], { since, date, gaps }: 
   const between = `between the State’s data of ${longDate(since)} and of ${longDate(date)}`;
   const none = gaps.length === 0 ? `No change ${between}.` : `No change is known ${between}.`;
   return html`<section><h2>History</h2>
-${
-  entries.length > 0
-    ? html`<ol class="timeline">${entries.map(entry)}</ol>`
-    : since < date
-      ? html`<p>${none}</p>`
-      : ''
-}
+${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date ? html`<p>${none}</p>` : ''}
 ${gaps.map((gap) => html`<p class="hint">Changes between ${longDate(gap.after)} and ${longDate(gap.before)} are not known here.</p>`)}
 <p class="hint">Changes before ${longDate(since)} are not known here.</p></section>`;
 }
@@ -76,7 +70,7 @@ function entry(change: ShownChange): Html {
     kind === 'changed' ? Object.entries(withoutTwins(fields)).map(fieldSentence) : [KINDS[kind]];
   const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
   return html`
-<li><time datetime="${date}">${longDate(date)}</time>${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
+<li><strong><time datetime="${date}">${longDate(date)}</time></strong>${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
     reason === undefined ? '' : html`<p class="hint">${reason}</p>`
   }</li>`;
 }

@@ -9,7 +9,7 @@ import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
 import { history } from './history.ts';
 import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
-import { NO_NOTES, noteFields } from './record-notes.ts';
+import { recordForm } from './record-notes.ts';
 import { NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
 import { fromToday, inWords, longDate, properCase } from './words.ts';
 
@@ -51,9 +51,7 @@ export function licensePage(services: PageServices): Route {
       const body = html`${licenseBody(record, today())}
 <div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
 <button class="plain" type="button" data-action="copy" data-text="${summary(record, date, today())}" hidden>Copy</button></div>
-<form class="no-print" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}">
-${noteFields(NO_NOTES, [])}
-<button class="plain" type="submit">Save a record of this check</button></form>
+${recordForm(board.code, record.license_number)}
 ${history(view.changes, view)}
 ${boardContact(board)}
 <p class="hint">This page: ${publicOrigin(ctx, config)}${licensePath(record)}</p>`;

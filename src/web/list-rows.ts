@@ -1,6 +1,7 @@
 import { raw } from 'hono/html';
 import { sentencesOf } from '../answers/view.ts';
 import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { endorsementsToTell } from '../licenses/cautions.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
@@ -10,7 +11,7 @@ import { type ListRow, ROW_NEEDS } from '../records/saved-records.ts';
 import type { RosterResult } from '../rosters/roster.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
-import { NOT_GIVEN, statusTags } from './verdict.ts';
+import { statusTags } from './verdict.ts';
 import { count, counted, longDate, properCase, shortDate } from './words.ts';
 
 /** What is stored and shown of a license's extra data: what its cautions depend on. */
@@ -50,7 +51,13 @@ export function listRow({ view }: RosterResult, { number, fields }: SentRow): Li
       const { record, foundBy, origin } = view;
       // The tags beside it say the others.
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
-      const sentences = recordSentences(record, { cautions, notes: record.notes }, origin.today);
+      const sentences = [
+        ...recordSentences(record, { cautions, notes: [] }, origin.today),
+        ...endorsementsToTell(record).map(
+          ({ number: of, type, standing }) =>
+            `Endorsement ${of ?? type ?? ''}: ${standing.raw_status ?? 'no status given'}.`,
+        ),
+      ];
       return {
         ...row,
         need: view.isClear ? 'clear' : 'attention',
@@ -190,7 +197,7 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
   return [
     html`<div><b>${properCase(only.full_name)}</b><br>${numberLink(only)}</div>`,
     html`<div>${statusTags(only, today, row.name_match)}${saysNothing ? html`<br><span class="hint">Board action: not given by the State</span>` : NOTHING}</div>`,
-    only.expiry_date === null ? NOT_GIVEN : shortDate(only.expiry_date),
+    only.expiry_date === null ? 'Not given' : shortDate(only.expiry_date),
   ];
 }
 

@@ -14,7 +14,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { daysInWords, longDate } from './words.ts';
+import { counted, longDate } from './words.ts';
 
 /** A piece of HTML: every value that was put into it is escaped. */
 export type Html = ReturnType<typeof html>;
@@ -198,7 +198,7 @@ const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Samp
 /** What day the data has, when it was read, and how old it was then. */
 function dataLine({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
-  const read = age > 0 ? `, read on ${longDate(readOn)} (${daysInWords(age)} old)` : '';
+  const read = age > 0 ? `, read on ${longDate(readOn)} (${counted(age, 'day')} old)` : '';
   return html`State data of <strong>${longDate(date)}</strong>${read}. `;
 }
 
@@ -214,7 +214,7 @@ function ageWarning({ date }: PageOrigin, readOn: string): Html {
   return freshness(age) === 'stale'
     ? alert(
         'bad',
-        html`The data is ${daysInWords(age)} old. Ask the board about anything after ${longDate(date)}.`,
+        html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`,
       )
     : NOTHING;
 }

@@ -1,11 +1,11 @@
 import { raw } from 'hono/html';
-import { MAX_NOTE_CHARACTERS, recordNote } from '../records/saved-records.ts';
+import { MAX_NOTE_CHARACTERS, recordNote, SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { type FieldProblem, formField, type Html, html, NOTHING } from './page.ts';
 
 /** What a visitor may add to a record; empty where nothing is said. */
 export type RecordNotes = Readonly<Record<'checked_by' | 'reference', string>>;
 
-export const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
+const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
 
 const LABELS = { checked_by: 'Checked by', reference: 'Reference' } as const;
 const HINTS = {
@@ -48,4 +48,17 @@ export function notesOf(form: FormData): RecordNotes {
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';
+}
+
+/** The form that saves a record of a license. */
+export function recordForm(
+  board: string,
+  number: string,
+  notes: RecordNotes = NO_NOTES,
+  problems: readonly FieldProblem[] = [],
+): Html {
+  return html`<form class="no-print" action="/records" method="post"><input type="hidden" name="board" value="${board}"><input type="hidden" name="number" value="${number}">
+${noteFields(notes, problems)}
+<p class="hint">A record is online for ${SAVED_RECORD_DAYS} days; print it to keep it longer.</p>
+<button class="plain" type="submit">Save a record of this check</button></form>`;
 }

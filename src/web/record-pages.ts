@@ -35,7 +35,7 @@ import {
   type PageServices,
   publicOrigin,
 } from './page.ts';
-import { noteFields, noteProblems, notesOf, textOf } from './record-notes.ts';
+import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
 import { NOT_GIVEN } from './verdict.ts';
 import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
@@ -65,8 +65,7 @@ export function saveRecordPage(services: PageServices): Route {
       if (problems.length > 0) {
         ctx.status = 400;
         const body = html`<p>${properCase(record.full_name)}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
-<form action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${number}">
-${noteFields(notes, problems)}<button type="submit">Save a record of this check</button></form>`;
+${recordForm(board.code, number, notes, problems)}`;
         const origin = { date, isSampleData };
         return page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
       }

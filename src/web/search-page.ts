@@ -1,8 +1,9 @@
+import { missMessage } from '../answers/words.ts';
 import type { Route } from '../http/route.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
-import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
+import { type LookupOutcome, MAX_MATCHES, type NotFoundReason } from '../licenses/lookup.ts';
 import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -19,7 +20,7 @@ import {
   searchForm,
   withoutFilters,
 } from './search-form.ts';
-import { NOT_GIVEN, statusTags } from './verdict.ts';
+import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
 const START_TITLE = 'Look up a license';
@@ -53,7 +54,8 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
         return redirect(licensePath(number.record));
       }
       // A code is looked for last: where a license has the number or the name, it is what was meant.
-      const hasAsTyped = number !== undefined || (total > 0 && listing.shown.length === 0);
+      const isUnknown = number?.outcome !== 'found' && reasonOf(listing) === 'unknown';
+      const hasAsTyped = !isUnknown || (total > 0 && listing.shown.length === 0);
       const record = hasAsTyped ? undefined : await addressOfRecord(records, q);
       if (record !== undefined) {
         ctx.state.outcome = 'found';
@@ -100,10 +102,22 @@ function outcomeOf({ number, total }: Listing): LookupOutcome['outcome'] {
   return total === 0 ? 'none' : 'several';
 }
 
-function titleOf({ number, total, shown }: Listing, typed: string): string {
+/** Why no license has the text as its number. */
+function reasonOf({ number }: Listing): NotFoundReason {
+  return number?.outcome === 'none' ? number.reason : 'unknown';
+}
+
+const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
+  ambiguous: 'More than one license for',
+  removed: 'No longer in the State’s data:',
+  unreadable: 'Not readable in the State’s data:',
+};
+
+function titleOf(listing: Listing, typed: string): string {
+  const { number, total, shown } = listing;
   if (number?.outcome === 'found') return `1 license for ${typed}`;
-  if (number?.outcome === 'none' && number.reason === 'ambiguous')
-    return `More than one license for ${typed}`;
+  const title = TITLES[reasonOf(listing)];
+  if (title !== undefined) return `${title} ${typed}`;
   if (total === 0) return `No license found for ${typed}`;
   const [only, another] = shown;
   if (only === undefined) return `${counted(total, 'license')} for ${typed}`;
@@ -127,6 +141,9 @@ function resultOf(listing: Listing, shown: Shown): Html {
     const { record, nameMatch } = number;
     const warning = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
     return html`${nameMatch === false ? alert('caution', warning) : NOTHING}${licenseTable([record], today, nameMatch)}`;
+  }
+  if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
+    return html`<p>${missMessage(number, longDate(date), 'page')}</p>`;
   }
   if (total === 0) {
     return html`<p>${nothing(fields, date)} Check the spelling${fields.board === undefined ? '' : ', and the filters'}.</p>
@@ -155,7 +172,7 @@ function kindsHint({ kinds }: Shown): Html {
 
 /** What the list is of, where it is not of what was typed. */
 function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, date }: Shown): Html {
-  if (number?.outcome === 'none') {
+  if (number?.outcome === 'none' && number.reason !== 'unknown') {
     const board = boardByCode(fields.board ?? '');
     const words =
       number.reason === 'other_board'
@@ -186,9 +203,9 @@ function licenseTable(licenses: readonly LicenseRecord[], today: string, nameMat
     licenses.map((license) => [
       licenseLink(license, properCase(license.full_name)),
       license.license_number,
-      html`<div>${license.license_type ?? NOT_GIVEN} <span class="hint">${license.board}</span></div>`,
+      html`<div>${license.license_type} <span class="hint">${license.board}</span></div>`,
       html`<div>${statusTags(license, today, nameMatch)}</div>`,
-      license.expiry_date === null ? NOT_GIVEN : shortDate(license.expiry_date),
+      license.expiry_date === null ? 'Not given' : shortDate(license.expiry_date),
       // `Columbus, OH`
       [license.city && properCase(license.city), license.state].filter(Boolean).join(', '),
     ]),

@@ -46,16 +46,11 @@ export function counted(value: number, one: string, several = `${one}s`): string
   return `${count(value)} ${value === 1 ? one : several}`;
 }
 
-/** `1 day`, `12 days`. */
-export function daysInWords(days: number): string {
-  return counted(days, 'day');
-}
-
 /** How far an expiry date is away: `in 12 days`, `today`, `7 years ago`. */
 export function fromToday(days: number): string {
   if (days === 0) return 'today';
   const far =
-    Math.abs(days) < DAYS_SAID ? daysInWords(Math.abs(days)) : `${Math.floor(Math.abs(days) / 365)} years`;
+    Math.abs(days) < DAYS_SAID ? counted(Math.abs(days), 'day') : `${Math.floor(Math.abs(days) / 365)} years`;
   return days > 0 ? `in ${far}` : `${far} ago`;
 }
 
