@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { NEEDS } from '../answers/view.ts';
 import { type HistoryChange, storedChange } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
@@ -65,9 +66,6 @@ const licenseCheck = everyRecord.extend({
 
 const cell = z.string().optional();
 
-/** What a row of a list needs: to be looked at, because of a caution or several that fit; to be corrected; or nothing. */
-export const ROW_NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
-
 /** A row of a list beside what was found for it. */
 const listRow = z.object({
   /** Its number in the list, as a spreadsheet shows it. A row with two license numbers is here twice. */
@@ -79,7 +77,7 @@ const listRow = z.object({
     ...{ license_state: cell, credential_type: cell },
     ...{ license_type: cell, status: cell, city: cell, county: cell },
   }),
-  need: z.enum(ROW_NEEDS),
+  need: z.enum(NEEDS),
   /** The license, or the first of several that fit; of its extra data only what its cautions depend on. */
   licenses: z.array(
     licenseRecord

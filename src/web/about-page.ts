@@ -9,19 +9,13 @@ export function aboutPage({ page, origin, config }: PageServices): Route {
     method: 'GET',
     path: '/about',
     handle: (ctx) =>
-      page.send(ctx, {
-        title: 'About this service',
-        description:
-          'Who runs this service, what its answers are worth, what it stores, and how to correct an error.',
-        origin: origin(),
-        body: aboutBody(config),
-      }),
+      page.send(ctx, { title: 'About this service', origin: origin(), body: aboutBody(config) }),
   };
 }
 
 function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): Html {
   const operator = name === undefined || contact === undefined ? undefined : { name, contact };
-  return html`<p class="intro">Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
+  return html`<p>Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>
 <p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}It is not the State of Ohio, and no board has checked or approved it.</p>
 <p>Questions about a license, a complaint or a renewal go to the board that issued it.</p>

@@ -16,8 +16,7 @@ export function dataPage({ page, live, publications, origin }: PageServices): Ro
     path: '/data',
     handle: async (ctx) => {
       const body = dataBody(live(), await publications());
-      const description = 'What is in the data of Ohio’s licensing boards, and what changed lately.';
-      await page.send(ctx, { title: 'The data', description, origin: origin(), body });
+      await page.send(ctx, { title: 'The data', origin: origin(), body });
     },
   };
 }
@@ -27,7 +26,7 @@ function dataBody(
   publications: readonly PublicationSummary[] | undefined,
 ): Html {
   const summary = publications?.find(({ publication }) => publication === live?.metadata.publication);
-  return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
+  return html`<p>Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
 ${live === undefined ? html`<p>The data cannot be read right now, or nothing has been published yet.</p>` : liveFacts(live, summary)}
 ${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
 ${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard([...live.licenses])}`;

@@ -20,7 +20,7 @@ export function developersPage({ page, origin, config }: PageServices): Route {
 }
 
 function developersBody(address: string, limits: Config): Html {
-  return html`<p class="intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
+  return html`<p>Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>
 <p>The REST API needs a key in the header <code>X-API-Key</code>. Ask <a href="/about#operator">the operator</a> for one. The MCP server needs none.</p>
 <h2 id="assistants">Connect an assistant</h2>

@@ -30,8 +30,9 @@ export function errorsAsPages(
     } catch (error) {
       const response = errorResponse(error);
       const { status, retryAfter } = response;
-      // What to accept is read only once the request has been counted: it may be long.
-      const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
+      // Programs get errors as JSON. What to accept is read only once the request has been counted: it may be long.
+      const isPage =
+        route !== undefined || (!isFile && status !== 429 && ctx.accepts('json', 'html') === 'html');
       if (!isPage) throw error;
       const [title, text] = errorText(error, response);
       // What was typed is not lost: the form sends it again.
@@ -49,11 +50,6 @@ export function errorsAsPages(
 function routeAt(router: Router, ctx: Context): string | undefined {
   const [matched] = router.match(ctx.path, ctx.method).path;
   return matched === undefined ? undefined : String(matched.path);
-}
-
-/** Whether a person asks: programs get errors as JSON. */
-function acceptsPages(ctx: Context): boolean {
-  return ctx.accepts('json', 'html') === 'html';
 }
 
 /** What happened and what to do, for a person. */

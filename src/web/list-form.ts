@@ -44,7 +44,7 @@ const LIST_FORM = html`action="/roster" method="post" enctype="multipart/form-da
 
 /** The form of a list: pasted, or as a file. */
 export function listForm(sent: SentList, problems: readonly FieldProblem[]): Html {
-  return html`<p class="intro">Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing is stored unless you save the check.</p>
+  return html`<p>Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing is stored unless you save the check.</p>
 <form ${LIST_FORM} aria-label="Check a list">
 ${formField(
   {
@@ -115,7 +115,7 @@ export function columnsQuestion(
     value: headerText(at),
     words: `Row ${number}: ${shortened(cells.filter((cell) => cell !== '').join(', '))}`,
   }));
-  return html`<p class="intro">Say what is in each column. A license number or a name is needed; the others can help.</p>
+  return html`<p>Say what is in each column. A license number or a name is needed; the others can help.</p>
 ${doubts.join('') === '' ? NOTHING : html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet ? html`<p>${sent.sheet}</p>` : NOTHING}
 <form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}

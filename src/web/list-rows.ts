@@ -1,5 +1,5 @@
 import { raw } from 'hono/html';
-import { sentencesOf } from '../answers/view.ts';
+import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf } from '../answers/view.ts';
 import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { endorsementsToTell } from '../licenses/cautions.ts';
 import { numberKey } from '../licenses/fold.ts';
@@ -7,7 +7,7 @@ import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
 import { boardAction, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
-import { type ListRow, ROW_NEEDS } from '../records/saved-records.ts';
+import type { ListRow } from '../records/saved-records.ts';
 import type { RosterResult } from '../rosters/roster.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
@@ -21,7 +21,6 @@ const STANDING_LABELS: ReadonlySet<string> = new Set([
   ...Object.values(ENDORSED_LICENSE_LABELS),
 ]);
 
-type Need = ListRow['need'];
 type RowLicense = ListRow['licenses'][number];
 
 function rowLicense(license: LicenseRecord): RowLicense {
@@ -45,7 +44,8 @@ export interface SentRow {
 
 /** A row beside what was found for it. */
 export function listRow({ view }: RosterResult, { number, fields }: SentRow): ListRow {
-  const row = { row: number, fields, licenses: view.records.map(rowLicense), near: [] };
+  const licenses = view.records.map(rowLicense);
+  const row = { row: number, fields, need: needOf(view), licenses, near: [] };
   switch (view.outcome) {
     case 'found': {
       const { record, foundBy, origin } = view;
@@ -60,15 +60,14 @@ export function listRow({ view }: RosterResult, { number, fields }: SentRow): Li
       ];
       return {
         ...row,
-        need: view.isClear ? 'clear' : 'attention',
         ...(record.name_match !== undefined && { name_match: record.name_match }),
         note: [...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []), ...sentences].join(' '),
       };
     }
     case 'ambiguous':
-      return { ...row, need: 'attention', note: sentencesOf(view, 'page').join(' ') };
+      return { ...row, note: sentencesOf(view, 'page').join(' ') };
     case 'invalid':
-      return { ...row, need: 'invalid', note: inPlainWords(view.detail) };
+      return { ...row, note: inPlainWords(view.detail) };
     case 'not_found':
       return { ...row, ...missed(view.miss, view.origin.date) };
   }
@@ -82,25 +81,16 @@ function inPlainWords(detail: string): string {
   );
 }
 
-/** A number that may be meant and whose holder has the name of the row is to be looked at. */
-function missed(miss: Miss, date: string): Pick<ListRow, 'need' | 'note' | 'near'> {
+function missed(miss: Miss, date: string): Pick<ListRow, 'note' | 'near'> {
   const { request, reason, didYouMean, ofTheName = [] } = miss;
   const isOffered = request.by === 'number' && reason === 'unknown';
-  const near = isOffered ? [...didYouMean] : [];
   const said = missMessage(isOffered ? { ...miss, didYouMean: [] } : miss, longDate(date), 'page');
-  if (ofTheName.length > 0 && isOffered) {
-    return {
-      need: 'attention',
-      near: [...ofTheName],
-      note: `${said} A license with a similar number has the name.`,
-    };
+  if (isOffered && ofTheName.length > 0) {
+    return { note: `${said} A license with a similar number has the name.`, near: [...ofTheName] };
   }
   const isName = request.by !== 'number' && didYouMean.length > 0;
-  return {
-    need: 'not_found',
-    near,
-    note: isName ? `${said} Similar names: ${didYouMean.join('; ')}.` : said,
-  };
+  const note = isName ? `${said} Similar names: ${didYouMean.join('; ')}.` : said;
+  return { note, near: isOffered ? [...didYouMean] : [] };
 }
 
 function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
@@ -114,12 +104,7 @@ export function listTitle(rows: readonly ListRow[]): string {
   return `${count(toDo)} of ${count(rows.length)} ${toDo === 1 ? 'needs' : 'need'} attention`;
 }
 
-const HEADINGS: Readonly<Record<Need, string>> = {
-  attention: 'Look at each of these',
-  not_found: 'Not found',
-  invalid: 'Not checked',
-  clear: 'Clear',
-};
+const HEADINGS: Readonly<Record<Need, string>> = { ...NEED_WORDS, attention: 'Look at each of these' };
 
 const EXPLAINED: Readonly<Record<Need, string>> = {
   attention: '',
@@ -135,7 +120,7 @@ const NEW_TAB = raw(' target="_blank" rel="noopener"');
 
 /** The rows under a heading for each need, problems first, what was sent beside what was found. */
 export function rowSections(rows: readonly ListRow[], today: string): Html {
-  const filled = ROW_NEEDS.filter((need) => rowsOf(rows, need).length > 0);
+  const filled = NEEDS.filter((need) => rowsOf(rows, need).length > 0);
   return html`${
     filled.length > 2
       ? html`<nav class="no-print" aria-label="Sections"><ul class="inline">${filled.map((need) => html`<li><a href="#${need}">${HEADINGS[need]} (${rowsOf(rows, need).length})</a></li>`)}</ul></nav>`

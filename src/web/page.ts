@@ -48,8 +48,6 @@ export interface PageContent {
   readonly problems?: readonly FieldProblem[];
   /** The main heading, where it is not the title. */
   readonly heading?: string;
-  /** What a search engine shows below the title. */
-  readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
   readonly origin: PageOrigin | undefined;
   /** The day on which a saved record was made, `YYYY-MM-DD`; today for all other pages. */
@@ -149,14 +147,14 @@ function pageHtml(
   { styleSheet, script }: PageFiles,
   path: string,
 ): Html {
-  const { description = DESCRIPTION, isPrivate = false, hasSearch = false } = rest;
+  const { isPrivate = false, hasSearch = false } = rest;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${problems.length > 0 ? 'Error: ' : ''}${title} | Ohio License Verification</title>
-${isPrivate ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${description}">`}
+${isPrivate ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${DESCRIPTION}">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
 <script src="${script}" type="module"></script>

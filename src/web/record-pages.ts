@@ -110,25 +110,12 @@ export async function saveRecord(
   }
 }
 
-const REFUSED: Readonly<
-  Record<RecordRefusedError['reason'], { status: number; title: string; why: string }>
-> = {
-  day: {
-    status: 503,
-    title: 'No more records can be saved today',
-    why: 'Too many records were saved in the last 24 hours. Try again tomorrow.',
-  },
-  full: {
-    status: 503,
-    title: 'No more records can be saved',
-    why: 'There is no room until older records expire or the operator makes room.',
-  },
-  size: {
-    status: 413,
-    title: 'This check is too large to be saved',
-    why: `A record takes at most ${MAX_RECORD_BYTES / 1_000_000} MB.`,
-  },
-};
+const TOO_LARGE = `A record takes at most ${MAX_RECORD_BYTES / 1_000_000} MB.`;
+const REFUSED = {
+  day: { status: 503, title: 'No more records can be saved today', why: 'Try again tomorrow.' },
+  full: { status: 503, title: 'No more records can be saved', why: 'There is no room for more.' },
+  size: { status: 413, title: 'This check is too large to be saved', why: TOO_LARGE },
+} satisfies Record<RecordRefusedError['reason'], object>;
 
 /** The address of the record with a code, however it is typed; `undefined` where there is none. */
 export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {

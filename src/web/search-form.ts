@@ -180,11 +180,6 @@ export function boardChoices(nothingChosen?: string): readonly Choice[] {
   return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
 }
 
-/** The fields without the filters. */
-export function withoutFilters({ q }: SearchFields): SearchFields {
-  return q === undefined ? {} : { q };
-}
-
 /** A license of a board that the catalog does not have is only listed. */
 export function hasPage({ board }: { readonly board: string }): boolean {
   return boardByName(board) !== undefined;

@@ -18,7 +18,6 @@ import {
   readSearch,
   type SearchFields,
   searchForm,
-  withoutFilters,
 } from './search-form.ts';
 import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
@@ -77,7 +76,7 @@ ${resultOf(listing, typed)}`;
 }
 
 function startPage(form: Html): Html {
-  return html`<p class="intro">Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all ${BOARDS.length} licensing boards at once.</p>
+  return html`<p>Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all ${BOARDS.length} licensing boards at once.</p>
 ${form}
 <h2><a href="/roster">Check a whole list</a></h2>
 <p>Paste names or license numbers from a spreadsheet. What needs attention comes first.</p>
@@ -186,7 +185,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
     return html`<p>${nothing(fields, date)} Showing <strong>${listed(shown)}</strong>. ${compare}</p>`;
   }
   if (ignoresFilters) {
-    return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress(withoutFilters(fields))}">Remove the filters</a></p>`;
+    return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress({ q: fields.q })}">Remove the filters</a></p>`;
   }
   return total === 1
     ? html`<p>${compare}</p>`

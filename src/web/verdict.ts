@@ -63,17 +63,11 @@ export interface Verdict {
   readonly cautions: readonly Caution[];
 }
 
-/** The reason of each caution; empty where the sentence of the standing, or another part, has it. */
-const REASONS: Readonly<Record<Caution, (license: StandingFields) => string>> = {
-  name_mismatch: () => '',
-  not_active: () => '',
-  sub_status: () => '',
-  past_expiry: () => '',
-  no_expiry_date: () => '',
+/** The reasons that the sentence of the standing does not have. */
+const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
   board_action: () => 'The board has acted on it: ask what it ordered.',
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
-  endorsed_license: () => '',
 };
 
 /** @param today the date in Ohio */
@@ -99,7 +93,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...cautions.map((caution) => REASONS[caution](license)),
+    ...cautions.map((caution) => REASONS[caution]?.(license) ?? ''),
     ...endorsementsToTell(license).map(
       ({ number, type, standing }) =>
         `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
