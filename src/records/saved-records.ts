@@ -18,7 +18,7 @@ export const MAX_RECORD_BYTES = 2_000_000;
 export const MAX_NOTE_CHARACTERS = 100;
 
 /** Characters that break a line, hide, or reverse the text beside them. */
-export const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
 
 const visibleText = z
   .string()
@@ -308,7 +308,7 @@ const CHARACTERS = 16;
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/i;
 
 /** More than a code with a blank or hyphen beside each character. */
-export const MAX_CODE_CHARACTERS = 64;
+const MAX_CODE_CHARACTERS = 64;
 
 /** The code of a new saved record: 80 random bits, so that nobody finds a record by trying codes. */
 export function newRecordCode(): string {
