@@ -10,7 +10,7 @@ import {
   type NotFoundReason,
   type PersonRequest,
 } from '../licenses/lookup.ts';
-import { boardAction, disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
+import { boardAction, hasBoardAction, isBoardActionGiven, type StandingFields } from '../licenses/status.ts';
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
 /** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
@@ -120,7 +120,7 @@ export const CAUTION_WORDS: Readonly<Record<Caution, CautionWords>> = {
     tag: 'Board action',
     sentence: (license) =>
       `The board has acted on this license; only the board can tell what it ordered.${
-        disciplineOf(license)?.hasBoardAction === false && boardAction(license) !== ''
+        !isBoardActionGiven(license) && boardAction(license) !== ''
           ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
           : ''
       }`,
@@ -204,10 +204,9 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
 /** Whether the board has acted on a license: the same answer on every page, in copies and in records. A blank is not a No. */
 export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
-  const discipline = disciplineOf(license);
-  if (discipline === undefined) return column === '' ? 'Not given by the State' : column;
+  if (!hasBoardAction(license)) return column || 'Not given by the State';
   if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
-  const why = discipline.hasBoardAction ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
+  const why = isBoardActionGiven(license) ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 

@@ -9,7 +9,7 @@ import {
   notesOf,
 } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
-import { disciplineOf, type StandingFields } from '../licenses/status.ts';
+import { hasBoardAction, type StandingFields } from '../licenses/status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
@@ -153,5 +153,5 @@ function tag(tone: Tone, cautions: readonly Caution[], words: string, shape = SH
 
 function endorsedTag(license: StandingFields): string {
   const { number, standing } = endorsedLicense(license) ?? {};
-  return `License ${number ?? ''}: ${standing?.raw_status ?? 'no status given'}${standing !== undefined && disciplineOf(standing) !== undefined ? ', board action' : ''}`;
+  return `License ${number ?? ''}: ${standing?.raw_status ?? 'no status given'}${standing !== undefined && hasBoardAction(standing) ? ', board action' : ''}`;
 }
