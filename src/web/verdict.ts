@@ -9,7 +9,7 @@ import {
   notesOf,
 } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
-import { hasBoardAction, type StandingFields } from '../licenses/status.ts';
+import { disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
@@ -65,7 +65,9 @@ export interface Verdict {
 
 /** The reasons that the sentence of the standing does not have. */
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
-  board_action: () => 'The board has acted on it: ask what it ordered.',
+  // A disciplinary sub-status says what the board did.
+  board_action: (license) =>
+    disciplineOf(license)?.subStatus ? '' : 'The board has acted on it: ask what it ordered.',
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
 };

@@ -315,7 +315,7 @@ describe('results', () => {
     const [, copied] = /data-action="copy" data-text="([^"]*)"/.exec(await response.text()) ?? [];
     expect(copied).toContain('Status: Active\n');
     expect(copied).toContain(
-      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. The board has acted on it: ask what it ordered.',
+      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',
     );
   });
 
