@@ -57,7 +57,7 @@ function recentChanges(publications: readonly PublicationSummary[]): Html {
 ${
   shown.length === 0
     ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
-    : html`<p>How many licenses each dataset added, changed or removed when it last went live. The page of a license has its own history. What a withdrawn dataset said is in no history.</p>
+    : html`<p>How many licenses each dataset added, changed or removed when it last went live. The page of a license has its own history. It leaves out what a withdrawn dataset said.</p>
 <ul>${shown.slice(0, MAX_LISTED).map(changesOfDay)}</ul>`
 }</section>`;
 }

@@ -7,7 +7,6 @@ import { counted } from './words.ts';
 
 type Router = ReturnType<typeof routerOf>;
 
-const NO_ROUTE = '(none)';
 const SEARCH = '/';
 
 const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
@@ -24,7 +23,7 @@ export function errorsAsPages(
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
-    if (!isFile) ctx.state.route = route ?? NO_ROUTE;
+    if (!isFile) ctx.state.route = route ?? '(none)';
     try {
       await next();
     } catch (error) {

@@ -28,17 +28,12 @@ export type SearchFields = { readonly [Name in FieldName]?: string };
 /** Every field may be absent. One that is there twice is a list. */
 const query = z.partialRecord(z.enum(FIELDS), z.union([z.string(), z.array(z.string())]));
 
-/** An address of a search. */
-export interface TypedSearch {
-  readonly fields: SearchFields;
-  /** What is wrong with single fields. */
-  readonly problems: readonly FieldProblem[];
-  /** Whether the address has fields that are empty, as a browser sends them. */
-  readonly hasEmptyFields: boolean;
-}
-
-/** Reads the fields in the address of the form, whatever they are. */
-export function readSearch(given: Readonly<Record<string, unknown>>): TypedSearch {
+/**
+ * Reads the fields in the address of the form, whatever they are.
+ *
+ * @returns the fields, what is wrong with single ones, and whether some are empty, as a browser sends them
+ */
+export function readSearch(given: Readonly<Record<string, unknown>>) {
   const known = FIELDS.filter((name) => Object.hasOwn(given, name));
   const typed = query.parse(Object.fromEntries(known.map((name) => [name, given[name]])));
   const fields: { [Name in FieldName]?: string } = {};

@@ -28,15 +28,8 @@ const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(mean
 
 export const NOT_GIVEN = 'Not given by the State';
 
-/** What the State says of a status, in words. */
-interface Status {
-  readonly tone: Tone;
-  /** What the status means; empty where it says all. */
-  readonly meaning: string;
-  readonly isKnown: boolean;
-}
-
-function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonly Caution[]): Status {
+/** The tone of a status, and what it means: nothing where it says all, or is not known. */
+function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonly Caution[]) {
   const primary = MEANINGS.primary.get(status ?? '');
   const subLabel = status === null || raw === null ? raw : raw.slice(status.length + ' - '.length);
   const sub = MEANINGS.sub.get(subLabel?.toUpperCase() ?? '');
