@@ -12,7 +12,7 @@ const LAYERS = {
   storage: ['telemetry'],
   dataset: ['licenses'],
   changes: ['licenses', 'storage'],
-  records: ['licenses', 'changes', 'storage'],
+  records: ['licenses', 'answers', 'changes', 'storage'],
   publications: ['licenses', 'storage', 'dataset', 'changes', 'records'],
   lookup: ['licenses', 'answers', 'storage', 'changes', 'publications', 'telemetry'],
   rosters: ['licenses', 'answers', 'storage', 'publications', 'lookup', 'telemetry'],

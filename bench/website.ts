@@ -30,7 +30,7 @@ await withService(rows, async (service) => {
   });
   const contenders = [
     lookup,
-    page('page, search by number (redirect)', '/?by=number&number=', 303),
+    page('page, search by number (redirect)', '/?q=', 303),
     page('page, license with history', '/licenses/NUR/', 200),
   ];
   const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
@@ -40,7 +40,7 @@ await withService(rows, async (service) => {
     drawnFor: () => nurses,
   });
   const micros = Object.entries(results).map(([name, each]) => [name, each.map(({ cpu }) => cpu.API ?? 0)]);
-  const smiths = await fetch(`${api}/?by=person&last_name=Smith`, { headers: { accept: 'text/html' } });
+  const smiths = await fetch(`${api}/?q=Smith&kind=person`, { headers: { accept: 'text/html' } });
   const html = Buffer.from(await smiths.arrayBuffer());
   const report: WebsiteReport = {
     rows,

@@ -48,10 +48,6 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
 
 /** The packages that have another license, each with what it means here. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
-  [
-    '`@uswds/uswds` (SEE LICENSE IN LICENSE.md)',
-    'in the public domain, with fonts and icons under the SIL Open Font License 1.1, Apache-2.0 and MIT',
-  ],
   ['`axe-core` (MPL-2.0)', 'used unchanged, by tests only'],
   ['`caniuse-lite` (CC-BY-4.0)', 'data about browsers; this service does not show it'],
   ['`fast-sha256` (Unlicense)', 'in the public domain; used by tests only'],

@@ -33,7 +33,8 @@ const EXTRA_NOTES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const TONES: readonly [tone: string, title: string][] = [
-  ['bad', 'Not in force, or never issued'],
+  ['bad', 'Discipline: ask the board'],
+  ['ended', 'Not in force, or never issued'],
   ['caution', 'Only the board can say what it allows'],
   ['neutral', 'An application, or an entry that has ended'],
   ['none', 'No more than the primary status'],

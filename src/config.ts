@@ -122,7 +122,7 @@ const schema = z.object({
     .describe(`a cron pattern of five fields, in the time of ${OHIO_TIME_ZONE}`),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
-  WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
+  WEB_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   SAVED_RECORDS_PER_DAY: positive.default(2000).describe('a whole number from 1'),
   SAVED_RECORDS_MB: positive.default(5000).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),

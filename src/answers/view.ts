@@ -206,3 +206,23 @@ export function sentencesOf(view: View, voice: Voice): string[] {
       return [view.detail];
   }
 }
+
+/** What whoever sent a list must do with a row: look at it, correct it, or nothing. */
+export const NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
+
+export type Need = (typeof NEEDS)[number];
+
+/** A number that was not found is to be looked at where a similar one has a holder of the name that was sent. */
+export function needOf(view: View): Need {
+  if (view.outcome === 'found') return view.isClear ? 'clear' : 'attention';
+  if (view.outcome === 'invalid') return 'invalid';
+  const isOfTheName = view.outcome === 'not_found' && (view.miss.ofTheName ?? []).length > 0;
+  return view.outcome === 'ambiguous' || isOfTheName ? 'attention' : 'not_found';
+}
+
+export const NEED_WORDS: Readonly<Record<Need, string>> = {
+  attention: 'Needs attention',
+  not_found: 'Not found',
+  invalid: 'Not checked',
+  clear: 'Clear',
+};

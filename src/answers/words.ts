@@ -201,13 +201,13 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
     : `No license of the ${board} has that name.`;
 }
 
-/** Whether the board has acted on a license, in words. A blank column is not a No. */
-export function boardActionInWords(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): string {
+/** Whether the board has acted on a license: the same answer on every page, in copies and in records. A blank is not a No. */
+export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
-  if (!isBoardActionGiven(license) && hasBoardAction(license)) {
-    return `Yes, by its status (the State’s column says ${column || 'nothing'})`;
-  }
-  return column || 'Not given by the State';
+  if (!hasBoardAction(license)) return column || 'Not given by the State';
+  if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
+  const why = isBoardActionGiven(license) ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
+  return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 
 interface ReasonWords {
@@ -275,7 +275,8 @@ export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const unread = isFeedUnread
     ? ' Whether such a license left the dataset could not be read now: ask again later.'
     : '';
-  return `${REASON_WORDS[reason].sentence(miss, `number "${request.number}"`, where, voice).trimEnd()}${unread}`;
+  const number = voice === 'page' ? `number “${request.number}”` : `number "${request.number}"`;
+  return `${REASON_WORDS[reason].sentence(miss, number, where, voice).trimEnd()}${unread}`;
 }
 
 /** The whole of what is told of a miss: with the age of the data, and who is the authority. */

@@ -249,7 +249,7 @@ export function problemOf(
 }
 
 /** Why a name can not be searched with a license type. @returns as `problemOf` */
-export function typeProblem(
+function typeProblem(
   { board, filters }: Pick<PersonRequest, 'board' | 'filters'>,
   licenseTypes: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {

@@ -134,7 +134,7 @@ function anyOne(filter: Clause[]): SearchBody {
 }
 
 /** That a license matches every filter. */
-export function filterClauses(filters: Filters): Clause[] {
+function filterClauses(filters: Filters): Clause[] {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     return value === undefined ? [] : [{ term: { [`keys.${name}`]: fold(value) } }];

@@ -23,12 +23,17 @@ type BoolClause = { bool: { filter?: Clause[]; should?: Clause[] } };
 
 type Sort = (Record<string, 'asc' | 'desc'> | '_doc')[];
 
+/** Counts by the values of a field, or of the licenses that fit each clause. */
+export type Facet = { terms: { field: string; size: number } } | { filters: { filters: Clause[] } };
+
 /** The body of one OpenSearch `_search` for licenses. */
 export interface SearchBody {
   size: number;
-  track_total_hits: false;
+  from?: number;
+  track_total_hits: boolean;
   query: BoolClause;
   sort: Sort;
+  aggs?: Readonly<Record<string, Facet>>;
 }
 
 /** A query that shares no search with others. */

@@ -1,11 +1,12 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { distinctKeys, numberKey } from '../licenses/fold.ts';
+import { distinctKeys, fold, numberKey } from '../licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../licenses/license.ts';
 import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
 import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
+import { type Counts, countsOf, FACETS } from './facets.ts';
 import {
   matchesOfPersons,
   type NameQuery,
@@ -15,6 +16,7 @@ import {
   personsBody,
 } from './name-queries.ts';
 import {
+  BY_NAME,
   type IdQuery,
   idBody,
   isNearNumber,
@@ -26,16 +28,50 @@ import {
   numbersBody,
   type OtherQuery,
   type SearchBody,
+  searchBody,
 } from './number-queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
-export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;
+export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | ListQuery | OtherQuery;
+
+/** How many licenses a page lists. */
+export const PAGE_SIZE = 25;
+
+/** One page of the licenses that any of the queries finds, with the counts of all of them. */
+export interface ListQuery {
+  readonly by: 'list';
+  readonly queries: readonly (NumberQuery | NameQuery | OtherQuery)[];
+  /** From 1. */
+  readonly page: number;
+}
+
+/** Exact names come first, then active licenses. */
+function listBody({ queries, page }: ListQuery): SearchBody {
+  const clause = (query: LicenseQuery) => bodyOf(query).query;
+  const exact = queries.map((query) => clause('select' in query ? { ...query, select: 'exact' } : query));
+  const preferred = [
+    { constant_score: { filter: { term: { 'keys.status': fold('Active') } } } },
+    // Weighs more than the one before.
+    { constant_score: { filter: { bool: { should: exact } }, boost: 2 } },
+  ];
+  return {
+    ...searchBody(PAGE_SIZE, [{ bool: { should: queries.map(clause) } }], LIST_ORDER, preferred),
+    from: (page - 1) * PAGE_SIZE,
+    track_total_hits: true,
+    aggs: FACETS,
+  };
+}
+
+const LIST_ORDER: SearchBody['sort'] = [{ _score: 'desc' }, ...BY_NAME];
 
 /** The licenses that a query found. */
 export interface SearchResult {
   readonly licenses: readonly StoredLicense[];
   /** Whether these are all. If not, there is at least one more than a lookup returns. */
   readonly isComplete: boolean;
+  /** Of a list: how many there are on all pages. */
+  readonly total?: number;
+  readonly counts?: Counts;
 }
 
 /**
@@ -54,13 +90,24 @@ export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBod
     case 'person':
     case 'business':
       return nameBody(query, maxMatches);
+    case 'list':
+      return listBody(query);
     case 'other':
       return { size: maxMatches + 1, ...query.body };
   }
 }
 
 const searchResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }),
+  hits: z.object({
+    total: z.object({ value: z.int() }).optional(),
+    hits: z.array(z.object({ _source: storedLicense })),
+  }),
+  aggregations: z
+    .record(
+      z.string(),
+      z.object({ buckets: z.array(z.object({ key: z.string().optional(), doc_count: z.int() })) }),
+    )
+    .optional(),
 });
 
 /**
@@ -73,9 +120,14 @@ export async function searchAlone(client: Client, index: string, body: SearchBod
 }
 
 /** A search asks for one license more than it may return. */
-function resultOf({ hits }: z.output<typeof searchResponse>, { size }: SearchBody): SearchResult {
+function resultOf(
+  { hits, aggregations }: z.output<typeof searchResponse>,
+  { size }: SearchBody,
+): SearchResult {
   const licenses = hits.hits.map((hit) => hit._source);
-  return { licenses, isComplete: licenses.length < size };
+  const found = { licenses, isComplete: licenses.length < size };
+  if (aggregations === undefined) return found;
+  return { ...found, total: hits.total?.value ?? 0, counts: countsOf(aggregations) };
 }
 
 const multiSearchResponse = z.object({
@@ -189,6 +241,8 @@ export interface SearchLimits {
   readonly persons: BatcherOptions;
   readonly nearNumbers: BatcherOptions;
   readonly others: BatcherOptions;
+  /** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
+  readonly lists: BatcherOptions;
   /** The most licenses that one search for several persons finds for all of them together. */
   readonly maxOfSeveralPersons: number;
   /** The most licenses that a query for a name returns. */
@@ -205,6 +259,7 @@ export const SINGLE_LIMITS: SearchLimits = {
   persons: { maxBatchSize: 32, concurrency: 2 },
   nearNumbers: { maxBatchSize: 32, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 4 },
+  lists: { maxBatchSize: 8, concurrency: 2 },
   // More are rare, even for initials.
   maxOfSeveralPersons: 1000,
   maxMatches: MAX_MATCHES,
@@ -217,6 +272,7 @@ export const MANY_LIMITS: SearchLimits = {
   persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
+  lists: { maxBatchSize: 8, concurrency: 2 },
   maxOfSeveralPersons: 5000,
   maxMatches: MAX_LISTED_MATCHES,
 };
@@ -259,6 +315,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
   const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
   const others = batched('others', limits.others);
+  const lists = batched('lists', limits.lists);
   return {
     search: (query) => {
       switch (query.by) {
@@ -270,6 +327,8 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
           return canShareSearch(query) ? byPerson(query) : others(query);
         case 'near_number':
           return query.businessOnly ? others(query) : near(query);
+        case 'list':
+          return lists(query);
         default:
           return others(query);
       }
@@ -289,10 +348,7 @@ function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean
 }
 
 /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
-export function measured<Query, Response>(
-  kind: string,
-  request: (queries: readonly Query[]) => Promise<Response>,
-) {
+function measured<Query, Response>(kind: string, request: (queries: readonly Query[]) => Promise<Response>) {
   return async (queries: readonly Query[]): Promise<Response> => {
     batchSize.observe({ asks: kind }, queries.length);
     const stopTimer = openSearchSeconds.startTimer({ asks: kind });

@@ -8,13 +8,7 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
-import {
-  type InvalidLookup,
-  type LookupOutcome,
-  type LookupRequest,
-  problemOf,
-  typeProblem,
-} from '../licenses/lookup.ts';
+import { type InvalidLookup, type LookupOutcome, type LookupRequest, problemOf } from '../licenses/lookup.ts';
 import {
   type LivePublication,
   NothingPublishedError,
@@ -24,7 +18,7 @@ import {
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { withLeftLicenses } from './left-licenses.ts';
-import { type Listing, type ListingRequest, listLicenses, listSearch } from './listing.ts';
+import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp } from './steps.ts';
 import { withTimeout } from './timeout.ts';
@@ -56,7 +50,7 @@ export interface Lookups {
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
   /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
-  list(request: ListingRequest): Promise<DatedListing>;
+  list(request: ListRequest): Promise<DatedListing>;
   /**
    * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
    * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
@@ -104,7 +98,6 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
-  const lists = listSearch(client);
   const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
@@ -172,14 +165,13 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     list: (request) =>
       bounded(0, () =>
         withLivePublication(tracker, async (live) => {
-          const problem = typeProblem(request, live.licenseTypes);
-          if (problem !== undefined) throw new BadRequestError(problem);
-          const { index } = live;
-          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          const from = { index, lists, publication: searchOne(index), suggest };
-          const listing = await listLicenses(request, from);
-          const number = listing.number && (await withLeft(listing.number, live));
-          return { listing: { ...listing, number }, ...originOf(live) };
+          const suggest = request.suggest && inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+          const listing = await listLicenses({ ...request, suggest }, searchOne(live.index));
+          const { number } = listing;
+          return {
+            listing: number ? { ...listing, number: await withLeft(number, live) } : listing,
+            ...originOf(live),
+          };
         }),
       ),
     lookUpMany: (work) =>

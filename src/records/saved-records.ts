@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { NEEDS } from '../answers/view.ts';
 import { type HistoryChange, storedChange } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
@@ -16,7 +17,7 @@ export const MAX_RECORD_BYTES = 2_000_000;
 export const MAX_NOTE_CHARACTERS = 100;
 
 /** Characters that break a line, hide, or reverse the text beside them. */
-export const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
 
 const visibleText = z
   .string()
@@ -64,9 +65,6 @@ const licenseCheck = everyRecord.extend({
 
 const cell = z.string().optional();
 
-/** What a row of a list needs: to be looked at, because of a caution or several that fit; to be corrected; or nothing. */
-export const ROW_NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
-
 /** A row of a list beside what was found for it. */
 const listRow = z.object({
   /** Its number in the list, as a spreadsheet shows it. A row with two license numbers is here twice. */
@@ -78,7 +76,7 @@ const listRow = z.object({
     ...{ license_state: cell, credential_type: cell },
     ...{ license_type: cell, status: cell, city: cell, county: cell },
   }),
-  need: z.enum(ROW_NEEDS),
+  need: z.enum(NEEDS),
   /** The license, or the first of several that fit; of its extra data only what its cautions depend on. */
   licenses: z.array(
     licenseRecord
@@ -293,7 +291,7 @@ const CHARACTERS = 16;
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/i;
 
 /** More than a code with a blank or hyphen beside each character. */
-export const MAX_CODE_CHARACTERS = 64;
+const MAX_CODE_CHARACTERS = 64;
 
 /** The code of a new saved record: 80 random bits, so that nobody finds a record by trying codes. */
 export function newRecordCode(): string {

@@ -1,5 +1,12 @@
 import { dataAgeDays, lastScraped } from '../answers/origin.ts';
-import { type MissFacts, type ResponseRecord, sentencesOf, type View } from '../answers/view.ts';
+import {
+  type MissFacts,
+  NEED_WORDS,
+  needOf,
+  type ResponseRecord,
+  sentencesOf,
+  type View,
+} from '../answers/view.ts';
 import { type Cell, type CsvFormat, type ListFormat, spreadsheetCsv } from '../csv.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import type { Table } from './list.ts';
@@ -14,6 +21,7 @@ export type AnsweredTable = Pick<Table, 'columns' | 'rows'> & { readonly format:
 /** The columns that an answer adds to a roster, and what each has. */
 const RESULT_CELLS: Readonly<Record<string, (view: View) => Cell | undefined>> = {
   result_outcome: ({ outcome }) => outcome,
+  result_verdict: (view) => NEED_WORDS[needOf(view)],
   result_license_number: (view) => recordOf(view)?.license_number,
   result_full_name: (view) => recordOf(view)?.full_name,
   result_license_type: (view) => recordOf(view)?.license_type,

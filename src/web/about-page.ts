@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Route } from '../http/route.ts';
 import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
-import { type Html, html, type PageServices } from './page.ts';
+import { type Html, html, NOTHING, type PageServices } from './page.ts';
 
 /** GET /about: who runs the service, what its answers are worth, what it stores, and whom to write to. */
 export function aboutPage({ page, origin, config }: PageServices): Route {
@@ -9,38 +9,30 @@ export function aboutPage({ page, origin, config }: PageServices): Route {
     method: 'GET',
     path: '/about',
     handle: (ctx) =>
-      page.send(ctx, {
-        title: 'About this service',
-        description:
-          'Who runs this service, what its answers are worth, what it stores, and how to correct an error.',
-        origin: origin(),
-        body: aboutBody(config),
-      }),
+      page.send(ctx, { title: 'About this service', origin: origin(), body: aboutBody(config) }),
   };
 }
 
 function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): Html {
-  return html`<p class="intro">Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
+  const operator = name === undefined || contact === undefined ? undefined : { name, contact };
+  return html`<p>Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>
-<p>${name === undefined ? 'The operator of this installation has not given a name.' : html`<strong>${name}</strong> runs this installation.`} It is not the State of Ohio, and no board has checked or approved it.</p>
+<p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}It is not the State of Ohio, and no board has checked or approved it.</p>
+<p>Questions about a license, a complaint or a renewal go to the board that issued it.</p>
 <h2 id="worth">What an answer is worth</h2>
-<p>Every answer is what the State’s dataset of one day says; the page names the day. The dataset says nothing of what happened later. It is not primary-source verification: the issuing board is the authority. Each license’s page links to the State’s own lookup, and to the board’s website where this service knows it.</p>
+<p>Every answer is what the State’s data of one day says; the page names the day. It is not primary-source verification: the issuing board is the authority. Each license’s page links to the State’s own lookup, and to the board’s website where this service knows it.</p>
 <p>A license that is not found here may exist. A name may belong to several people: compare the whole name, the place and the type.</p>
 <p><strong>Decisions about jobs, housing, credit or insurance have rules of their own</strong>, such as the federal Fair Credit Reporting Act and Ohio’s laws. Before you decide against somebody because of a page here, ask the board, and let the person answer. This is not legal advice.</p>
 <h2 id="privacy">Privacy</h2>
-<ul class="usa-list">
-<li>This website has no accounts, no cookies, and nothing from other websites. What is stored of businesses with an API key is what they gave, what they watch, and how often they asked.</li>
-<li>The log of requests has the kind of page and the time it took. It has neither what you searched for nor your network address.</li>
+<ul>
+<li>This website has no accounts, no cookies, and nothing from other websites. Of businesses with an API key, it stores what they gave, what they watch, and how often they asked.</li>
+<li>The log has the kind of each page and the time it took. It has neither what you searched for nor your network address.</li>
 <li>Your network address is kept for at most a day, to limit the number of requests.</li>
 <li>Lists that you check are read and forgotten, unless you save the check.</li>
-<li>A saved check is kept for ${SAVED_RECORD_DAYS} days and then deleted. Whoever has its code can read it, with the name of who checked and the reference where they were given.</li>
+<li>A saved check is online for ${SAVED_RECORD_DAYS} days and then deleted. Everyone who has its link can read it, with the name of who checked and the reference.</li>
 </ul>
 <h2 id="corrections">Corrections</h2>
-<p>If the board’s data about you is wrong, ask the board to correct it. The correction appears here with the State’s next dataset, usually on the next day.</p>
-<p>If a page here differs from what the State publishes, write to the operator.</p>
-<h2 id="contact">Contact</h2>
-<p>${contact === undefined ? 'The operator of this installation has not given an address.' : contactLink(contact)}</p>
-<p>Questions about a license, a complaint or a renewal go to the board that issued it. The operator of this service can not answer them.</p>`;
+<p>If the board’s data about you is wrong, ask the board to correct it. The correction appears here with the State’s next data, usually on the next day.${operator === undefined ? NOTHING : ' If a page here differs from what the State publishes, write to the operator.'}</p>`;
 }
 
 function contactLink(contact: string): Html {

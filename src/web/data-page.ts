@@ -1,36 +1,22 @@
-import { freshness } from '../answers/origin.ts';
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { Route } from '../http/route.ts';
-import { daysBetween } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { NOT_STATED } from './license-facts.ts';
 import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
-import { count, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
+import { NOT_GIVEN } from './verdict.ts';
+import { count, longDate, ohioTime } from './words.ts';
 
 /** The most publications of a list. */
 const MAX_LISTED = 14;
 
-const BANDS = {
-  fresh: 'Fresh: at most two days old.',
-  late: 'Late: between two and seven days old.',
-  stale: 'Stale: more than seven days old. Do not rely on it for anything recent.',
-} as const;
-
-const NOT_YET = 'Not known: its date has not come yet. Do not rely on it.';
-
-/** GET /data: what is in the data, how old it is, and what changed lately. */
-export function dataPage({ page, live, publications, today }: PageServices): Route {
+/** GET /data: what is in the data, and what changed lately. */
+export function dataPage({ page, live, publications, origin }: PageServices): Route {
   return {
     method: 'GET',
     path: '/data',
     handle: async (ctx) => {
-      const now = live();
-      const known = await publications();
-      const origin = now && { date: now.metadata.date, isSampleData: now.metadata.sample };
-      const description =
-        'What is in the data of Ohio’s licensing boards, how old it is, and what changed lately.';
-      await page.send(ctx, { title: 'The data', description, origin, body: dataBody(now, known, today()) });
+      const body = dataBody(live(), await publications());
+      await page.send(ctx, { title: 'The data', origin: origin(), body });
     },
   };
 }
@@ -38,105 +24,57 @@ export function dataPage({ page, live, publications, today }: PageServices): Rou
 function dataBody(
   live: LivePublication | undefined,
   publications: readonly PublicationSummary[] | undefined,
-  today: string,
 ): Html {
   const summary = publications?.find(({ publication }) => publication === live?.metadata.publication);
-  return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
-${live === undefined ? html`<p>The data can not be read right now, or no dataset has been published yet.</p>` : liveFacts(live, summary, today)}
+  return html`<p>Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
+${live === undefined ? html`<p>The data cannot be read right now, or nothing has been published yet.</p>` : liveFacts(live, summary)}
 ${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
-${live === undefined ? NOTHING : licensesByBoard([...live.licenses])}
-${publications === undefined ? NOTHING : refusals(publications)}`;
+${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard([...live.licenses])}`;
 }
 
-function liveFacts(
-  { metadata }: LivePublication,
-  summary: PublicationSummary | undefined,
-  today: string,
-): Html {
-  const age = daysBetween(metadata.date, today);
-  const { licenses, endorsements, rejected } = metadata.counts ?? summary?.counts ?? {};
+function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | undefined): Html {
+  const { licenses, endorsements = 0, rejected = 0 } = metadata.counts ?? summary?.counts ?? {};
   return factList([
-    ['Dataset of', longDate(metadata.date)],
-    ['Age', age < 0 ? NOT_YET : `${daysInWords(age)}. ${BANDS[freshness(age)]}`],
-    ['Here since', summary === undefined ? undefined : ohioTime(summary.at)],
-    ['Licenses', licenses === undefined ? undefined : count(licenses + (endorsements ?? 0))],
+    ['State data of', longDate(metadata.date)],
+    ['Loaded', summary && ohioTime(summary.at)],
+    ['Licenses', licenses === undefined ? undefined : count(licenses + endorsements)],
     [
-      'Not taken',
-      rejected === undefined || rejected === 0
+      'Not loaded',
+      rejected === 0
         ? undefined
-        : `${count(rejected)} of the rows and endorsements of the State’s files, which can not be read or repeat a number. A license may be missing here: ask the board.`,
+        : `${count(rejected)} rows and endorsements of the State’s files, which cannot be read or repeat a number. A license may be missing here: ask the board.`,
     ],
   ]);
 }
 
-/** The states of publications that have answered lookups, and what is said of those that do so no longer. */
-const STATES_WITH_DATA: ReadonlyMap<string, string> = new Map([
-  ['live', ''],
-  ['superseded', ''],
-  ['rolled_back', ' (this service withdrew it)'],
-]);
-
-/** How many licenses each dataset changed, by kind and by board. It names none. */
+/** How many licenses each dataset changed, by kind. It names none. */
 function recentChanges(publications: readonly PublicationSummary[]): Html {
   const shown = publications.filter(
-    ({ state, changes, date }) => STATES_WITH_DATA.has(state) && changes !== undefined && date !== undefined,
+    ({ state, changes, date }) =>
+      ['live', 'superseded', 'rolled_back'].includes(state) && changes !== undefined && date !== undefined,
   );
   return html`<section><h2 id="changes">What changed lately</h2>
 ${
   shown.length === 0
     ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
-    : html`<p>How many licenses were added, changed or removed when each dataset last went live, the latest first. The page of a license has its own history.</p>
-${shown.slice(0, MAX_LISTED).map(changesOfDay)}`
+    : html`<p>How many licenses each dataset added, changed or removed when it last went live. The page of a license has its own history. It leaves out what a withdrawn dataset said.</p>
+<ul>${shown.slice(0, MAX_LISTED).map(changesOfDay)}</ul>`
 }</section>`;
 }
 
 function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
   const kinds = new Map(Object.entries(changes?.kinds ?? {}));
-  const some = CHANGE_KINDS.flatMap((kind) => {
-    const changed = kinds.get(kind) ?? 0;
-    return changed === 0 ? [] : [`${count(changed)} ${kind}`];
-  });
-  const words = some.join(', ') || 'no known change';
-  const boards = Object.entries(changes?.boards ?? {}).toSorted(([, one], [, other]) => other - one);
-  const day = html`<strong>${longDate(date)}</strong>${STATES_WITH_DATA.get(state) ?? ''}: ${words}`;
-  return boards.length === 0
-    ? html`<p class="day">${day}</p>`
-    : html`<details class="day"><summary>${day}</summary><ul class="usa-list">${boards.map(
-        ([board, changed]) => html`<li>${board || NOT_STATED}: ${count(changed)}</li>`,
-      )}</ul></details>`;
+  const some = CHANGE_KINDS.filter((kind) => (kinds.get(kind) ?? 0) > 0).map(
+    (kind) => `${count(kinds.get(kind) ?? 0)} ${kind}`,
+  );
+  const withdrawn = state === 'rolled_back' ? ' (this service withdrew it)' : '';
+  return html`<li><strong>${longDate(date)}</strong>${withdrawn}: ${some.join(', ') || 'no known change'}</li>`;
 }
 
 function licensesByBoard(boards: readonly (readonly [string, number])[]): Html {
-  if (boards.length === 0) return NOTHING;
   const rows = boards
     .toSorted(([, one], [, other]) => other - one)
-    .map(([board, licenses]) => [board || NOT_STATED, count(licenses)]);
+    .map(([board, licenses]) => [board || NOT_GIVEN, count(licenses)]);
   return html`<section><h2>Licenses by board</h2>
-${dataTable('usa-table--borderless numbers', 'With the endorsements that have a number', ['Board', 'Licenses'], rows)}</section>`;
-}
-
-/** The datasets that were not published because of what is in them. Failures of the service are its operator's business. */
-function refusals(publications: readonly PublicationSummary[]): Html {
-  const refused = publications.filter(({ state }) => state === 'refused').slice(0, MAX_LISTED);
-  return html`<section><h2>Refused datasets</h2>
-${
-  refused.length === 0
-    ? html`<p>None. A dataset with far fewer rows, missing columns or too many changes is not published; the one before stays.</p>`
-    : html`<p>These datasets were not published; the one before stayed.</p>
-<ul class="usa-list">${refused.map(
-        ({ at, date, reasons = [] }) =>
-          html`<li>${ohioTime(at)}${date === undefined ? NOTHING : html`, dataset of ${shortDate(date)}`}: ${reasons.map(publicReason).join(' ')}</li>`,
-      )}</ul>`
-}</section>`;
-}
-
-const ADDRESS = /(?<![a-z\d+.-])[a-z\d+.-]+:\/\/\S+/gi;
-const PATH = /(?<![\w/.])(?:[a-z]:)?(?:[\\/][^\s\\/,;:'")]+){2,}/gi;
-
-/** A reason without its code, and without the addresses and paths of the operator's files. */
-export function publicReason(reason: string): string {
-  return reason
-    .replace(/^[a-z_]+: /, '')
-    .replace(ADDRESS, '(address)')
-    .replace(PATH, '(file)');
+${dataTable('Licenses by board, with the endorsements that have a number', ['Board', 'Licenses'], rows)}</section>`;
 }

@@ -1,16 +1,15 @@
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
 import type { Context, Middleware, routerOf } from '../http/route.ts';
 import { NothingPublishedError } from '../publications/live.ts';
-import { lookupForm, readSearch } from './lookup-form.ts';
 import { alert, type Html, html, type PageServices } from './page.ts';
+import { readSearch, searchForm } from './search-form.ts';
 import { counted } from './words.ts';
 
 type Router = ReturnType<typeof routerOf>;
 
-const NO_ROUTE = '(none)';
 const SEARCH = '/';
 
-const LOOK_UP = html`<p><a class="usa-button" href="/">Look up a license</a></p>`;
+const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
 
 /**
  * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
@@ -24,19 +23,22 @@ export function errorsAsPages(
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
-    if (!isFile) ctx.state.route = route ?? NO_ROUTE;
+    if (!isFile) ctx.state.route = route ?? '(none)';
     try {
       await next();
     } catch (error) {
       const response = errorResponse(error);
       const { status, retryAfter } = response;
-      // What to accept is read only once the request has been counted: it may be long.
-      const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
+      // Programs get errors as JSON. What to accept is read only once the request has been counted: it may be long.
+      const isPage =
+        route !== undefined || (!isFile && status !== 429 && ctx.accepts('json', 'html') === 'html');
       if (!isPage) throw error;
       const [title, text] = errorText(error, response);
       // What was typed is not lost: the form sends it again.
-      const next = route === SEARCH ? lookupForm(readSearch(ctx.query).fields) : LOOK_UP;
-      await page.send(ctx, { title, origin: origin(), body: html`${text}${next}`, isPrivate: true });
+      const next = route === SEARCH ? searchForm(readSearch(ctx.query).fields) : LOOK_UP;
+      const body = html`${text}${next}`;
+      const hasSearch = route === SEARCH;
+      await page.send(ctx, { title, origin: origin(), body, isPrivate: true, hasSearch });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
       if (status >= 500) onError(ctx, error);
@@ -47,11 +49,6 @@ export function errorsAsPages(
 function routeAt(router: Router, ctx: Context): string | undefined {
   const [matched] = router.match(ctx.path, ctx.method).path;
   return matched === undefined ? undefined : String(matched.path);
-}
-
-/** Whether a person asks: programs get errors as JSON. */
-function acceptsPages(ctx: Context): boolean {
-  return ctx.accepts('json', 'html') === 'html';
 }
 
 /** What happened and what to do, for a person. */
@@ -86,11 +83,11 @@ function errorText(
     case 503:
       return [
         'Not available right now',
-        html`<p>Licenses can not be looked up at the moment. Nothing is wrong with what you typed. Try again in ${counted(retryAfter ?? 5, 'second')}. If it is urgent, ask the issuing board.</p>`,
+        html`<p>Licenses cannot be looked up at the moment. Nothing is wrong with what you typed. Try again in ${counted(retryAfter ?? 5, 'second')}. If it is urgent, ask the issuing board.</p>`,
       ];
     case 500:
       return ['Something went wrong', html`<p>${detail}</p>`];
     default:
-      return ['This can not be answered', alert('error', html`${detail}`)];
+      return ['This cannot be answered', alert('bad', html`${detail}`)];
   }
 }

@@ -1,22 +1,21 @@
-import { missMessage } from '../answers/words.ts';
+import { boardActionInWords, missMessage } from '../answers/words.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
-import { licensePath } from '../licenses/license.ts';
+import { endorsedLicense, endorsedLicenseAttributes, endorsementsOf } from '../licenses/cautions.ts';
+import { daysBetween } from '../licenses/dates.ts';
+import { type LicenseRecord, licensePath } from '../licenses/license.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
-import { boardByCode, publicOrigin, qrCode } from './addresses.ts';
-import { historyTimeline } from './history-timeline.ts';
-import {
-  boardContact,
-  licenseButtons,
-  licenseFacts,
-  licenseIdentity,
-  licenseVerdict,
-} from './license-facts.ts';
-import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
-import { miss } from './lookup-page.ts';
-import { type Html, html, NOTHING, type PageServices } from './page.ts';
-import { saveRecordForm } from './record-pages.ts';
-import { longDate, properCase } from './words.ts';
+import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
+import { history } from './history.ts';
+import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
+import { recordForm } from './record-notes.ts';
+import { NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
+import { fromToday, inWords, longDate, properCase } from './words.ts';
+
+const MAX_NUMBER_LENGTH = 200;
+
+const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board']);
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
@@ -33,6 +32,11 @@ export function licensePage(services: PageServices): Route {
       ctx.state.outcome = view.outcome.outcome;
       const origin = { date, isSampleData };
       if (record === undefined) {
+        // A number that several licenses have, or another board, is shown by the search.
+        const { outcome } = view;
+        if (outcome.outcome === 'none' && SHOWN_BY_SEARCH.has(outcome.reason)) {
+          return ctx.redirect(searchAddress({ q: number, board: board.code }));
+        }
         ctx.status = 404;
         const title =
           view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
@@ -44,69 +48,142 @@ export function licensePage(services: PageServices): Route {
         ctx.redirect(licensePath(record));
         return;
       }
+      const body = html`${licenseBody(record, today())}
+<div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
+<button class="plain" type="button" data-action="copy" data-text="${summary(record, date, today())}" hidden>Copy</button></div>
+${recordForm(board.code, record.license_number)}
+${history(view.changes, view)}
+${boardContact(board)}
+<p class="hint">This page: ${publicOrigin(ctx, config)}${licensePath(record)}</p>`;
       const name = properCase(record.full_name);
-      const body = html`${licenseBody(view, board, today(), saveRecordForm(ctx, view, today()))}
-${printedAddress(publicOrigin(ctx, config), licensePath(record))}`;
-      await page.send(ctx, {
-        title: `${name}, ${record.license_number}`,
-        heading: name,
-        origin,
-        body,
-        isPrivate: true,
-      });
+      const title = `${name}, ${record.license_number}`;
+      await page.send(ctx, { title, heading: name, origin, body, isPrivate: true });
     },
   };
 }
 
-const MAX_NUMBER_LENGTH = 200;
-
-/** Where paper leads back to. Browsers load a lazy image that is not shown only when they print. */
-function printedAddress(origin: string, address: string): Html {
-  return html`<div class="printed-address"><p>This page: ${origin}${address}</p><img src="${address}/qr.svg" alt="" width="120" height="120" loading="lazy"></div>`;
+/** What a license is and how it stands: its page and its record show the same. */
+export function licenseBody(record: LicenseRecord, today: string): Html {
+  const { license_type: type, license_number: number, board } = record;
+  return html`<p>${type === null ? NOTHING : `${type}, `}<strong>${number}</strong>, ${board}</p>
+${verdictBox(verdictOf(record, today))}
+${licenseFacts(record, today)}`;
 }
 
-/** GET /licenses/{board code}/{number}/qr.svg: the address of the license's page. Drawing it takes as long as half a page. */
-export function licenseQrCode({ config }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/licenses/:board/:number/qr.svg',
-    handle: async (ctx) => {
-      const { board: code = '', number = '' } = ctx.params;
-      const board = boardByCode(code);
-      if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
-      const address = licensePath({ board: board.name, license_number: number });
-      ctx.type = 'image/svg+xml';
-      ctx.set('cache-control', 'public, max-age=86400');
-      ctx.body = String(await qrCode(`${publicOrigin(ctx, config)}${address}`));
-    },
-  };
-}
-
-function licenseBody(view: LicenseHistory, board: Board, today: string, saveForm: Html): Html {
-  const { record, changes, since, gaps, date } = view;
-  if (record === undefined) return NOTHING;
-  return html`${licenseIdentity(record)}
-${licenseVerdict(record, today)}
-<p class="source">As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
-${licenseFacts(record, today)}
-<div class="actions no-print">${licenseButtons(record, date, today)}</div>
-${saveForm}
-<section class="no-print"><h2>History</h2>
-${historyTimeline(changes, since, gaps)}</section>
-${boardContact(board)}`;
-}
-
-function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
-  const { outcome, licenseNumber, changes, since, gaps, date } = view;
-  const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
+function withoutRecord(
+  { outcome, licenseNumber, changes, ...known }: LicenseHistory,
+  board: Board,
+  number: string,
+): Html {
   if (outcome.outcome !== 'none') return NOTHING;
-  if (licenseNumber === undefined) {
-    return html`${miss(outcome, fields, date)}
-<p><a href="/">Search again</a></p>
+  const said = missMessage({ ...outcome, didYouMean: [] }, longDate(known.date), 'page');
+  return html`<p>${said}</p>
+${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
-  }
-  return html`<p>${missMessage(outcome, longDate(date), 'page')}</p>
-<section><h2>History</h2>
-${historyTimeline(changes, since, gaps)}</section>
-${boardContact(board)}`;
+}
+
+/** Attributes that another fact says. */
+const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
+  ...Object.values(EXTRA_DATA_LABELS),
+  ...Object.values(ENDORSED_LICENSE_LABELS),
+  ...['Issue Date', 'County', 'ZIP', 'Country'],
+]);
+
+/** The attributes that come in numbers, by the beginning of their labels. */
+const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] = [
+  { heading: 'Endorsements without a number', labels: /^Endorsement / },
+  { heading: 'Medical specialties', labels: /^Medical / },
+  { heading: 'National certifications', labels: /^National Certification/ },
+];
+
+/** Every fact of a license once; then its endorsements, and the attributes that come in numbers. */
+function licenseFacts(record: LicenseRecord, today: string): Html {
+  const { board, expiry_date: expires, extra_data: extra, issue_date: issued } = record;
+  const endorsed = endorsedLicense(record);
+  const attributes = Object.entries(extra).filter(
+    ([label, value]) =>
+      !SAID_ELSEWHERE.has(label) &&
+      !isOfNumberedEndorsement(label, extra) &&
+      !(label === 'Effective Date' && value === issued),
+  );
+  const groups = Map.groupBy(
+    attributes.map(([label, value]) => [label, inWords(value)] as const),
+    ([label]) => GROUPS.find(({ labels }) => labels.test(label))?.heading,
+  );
+  return html`${factList([
+    [
+      'Expires',
+      expires === null ? NOT_GIVEN : `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`,
+    ],
+    ['Board action', boardActionInWords(record)],
+    ['Endorses', endorsed && licenseLink({ board, license_number: endorsed.number })],
+    ['Issued', issued === null ? NOT_GIVEN : longDate(issued)],
+    ['Address', address(record)],
+    ...(groups.get(undefined) ?? []),
+  ])}
+${endorsements(record, today)}${GROUPS.map(({ heading }) => {
+  const facts = groups.get(heading);
+  return facts === undefined ? NOTHING : html`\n<section><h2>${heading}</h2>${factList(facts)}</section>`;
+})}`;
+}
+
+/** The endorsements with a number, each with what must not be missed of the license that they hang on. */
+function endorsements(record: LicenseRecord, today: string): Html {
+  const numbered = endorsementsOf(record).filter(({ number }) => number !== undefined);
+  if (numbered.length === 0) return NOTHING;
+  const { board } = record;
+  // Of a license without a primary status, the sub-status stands alone.
+  const [status = '', ...sub] = (record.raw_status ?? '').split(' - ');
+  const ofLicense = endorsedLicenseAttributes(record, { status, subStatus: sub.join(' - ') });
+  return html`<section><h2>Endorsements</h2>
+<ul>${numbered.map(({ number, type, standing }) => {
+    const extra_data = { ...standing.extra_data, ...ofLicense };
+    return html`<li>${licenseLink({ board, license_number: number ?? '' })}${type === undefined ? NOTHING : html`, ${type}`} ${statusTags({ ...standing, extra_data }, today)}</li>`;
+  })}</ul></section>`;
+}
+
+/** Whether an attribute is of an endorsement with a number, which has a page of its own. */
+function isOfNumberedEndorsement(label: string, extra: Readonly<Record<string, string>>): boolean {
+  const [, n] = /^Endorsement .* (\d+)$/.exec(label) ?? [];
+  return n !== undefined && Object.hasOwn(extra, `Endorsement Number ${n}`);
+}
+
+/** `1 Main St, Dayton, OH 45415, Montgomery County`; the country only where it is another one. */
+function address({ city, state, county, extra_data: extra }: LicenseRecord): string {
+  const attributes = new Map(Object.entries(extra));
+  const country = attributes.get('Country') ?? '';
+  const parts = [
+    properCase(attributes.get(EXTRA_DATA_LABELS.street) ?? ''),
+    properCase(city ?? ''),
+    [state, attributes.get('ZIP')].filter(Boolean).join(' '),
+    county === null ? '' : `${properCase(county)} County`,
+    /^united states$/i.test(country) ? '' : properCase(country),
+  ];
+  return parts.filter(Boolean).join(', ') || NOT_GIVEN;
+}
+
+/** The text of the button that copies. */
+function summary(record: LicenseRecord, date: string, today: string): string {
+  const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
+  return [
+    `${name}, ${type ?? 'license'} ${number}, ${board}`,
+    verdictOf(record, today).sentences.join(' '),
+    `Status: ${record.raw_status ?? NOT_GIVEN}`,
+    `Expires: ${expires ?? NOT_GIVEN}`,
+    `Board action: ${boardActionInWords(record)}`,
+    `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
+  ].join('\n');
+}
+
+/** The State's own lookup of all boards, which is primary-source. */
+const STATE_LOOKUP = 'https://elicense.ohio.gov/oh_verifylicense';
+
+/** Who the authority is on a license and how to reach it. */
+export function boardContact({ name, website }: Board): Html {
+  return html`<section><h2>The authority</h2>
+<p>Ask the ${name} before a decision that depends on the answer: ${
+    website === undefined
+      ? NOTHING
+      : html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `
+  }the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
 }

@@ -5,6 +5,7 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
+import { clientProtocol } from '../http/app.ts';
 import type { Context, Middleware, Route } from '../http/route.ts';
 import type { KnownPublications } from '../http/status.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -13,7 +14,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { daysInWords, longDate } from './words.ts';
+import { counted, longDate } from './words.ts';
 
 /** A piece of HTML: every value that was put into it is escaped. */
 export type Html = ReturnType<typeof html>;
@@ -25,7 +26,7 @@ export const NOTHING: Html = raw('');
 
 /** No frames; everything from this origin, the one script, too. Forms are sent to this origin alone. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** The publication that a page answers from. */
@@ -47,31 +48,21 @@ export interface PageContent {
   readonly problems?: readonly FieldProblem[];
   /** The main heading, where it is not the title. */
   readonly heading?: string;
-  /** What a search engine shows below the title. */
-  readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
   readonly origin: PageOrigin | undefined;
+  /** The day on which a saved record was made, `YYYY-MM-DD`; today for all other pages. */
+  readonly readOn?: string;
   readonly body: Html;
   /** Whether search engines must not list it. */
   readonly isPrivate?: boolean;
-  /** Whether it shows an earlier day on purpose, so that the data's age needs no warning. */
-  readonly isOfThePast?: boolean;
+  /** Whether the body has the search form, so that the header needs none. */
+  readonly hasSearch?: boolean;
 }
 
 const NAVIGATION = [
-  { address: '/', name: 'Look up' },
   { address: '/roster', name: 'Check a list' },
   { address: '/data', name: 'The data' },
-  { address: '/developers', name: 'Developers' },
-] as const;
-
-const FOOTER = [
-  { address: '/about', name: 'About this service' },
-  { address: '/about#privacy', name: 'Privacy' },
-  { address: '/about#corrections', name: 'Corrections' },
-  { address: '/about#contact', name: 'Contact' },
-  { address: '/data', name: 'How current is this?' },
-  { address: '/records', name: 'Find a saved record' },
+  { address: '/about', name: 'About' },
 ] as const;
 
 /** A register card with a clipped corner and a check mark. `favicon.svg` has it, too. */
@@ -124,13 +115,13 @@ interface PageFiles {
 export function pageWriter(files: PageFiles, today: () => string): PageWriter {
   return {
     send: async (ctx, content) => {
-      const page = await pageHtml(content, { ...files, path: ctx.path, today: today() });
+      const page = pageHtml({ readOn: today(), ...content }, files, ctx.path);
       ctx.set('content-security-policy', POLICY);
       // Browsers send `Origin: null` with a form unless pages may be named to this origin.
       ctx.set('referrer-policy', 'same-origin');
       if (content.isPrivate === true) ctx.set('x-robots-tag', 'noindex');
       ctx.type = 'text/html; charset=utf-8';
-      ctx.body = await compressed(ctx, String(page));
+      ctx.body = await compressed(ctx, String(await page));
     },
   };
 }
@@ -146,60 +137,49 @@ async function compressed(ctx: Context, page: string): Promise<string | Buffer> 
   return promisify(gzip)(page, { level: COMPRESSION_LEVEL });
 }
 
-interface Frame extends PageFiles {
-  readonly path: string;
-  readonly today: string;
+/** Where visitors find this website, as it is set or as this one has found it. */
+export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PUBLIC_URL'>): string {
+  return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
 }
 
 function pageHtml(
-  {
-    title,
-    heading = title,
-    description = DESCRIPTION,
-    problems = [],
-    origin,
-    body,
-    isPrivate,
-    isOfThePast,
-  }: PageContent,
-  { styleSheet, script, path, today }: Frame,
+  { title, heading = title, problems = [], origin, readOn, body, ...rest }: PageContent & { readOn: string },
+  { styleSheet, script }: PageFiles,
+  path: string,
 ): Html {
+  const { isPrivate = false, hasSearch = false } = rest;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${problems.length > 0 ? 'Error: ' : ''}${title} | Ohio License Verification</title>
-${isPrivate === true ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${description}">`}
+${isPrivate ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${DESCRIPTION}">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
 <script src="${script}" type="module"></script>
 </head>
-<body class="display-flex flex-column minh-viewport">
-<a class="usa-skipnav" href="#main-content">Skip to main content</a>
+<body>
+<a class="visually-hidden" href="#main-content">Skip to main content</a>
 <header>
-<div class="site-header"><div class="grid-container">
-<a class="site-title" href="/"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">${raw(MARK)}</svg>Ohio License Verification</a>
-<nav aria-label="Main"><ul class="site-nav">${NAVIGATION.map(
+<div class="band"><div class="wide">
+<a class="site" href="/"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">${raw(MARK)}</svg>Ohio License Verification</a>
+${hasSearch ? NOTHING : HEADER_SEARCH}
+<nav aria-label="Main"><ul class="inline">${NAVIGATION.map(
     ({ address, name }) =>
       html`<li><a href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
   )}</ul></nav>
 </div></div>
-<div class="site-notice"><p class="grid-container">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p></div>
+<div class="notice"><p class="wide">${origin === undefined ? NOTHING : dataLine(origin, readOn)}This is not a website of the State of Ohio.</p></div>
 ${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
 </header>
-<main id="main-content" class="grid-container flex-fill width-full padding-top-4 padding-bottom-6">
+<main id="main-content" class="wide">
 ${errorSummary(problems)}<h1>${heading}</h1>
-${origin === undefined || isOfThePast === true ? NOTHING : ageWarning(origin, today)}
-${body}
+${origin === undefined ? NOTHING : ageWarning(origin, readOn)}${body}
 </main>
-<footer class="site-footer"><div class="grid-container">
-<p>${
-    origin === undefined
-      ? NOTHING
-      : html`Data of the State of Ohio as of <strong>${longDate(origin.date)}</strong>. `
-  }The issuing board is the authority. This is not primary-source verification.</p>
-<ul class="site-links no-print">${FOOTER.map(({ address, name }) => html`<li><a href="${address}">${name}</a></li>`)}</ul>
+<footer><div class="wide">
+<p>The issuing board is the authority. This is not primary-source verification.</p>
+<ul class="inline no-print"><li><a href="/developers">Developers</a></li><li><a href="/about#privacy">Privacy</a></li></ul>
 </div></footer>
 </body>
 </html>
@@ -209,22 +189,32 @@ ${body}
 const DESCRIPTION =
   'Look up the licenses of Ohio’s 24 licensing boards by number, person or business: status, expiry date and board action.';
 
-const SAMPLE_DATA = html`<div class="site-notice sample-data"><p class="grid-container"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
+const HEADER_SEARCH = html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license"><label class="visually-hidden" for="site-search">License number, person or business</label><input id="site-search" name="q" placeholder="Number or name" autocomplete="off" autocapitalize="off" spellcheck="false"><button type="submit">Look up</button></form>`;
 
-/** Says so where the data is older than two days, or has a date that has not come yet. */
-function ageWarning({ date }: PageOrigin, today: string): Html {
-  const age = daysBetween(date, today);
-  const band = freshness(age);
-  if (band === 'fresh') return NOTHING;
-  if (age < 0)
+const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
+
+/** What day the data has, when it was read, and how old it was then. */
+function dataLine({ date }: PageOrigin, readOn: string): Html {
+  const age = daysBetween(date, readOn);
+  const read = age > 0 ? `, read on ${longDate(readOn)} (${counted(age, 'day')} old)` : '';
+  return html`State data of <strong>${longDate(date)}</strong>${read}. `;
+}
+
+/** Says aloud where the data is really old, or has a date that has not come yet. */
+function ageWarning({ date }: PageOrigin, readOn: string): Html {
+  const age = daysBetween(date, readOn);
+  if (age < 0) {
     return alert(
-      'error',
+      'bad',
       html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`,
     );
-  return alert(
-    band === 'late' ? 'warning' : 'error',
-    html`The data is ${daysInWords(age)} old. What happened after ${longDate(date)} is not known here.`,
-  );
+  }
+  return freshness(age) === 'stale'
+    ? alert(
+        'bad',
+        html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`,
+      )
+    : NOTHING;
 }
 
 /** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
@@ -237,16 +227,16 @@ export async function orBadRequest<Result>(work: () => Promise<Result>): Promise
   }
 }
 
-/** A message in a box with an icon. */
-export function alert(kind: 'info' | 'warning' | 'error', text: Html): Html {
-  return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
+/** A message in a box. */
+export function alert(tone: 'neutral' | 'caution' | 'bad', text: Html): Html {
+  return html`<div class="alert ${tone}"><p>${text}</p></div>`;
 }
 
 /** The list of what is wrong with a form, with a link to each field. */
 function errorSummary(problems: readonly FieldProblem[]): Html {
   if (problems.length === 0) return NOTHING;
-  return html`<div class="usa-alert usa-alert--error usa-alert--no-icon error-summary margin-bottom-2" role="alert"><div class="usa-alert__body"><h2 class="usa-alert__heading">There is a problem</h2>
-<ul class="usa-list">${problems.map(({ field, words }) => html`<li><a href="#${field}">${words}</a></li>`)}</ul></div></div>
+  return html`<div class="alert bad" role="alert"><h2>There is a problem</h2>
+<ul>${problems.map(({ field, words }) => html`<li><a href="#${field}">${words}</a></li>`)}</ul></div>
 `;
 }
 
@@ -276,41 +266,58 @@ export function formField(
   const attributes = html` id="${id}"${describedBy === '' ? NOTHING : html` aria-describedby="${describedBy}"`}${
     problem === undefined ? NOTHING : raw(' aria-invalid="true"')
   }`;
-  return html`<div class="field${problem === undefined ? '' : ' usa-form-group--error'}"><label class="usa-label" for="${id}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="usa-hint display-block" id="${id}-hint">${hint}</span>`}${
+  return html`<div class="field"><label for="${id}">${label}</label>
+${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${
   problem === undefined
     ? NOTHING
-    : html`<span class="usa-error-message" id="${id}-error"><span class="usa-sr-only">Error: </span>${problem.words}</span>`
+    : html`<span class="error" id="${id}-error"><span class="visually-hidden">Error: </span>${problem.words}</span>`
 }
 ${control(attributes)}</div>
 `;
 }
 
+/** A choice of a `select`. */
+export interface Choice {
+  readonly value: string;
+  readonly words: string;
+}
+
+/** The list of a `select`, with one choice made. */
+export function select(
+  attributes: Html,
+  name: string,
+  choices: readonly Choice[],
+  chosen: string | undefined,
+): Html {
+  return html`<select${attributes} name="${name}">${choices.map(
+    ({ value, words }) =>
+      html`<option value="${value}"${value === (chosen ?? '') ? raw(' selected') : NOTHING}>${words}</option>`,
+  )}</select>`;
+}
+
 /** Facts by name; one without a value is left out. */
 export function factList(
   facts: readonly (readonly [name: string, value: Html | string | undefined])[],
-  classes = 'facts',
 ): Html {
-  return html`<dl class="${classes}">${facts.map(([name, value]) =>
+  return html`<dl class="facts">${facts.map(([name, value]) =>
     value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 
-/** A table that scrolls where it is too wide. With `cards`, its rows become cards on a phone. The first cell of a row is its heading. */
+/** A table that scrolls where it is too wide; on a phone its rows become cards. The first cell of a row is its heading. */
 export function dataTable(
-  classes: string,
-  caption: Html | string,
+  caption: string,
   columns: readonly string[],
   rows: readonly (readonly (Html | string)[])[],
 ): Html {
-  return html`<div class="overflow-x-auto" tabindex="0"><table class="usa-table ${classes}"><caption>${caption}</caption>
+  return html`<div class="cards" role="region" aria-label="${caption}" tabindex="0"><table role="table"><caption class="visually-hidden">${caption}</caption>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (cells) => html`
-<tr>${cells.map((cell, at) =>
+<tr role="row">${cells.map((cell, at) =>
       at === 0
-        ? html`<th scope="row" data-label="${columns[at] ?? ''}">${cell}</th>`
-        : html`<td data-label="${columns[at] ?? ''}">${cell}</td>`,
+        ? html`<th scope="row" role="rowheader" data-label="${columns[at] ?? ''}">${cell}</th>`
+        : html`<td role="cell" data-label="${columns[at] ?? ''}">${cell}</td>`,
     )}</tr>`,
   )}</tbody></table></div>`;
 }

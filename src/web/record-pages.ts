@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-import { raw } from 'hono/html';
 import { changedFields } from '../changes/change.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -8,19 +6,13 @@ import type { Context, Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
-import { mapFilters } from '../licenses/filters.ts';
 import { licensePath } from '../licenses/license.ts';
-import { nameParts } from '../licenses/names.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
-  HIDDEN_CHARACTERS,
-  MAX_CODE_CHARACTERS,
-  MAX_NOTE_CHARACTERS,
   MAX_RECORD_BYTES,
   type NewRecord,
   RecordRefusedError,
   readRecordCode,
-  recordNote,
   recordOfLicense,
   SAVED_RECORD_DAYS,
   type SavedRecord,
@@ -29,201 +21,67 @@ import {
   savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { boardByCode, publicOrigin, qrCode, recordAddress } from './addresses.ts';
-import { historyTimeline, withoutTwins } from './history-timeline.ts';
-import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
+import { boardByCode, recordAddress } from './addresses.ts';
+import { history, withoutTwins } from './history.ts';
+import { boardContact, licenseBody } from './license-pages.ts';
+import { savedListBody } from './list-form.ts';
+import { listTitle } from './list-rows.ts';
 import {
   alert,
   dataTable,
-  type FieldProblem,
   factList,
-  formField,
   type Html,
   html,
   NOTHING,
   type PageServices,
-  type PageWriter,
+  publicOrigin,
 } from './page.ts';
-import { savedListBody, savedListTitle } from './roster-results.ts';
+import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
+import { NOT_GIVEN } from './verdict.ts';
 import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
-/**
- * A hash of what a page shows. A record that is saved from the page is refused when it would show something else.
- *
- * @param today the date in Ohio: the days to the expiry date are shown, too
- */
-function shownHash({ record, changes, publication }: LicenseHistory, today: string): string {
-  return hash('sha256', JSON.stringify([record, changes, publication, today])).slice(0, 32);
-}
-
-/** What the form on a license's page sends. */
-type RecordForm = Readonly<
-  Record<'board' | 'number' | 'shown' | 'search' | 'checked_by' | 'reference', string>
->;
-
-/** The form on a license's page that saves what the page shows. */
-export function saveRecordForm(ctx: Context, view: LicenseHistory, today: string): Html {
-  const { record } = view;
-  const board = record === undefined ? undefined : boardByLabel(record.board);
-  if (record === undefined || board === undefined) return NOTHING;
-  const shown = { board: board.code, number: record.license_number, shown: shownHash(view, today) };
-  return recordForm({ ...shown, search: searchBefore(ctx), checked_by: '', reference: '' }, []);
-}
-
-function recordForm(form: RecordForm, problems: readonly FieldProblem[]): Html {
-  const hidden = (['board', 'number', 'shown', 'search'] as const).map(
-    (name) => html`<input type="hidden" name="${name}" value="${form[name]}">`,
-  );
-  return html`<form class="save-record no-print margin-y-205" action="/records" method="post">${hidden}
-${noteFields(form, problems)}
-<button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for ${SAVED_RECORD_DAYS} days.</span></form>`;
-}
-
-/** What a visitor may add to a record; empty where nothing is said. */
-export type RecordNotes = Pick<RecordForm, 'checked_by' | 'reference'>;
-
-export const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
-
-/** The fields of what a visitor may add to a record. */
-export function noteFields(notes: RecordNotes, problems: readonly FieldProblem[]): Html {
-  const isOpen = notes.checked_by !== '' || notes.reference !== '';
-  return html`<details class="record-notes"${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
-${noteField('checked_by', notes, problems, 'Stands in the record for whoever has its address.')}${noteField('reference', notes, problems, 'For example a case or an order number.')}</details>`;
-}
-
-const NOTES = { checked_by: 'Checked by', reference: 'Reference' } as const;
-
-function noteField(
-  id: keyof typeof NOTES,
-  form: RecordNotes,
-  problems: readonly FieldProblem[],
-  hint: string,
-): Html {
-  return formField(
-    { id, label: NOTES[id], hint, problems },
-    (attributes) =>
-      html`<input class="usa-input" name="${id}" value="${form[id]}" maxlength="${MAX_NOTE_CHARACTERS}" autocomplete="off"${attributes}>`,
-  );
-}
-
-/** What is wrong with the fields that a visitor fills in. */
-export function noteProblems(form: RecordNotes): FieldProblem[] {
-  return (['checked_by', 'reference'] as const).flatMap((field) => {
-    if (form[field] === '' || recordNote.safeParse(form[field]).success) return [];
-    const words =
-      form[field].length > MAX_NOTE_CHARACTERS
-        ? `takes at most ${MAX_NOTE_CHARACTERS} characters.`
-        : 'takes one line of visible characters.';
-    return [{ field, words: `${NOTES[field]} ${words}` }];
-  });
-}
-
-const MAX_SEARCH_CHARACTERS = 300;
-
-/** The fields of a search, as a record says them. */
-const SEARCH_FIELDS = new Map([
-  ['q', 'Typed'],
-  ['number', 'Number'],
-  ['last_name', 'Last name'],
-  ['first_name', 'First name'],
-  ['business_name', 'Business'],
-  ['board', 'Board'],
-  ...Object.entries(mapFilters(({ label }) => label)),
-]);
-
-/** The search that led to a page, in words; empty where the browser does not say from which page it comes. */
-function searchBefore(ctx: Context): string {
-  const before = URL.parse(ctx.get('referer'));
-  if (before?.host !== ctx.host || before.pathname !== '/') return '';
-  const parts = [...before.searchParams].flatMap(([name, value]) => {
-    const label = SEARCH_FIELDS.get(name);
-    const text = name === 'board' ? (boardByCode(value)?.name ?? value) : value;
-    return label === undefined || text.trim() === '' ? [] : [`${label}: ${text.trim()}`];
-  });
-  return plainText(parts.join('; '));
-}
-
-/** A text of a browser as a record may have it. */
-function plainText(text: string): string {
-  return text.slice(0, MAX_SEARCH_CHARACTERS).replace(HIDDEN_CHARACTERS, ' ').trim();
-}
-
 const FORM_LIMIT = { bytes: 8192, words: 'this form takes at most 8 KB' };
-const FORM_BROKEN = 'This form can not be read. Go back to the license and press the button again.';
+const FORM_BROKEN = 'This form cannot be read. Go back to the license and press the button again.';
 
-/** POST /records: saves exactly what the license's page showed, and leads to its own address. */
+/** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
-  const { page, today, saveLimits } = services;
+  const { page, today } = services;
   return {
     method: 'POST',
     path: '/records',
     handle: async (ctx) => {
       requireSameOrigin(ctx);
-      await spend(ctx, saveLimits.aMinute);
-      const form = readForm(await formBody(ctx, FORM_LIMIT));
-      const board = boardByCode(form.board);
-      if (board === undefined || form.number === '') throw new BadRequestError(FORM_BROKEN);
-      const view = await licenseHistory(services, { board, number: form.number });
+      await spend(ctx, services.saveLimits.aMinute);
+      const form = await formBody(ctx, FORM_LIMIT);
+      const board = boardByCode(textOf(form, 'board'));
+      const number = textOf(form, 'number');
+      if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
+      const notes = notesOf(form);
+      const problems = noteProblems(notes);
+      const view = await licenseHistory(services, { board, number });
       const { record, date, isSampleData } = view;
-      const origin = { date, isSampleData };
-      const license = licensePath({ board: board.name, license_number: form.number });
-      if (record === undefined || shownHash(view, today()) !== form.shown) {
-        ctx.status = 409;
-        const body = html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
-<p><a class="usa-button" href="${license}">Look at the license again</a></p>`;
-        await page.send(ctx, { title: OUT_OF_DATE, origin, body, isPrivate: true });
-        return;
-      }
-      const problems = noteProblems(form);
+      const license = licensePath({ board: board.name, license_number: number });
+      // The license's page says that it is gone.
+      if (record === undefined) return ctx.redirect(license);
       if (problems.length > 0) {
         ctx.status = 400;
-        const body = html`<p>${record.full_name}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
-${recordForm(form, problems)}`;
-        await page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
-        return;
+        const body = html`<p>${properCase(record.full_name)}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
+${recordForm(board.code, number, notes, problems)}`;
+        const origin = { date, isSampleData };
+        return page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
       }
-      const { checked_by, reference, search } = form;
-      const said = { checked_by, reference, search: plainText(search) };
-      await saveRecord(
-        ctx,
-        services,
-        recordOfLicense({ ...view, record }, today(), said),
-        html`<a href="${license}">Go back to the license</a> and print the page.`,
-      );
+      return saveRecord(ctx, services, recordOfLicense({ ...view, record }, today(), notes));
     },
   };
 }
 
-const OUT_OF_DATE = 'Not saved: the page was out of date';
-
-function readForm(data: FormData): RecordForm {
-  const text = (name: string) => textOf(data, name);
-  return {
-    ...{ board: text('board'), number: text('number'), shown: text('shown'), search: text('search') },
-    ...notesOf(data),
-  };
-}
-
-function textOf(data: FormData, name: string): string {
-  const value = data.get(name);
-  return typeof value === 'string' ? value.trim() : '';
-}
-
-/** What a visitor adds to a record. */
-export function notesOf(data: FormData): RecordNotes {
-  return { checked_by: textOf(data, 'checked_by'), reference: textOf(data, 'reference') };
-}
-
 /**
  * Saves a record and leads to its address, or says why it is not saved. Only what is saved counts in the address's day.
- *
- * @param instead how to keep the check without a record
  */
 export async function saveRecord(
   ctx: Context,
   { page, records, saveLimits }: PageServices,
   record: NewRecord,
-  instead: Html,
 ): Promise<void> {
   const saves = savesOf(record);
   await spend(ctx, saveLimits.aDay, saves);
@@ -242,55 +100,17 @@ export async function saveRecord(
       ctx.set('retry-after', '3600');
     }
     const origin = { date: record.date, isSampleData: record.sample };
-    await page.send(ctx, {
-      title,
-      origin,
-      body: html`<p>${why} To keep this check: ${instead}</p>`,
-      isPrivate: true,
-    });
+    const body = html`<p>${why} To keep this check, go back and print the page.</p>`;
+    await page.send(ctx, { title, origin, body, isPrivate: true });
   }
 }
 
-const REFUSED: Readonly<
-  Record<RecordRefusedError['reason'], { status: number; title: string; why: string }>
-> = {
-  day: {
-    status: 503,
-    title: 'No more records can be saved today',
-    why: 'So many records were saved in the last 24 hours that no more are taken now. Try again tomorrow.',
-  },
-  full: {
-    status: 503,
-    title: 'No more records can be saved',
-    why: 'There is no more room for saved records, until older ones expire or the operator makes room.',
-  },
-  size: {
-    status: 413,
-    title: 'This check is too large to be saved',
-    why: `A record takes at most ${MAX_RECORD_BYTES / 1_000_000} MB.`,
-  },
-};
-
-/** GET /records: a field for the code of a record, which leads to its address. */
-export function recordCodePage({ page, records }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/records',
-    handle: async (ctx) => {
-      const { code: typed } = ctx.query;
-      if (typed === undefined) {
-        const body = html`<p>A saved record shows a check as it was on its day, and what has changed since.</p>
-${codeForm('', [])}`;
-        await page.send(ctx, { title: 'Find a saved record', origin: undefined, body });
-        return;
-      }
-      const address = await addressOfRecord(records, String(typed));
-      if (address === undefined) return noRecord(ctx, page, String(typed));
-      ctx.status = 303;
-      ctx.redirect(address);
-    },
-  };
-}
+const TOO_LARGE = `A record takes at most ${MAX_RECORD_BYTES / 1_000_000} MB.`;
+const REFUSED = {
+  day: { status: 503, title: 'No more records can be saved today', why: 'Try again tomorrow.' },
+  full: { status: 503, title: 'No more records can be saved', why: 'There is no room for more.' },
+  size: { status: 413, title: 'This check is too large to be saved', why: TOO_LARGE },
+} satisfies Record<RecordRefusedError['reason'], object>;
 
 /** The address of the record with a code, however it is typed; `undefined` where there is none. */
 export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
@@ -299,75 +119,44 @@ export async function addressOfRecord(records: SavedRecords, typed: string): Pro
   return recordAddress(writtenRecordCode(code));
 }
 
-function codeForm(typed: string, problems: readonly FieldProblem[]): Html {
-  const field = formField(
-    {
-      id: 'code',
-      label: 'Code of the record',
-      hint: '16 letters and digits, as on the record. Capitals, blanks and hyphens do not matter.',
-      problems,
-    },
-    (attributes) =>
-      html`<input class="usa-input" name="code" value="${typed.slice(0, MAX_CODE_CHARACTERS)}" maxlength="${MAX_CODE_CHARACTERS}" autocomplete="off" autocapitalize="characters" spellcheck="false" required${attributes}>`,
-  );
-  return html`<form class="record-code" action="/records" method="get">
-${field}<button class="usa-button" type="submit">Show the record</button></form>`;
-}
-
-/** Says that no record has the code that was typed, beside the field. */
-async function noRecord(ctx: Context, page: PageWriter, typed: string): Promise<void> {
-  const code = readRecordCode(typed);
-  ctx.status = 404;
-  ctx.state.outcome = 'none';
-  const words =
-    code === undefined
-      ? 'A code has 16 letters and digits, and no U. Check whether one is missing.'
-      : `No record has the code ${writtenRecordCode(code)}. Check each character. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.`;
-  const problems = [{ field: 'code', words }];
-  const body = codeForm(typed, problems);
-  await page.send(ctx, {
-    title: 'No record with this code',
-    origin: undefined,
-    body,
-    problems,
-    isPrivate: true,
-  });
-}
-
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
 export function recordPage(services: PageServices): Route {
-  const { page, records } = services;
+  const { page, records, config } = services;
   return {
     method: 'GET',
     path: '/records/:code',
     handle: async (ctx) => {
       const { code: typed = '' } = ctx.params;
-      const code = readRecordCode(typed);
-      const saved = code === undefined ? undefined : await records.read(code);
-      if (code === undefined || saved === undefined) return noRecord(ctx, page, typed);
-      const address = `${publicOrigin(ctx, services.config)}${recordAddress(writtenRecordCode(code))}`;
-      const about = aboutRecord(saved, code, address);
-      const origin = { date: saved.date, isSampleData: saved.sample };
-      if (saved.kind === 'list') {
-        const body = html`${about}${savedListBody(code, saved)}`;
-        await page.send(ctx, {
-          title: `List of ${counted(saved.rows.length, 'row')} checked ${saved.today}`,
-          heading: savedListTitle(saved),
-          origin,
+      const saved = await records.read(typed);
+      if (saved === undefined) {
+        ctx.status = 404;
+        ctx.state.outcome = 'none';
+        const body = html`<p>A code has 16 letters and digits. Check each character, and type it into the box above. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.</p>`;
+        return page.send(ctx, {
+          title: 'No record with this code',
+          origin: undefined,
           body,
           isPrivate: true,
-          isOfThePast: true,
         });
-        return;
       }
-      const { record, today } = saved;
+      const code = writtenRecordCode(readRecordCode(typed) ?? '');
+      const { today, date, sample: isSampleData } = saved;
+      const about = aboutRecord(saved, code, publicOrigin(ctx, config) + recordAddress(code));
       await page.send(ctx, {
-        title: `${nameParts(record.full_name).last} ${record.license_number} checked ${today}`,
-        heading: 'Record of a license check',
-        origin,
-        body: await licenseCheck(services, saved, about),
+        ...(saved.kind === 'list'
+          ? {
+              title: `List of ${counted(saved.rows.length, 'row')} checked ${today}`,
+              heading: listTitle(saved.rows),
+              body: html`${about}${savedListBody(saved)}`,
+            }
+          : {
+              title: `${properCase(saved.record.full_name)} ${saved.record.license_number} checked ${today}`,
+              heading: 'Record of a license check',
+              body: await licenseCheck(services, saved, about),
+            }),
+        origin: { date, isSampleData },
+        readOn: today,
         isPrivate: true,
-        isOfThePast: true,
       });
     },
   };
@@ -376,23 +165,17 @@ export function recordPage(services: PageServices): Route {
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, checked_by: checkedBy, reference, search } = saved;
-  const facts = factList([
-    ['Saved', ohioTime(at)],
-    ['Checked by', checkedBy],
-    ['Reference', reference],
-    ['Search', search],
-    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${publication})`],
-    ['Code', html`<code>${writtenRecordCode(code)}</code>`],
-    ['Kept until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
-    [
-      'Web address',
-      html`<a class="record-address" href="${recordAddress(writtenRecordCode(code))}">${address}</a>`,
-    ],
-  ]);
-  const areSaid = checkedBy !== undefined || reference !== undefined || search !== undefined;
-  return html`<section><h2>This record</h2>
-<div class="about-record">${facts}${qrCode(address)}</div>
-${areSaid ? html`<p class="source">Who checked, the reference and the search are as the visitor’s browser sent them.</p>` : NOTHING}</section>`;
+  return html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
+${factList([
+  ['Saved', ohioTime(at)],
+  ['Checked by', checkedBy],
+  ['Reference', reference],
+  ['Search', search],
+  ['State data', `${longDate(date)} (publication ${publication})`],
+  ['Code', html`<code>${code}</code>`],
+  ['Online until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
+  ['Web address', html`<a href="${recordAddress(code)}">${address}</a>`],
+])}`;
 }
 
 /** A license as it was when its record was saved. */
@@ -405,18 +188,15 @@ async function licenseCheck(
   const board = boardByLabel(record.board);
   const comparison =
     board === undefined
-      ? html`<div class="no-print">${alert('warning', html`The ${record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
+      ? alert('caution', html`The ${record.board} is no longer among the boards of this service.`)
       : sinceThen(saved, await historyNow(services, { board, number: record.license_number }));
-  return html`<p>As it stood on <strong>${longDate(today)}</strong> in the State’s dataset of <strong>${longDate(date)}</strong>.</p>
-${comparison}
+  return html`<div class="no-print">${comparison}</div>
 <h2>${properCase(record.full_name)}</h2>
-${licenseIdentity(record)}
-${licenseVerdict(record, today)}
-${licenseFacts(record, today)}
+${licenseBody(record, today)}
+<h2>This record</h2>
 ${about}
-<section class="no-print"><h2>History, as of then</h2>
-${historyTimeline(changes, since, gaps)}</section>
-<p class="no-print">To keep it on paper or as a file, print this page. <a href="${licensePath(record)}">The license as it is now</a></p>
+${history(changes, { since, date, gaps })}
+<p class="no-print"><a href="${licensePath(record)}">The license as it is now</a></p>
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
@@ -435,22 +215,18 @@ async function historyNow(
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
 function sinceThen({ record }: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
-  if (history === undefined) {
-    return html`<div class="no-print">${alert('warning', html`Not compared with today’s dataset, which can not be read right now.`)}</div>`;
-  }
+  if (history === undefined)
+    return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);
   const { record: now, date } = history;
-  if (now === undefined) {
-    return html`<div class="no-print">${alert('warning', html`The license is not in the dataset of ${longDate(date)}.`)}</div>`;
-  }
+  if (now === undefined)
+    return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
   const changed = Object.entries(withoutTwins(changedFields(record, now)));
-  if (changed.length === 0) {
-    return html`<div class="no-print">${alert('info', html`Nothing has changed since. Compared with the dataset of ${longDate(date)}.`)}</div>`;
-  }
-  const shown = (value: string | null) => (value === null ? 'Not stated' : inWords(value));
-  return html`<section class="no-print since"><h2>Changed since</h2>
+  if (changed.length === 0)
+    return alert('neutral', html`No change since, up to the State’s data of ${longDate(date)}.`);
+  const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
+  return html`<section class="since"><h2>Changed since</h2>
 ${dataTable(
-  'cards',
-  `Compared with the dataset of ${longDate(date)}`,
+  `Compared with the State’s data of ${longDate(date)}`,
   ['What', 'In this record', 'Now'],
   changed.map(([name, { before, after }]) => [fieldLabel(name), shown(before), shown(after)]),
 )}</section>`;

@@ -46,16 +46,16 @@ export function counted(value: number, one: string, several = `${one}s`): string
   return `${count(value)} ${value === 1 ? one : several}`;
 }
 
-/** `1 day`, `12 days`. */
-export function daysInWords(days: number): string {
-  return counted(days, 'day');
-}
-
-/** How far an expiry date is away: `in 12 days`, `today`, `12 days ago`. */
+/** How far an expiry date is away: `in 12 days`, `today`, `7 years ago`. */
 export function fromToday(days: number): string {
   if (days === 0) return 'today';
-  return days > 0 ? `in ${daysInWords(days)}` : `${daysInWords(-days)} ago`;
+  const far =
+    Math.abs(days) < DAYS_SAID ? counted(Math.abs(days), 'day') : `${Math.floor(Math.abs(days) / 365)} years`;
+  return days > 0 ? `in ${far}` : `${far} ago`;
 }
+
+/** Two years and more are said in years. */
+const DAYS_SAID = 2 * 365;
 
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(words: readonly string[]): string {

@@ -67,22 +67,22 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     'a license with %j in every field shows it as text, and so does its record',
     async (value, number) => {
       expect(await tab.open(`/licenses/NUR/${number}`)).toBe(200);
-      expect(await tab.page.locator('.main-facts').textContent()).toContain(value);
+      expect(await tab.page.locator('main').textContent()).toContain(value);
       await tab.expectGood();
       await tab.page.getByRole('button', { name: 'Save a record' }).click();
-      expect(await tab.page.locator('.main-facts').textContent()).toContain(value);
+      expect(await tab.page.locator('main').textContent()).toContain(value);
       await tab.expectGood();
     },
   );
 
   test('a hostile license number is only ever part of a path', async () => {
     expect(await tab.open(`/licenses/NUR/${encodeURIComponent(NUMBER)}`)).toBe(200);
-    expect(await tab.page.locator('.identity').textContent()).toContain(NUMBER);
+    expect(await tab.page.locator('main').textContent()).toContain(NUMBER);
     await tab.expectGood();
   });
 
   test('results with hostile names show them as text', async () => {
-    expect(await tab.open('/?by=business&business_name=evil')).toBe(200);
+    expect(await tab.open('/?q=evil')).toBe(200);
     const text = await tab.page.locator('main').textContent();
     for (const value of HOSTILE) expect(text).toContain(value.trim());
     await tab.expectGood();
@@ -93,31 +93,19 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
     await tab.page.getByLabel('Paste your list').fill(cells.map((cell) => `${cell},${cell}`).join('\n'));
     await tab.page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await tab.page.locator('h1').textContent()).toBe('Which column is what?');
+    expect(await tab.page.locator('h1').textContent()).toBe('What is in each column?');
     await tab.expectGood();
   });
 
-  const FIELDS = [
-    'q',
-    'page',
-    'by',
-    'board',
-    'number',
-    'last_name',
-    'first_name',
-    'business_name',
-    'license_type',
-    'status',
-    'city',
-  ];
-  test.each(FIELDS)('a hostile %s in the address is shown as text', async (field) => {
-    for (const value of HOSTILE) {
-      const others =
-        field === 'q' || field === 'number' || field === 'business_name' ? {} : { last_name: 'Smith' };
-      await tab.open(`/?${new URLSearchParams({ ...others, [field]: value })}`);
-      await tab.expectGood();
-    }
-  });
+  test.each(['q', 'page', 'kind', 'board', 'license_type', 'status', 'city'])(
+    'a hostile %s in the address is shown as text',
+    async (field) => {
+      for (const value of HOSTILE) {
+        await tab.open(`/?${new URLSearchParams({ q: 'Smith', [field]: value })}`);
+        await tab.expectGood();
+      }
+    },
+  );
 
   test.each(['/licenses/NUR/', '/licenses/', '/records/', '/'])(
     'a hostile path below %s is not repeated as HTML',
@@ -136,7 +124,7 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     await tab.page
       .getByLabel('Paste your list')
       .fill(['reference,last_name,license_number', ...rows].join('\n'));
-    await tab.page.getByLabel('Board of the rows').selectOption('NUR');
+    await tab.page.getByLabel('Board, where a row has none').selectOption('NUR');
     await tab.page.getByRole('button', { name: 'Check the list' }).click();
     const text = await tab.page.locator('main').textContent();
     for (const value of HOSTILE) expect(text).toContain(value.trim());

@@ -30,7 +30,7 @@ describeUnless(NO_BROWSER, 'the website with sample data, in a browser', () => {
     const isMarked = () => page.getByText('Generated, of no real person or business.').isVisible();
     for (const path of [
       '/',
-      '/?by=person&last_name=Smith',
+      '/?q=Smith',
       '/licenses/NUR/RN.1',
       '/nothing',
       '/roster',
@@ -41,7 +41,7 @@ describeUnless(NO_BROWSER, 'the website with sample data, in a browser', () => {
       expect(await isMarked()).toBe(true);
       await expectGood();
     }
-    await open('/?by=person&last_name=Smith');
+    await open('/?q=Smith');
     await page.getByRole('rowheader').first().getByRole('link').click();
     await page.getByRole('button', { name: 'Save a record' }).click();
     for (const media of ['screen', 'print'] as const) {

@@ -192,7 +192,7 @@ function requestsWith(name: string): Sent[] {
       '/api/v1/lookup/',
     ].map((path) => `${path}${encoded}`),
     `/api/v1/lookup/boards/${encoded}/types`,
-    ...['/?by=', '/?number=', '/?board=', '/?last_name='].map((path) => `${path}${encoded}&${encoded}=1`),
+    ...['/?q=', '/?kind=', '/?board=', '/?city='].map((path) => `${path}${encoded}&${encoded}=1`),
     ...['since', 'board', 'kind', 'cause', 'limit', encoded].map(
       (field) => `/api/v1/changes?${field}=${encoded}`,
     ),

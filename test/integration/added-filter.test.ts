@@ -33,11 +33,11 @@ import { licenseDocument } from './src/licenses/license.ts';
 import { lookupFields } from './src/licenses/lookup.ts';
 import { personParameters } from './src/mcp/parameters.ts';
 import { EXAMPLE } from './src/rest/verify-response.ts';
-import { lookupForm } from './src/web/lookup-form.ts';
+import { searchForm } from './src/web/search-form.ts';
 console.log(JSON.stringify({
   rest: Object.hasOwn(lookupFields.shape, 'zip'),
   mcp: Object.hasOwn(personParameters.shape, 'zip'),
-  form: String(lookupForm({})).includes('name="zip"'),
+  form: String(searchForm({})).includes('name="zip"'),
   keys: licenseDocument(EXAMPLE, 'person', 'individual:2:0').keys.zip,
 }));
 `;

@@ -52,16 +52,10 @@ describe('the website over HTTP', () => {
   const get = (path: string, headers: Record<string, string> = HTML) => fetch(origin + path, { headers });
 
   test('every page has a strict policy, sets no cookie, and is neither stored nor framed', async () => {
-    for (const path of [
-      '/',
-      '/?by=person&last_name=Whitfield',
-      '/licenses/NUR/RN.900418822',
-      '/data',
-      '/nothing',
-    ]) {
+    for (const path of ['/', '/?q=Whitfield', '/licenses/NUR/RN.900418822', '/data', '/nothing']) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect(headers.get('set-cookie')).toBeNull();
       expect(headers.get('cache-control')).toBe('no-store');
@@ -70,7 +64,7 @@ describe('the website over HTTP', () => {
   });
 
   test('licenses, results and records are not for search engines; other pages are', async () => {
-    for (const path of ['/licenses/NUR/RN.900418822', '/?by=person&last_name=Whitfield']) {
+    for (const path of ['/licenses/NUR/RN.900418822', '/?q=Whitfield']) {
       const response = await get(path);
       expect(response.headers.get('x-robots-tag')).toBe('noindex');
       expect(await response.text()).toContain('<meta name="robots" content="noindex">');
@@ -80,21 +74,20 @@ describe('the website over HTTP', () => {
 
   test('the style sheet is compressed, and cached for a year under an address that has its hash', async () => {
     const page = await (await get('/')).text();
-    const address = /href="(\/assets\/[0-9a-f]{16}\/css\/[\w.]+)"/.exec(page)?.[1] ?? '';
+    const address = /href="(\/assets\/[0-9a-f]{16}\/[\w.]+)"/.exec(page)?.[1] ?? '';
     const response = await get(address, { 'accept-encoding': 'br, gzip' });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(await response.text()).toContain('.usa-button');
+    expect(await response.text()).toContain('.verdict');
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(25_000);
     const plain = await get(address, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).toBeNull();
   });
 
-  test('a nickname is offered as the full name, with a link that finds the license', async () => {
-    const page = await (await get('/?by=person&board=NUR&last_name=Abernathy&first_name=Bill')).text();
-    const [, link = '', name] = /<a href="([^"]*)">(ABERNATHY, \w+)<\/a>/.exec(page) ?? [];
-    expect(name).toBe('ABERNATHY, WILLIAM');
-    const found = await (await get(link.replaceAll('&amp;', '&'))).text();
-    expect(found).toContain('<h1>1 license for WILLIAM ABERNATHY</h1>');
+  test('the full name is shown for a nickname', async () => {
+    const page = await (await get('/?q=Bill+Abernathy&board=NUR')).text();
+    expect(page).toContain('<h1>Showing ABERNATHY, WILLIAM</h1>');
+    expect(page).toContain('>Abernathy Jr, William');
   });
 
   test('an unknown address is a page for a browser and JSON for a program', async () => {
@@ -138,22 +131,21 @@ describe('the website over HTTP', () => {
     expect(response.status).toBe(403);
   });
 
-  test('a record is saved only as the page showed it', async () => {
-    const form = await saveForm(origin, '/licenses/NUR/RN.900433210');
-    const forged = new URLSearchParams(form);
-    forged.set('shown', '0'.repeat(32));
-    const refused = await post(origin, '/records', String(forged));
-    expect(refused.status).toBe(409);
-    expect(await refused.text()).toContain('Look at the license again');
-    const saved = await post(origin, '/records', form);
+  test('a record is saved, and its address leads to it', async () => {
+    const saved = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900433210'));
     expect(saved.status).toBe(303);
     expect(saved.headers.get('location')).toMatch(/^\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
   });
 
+  test('of a license that has left the dataset, no record is saved, and its page says so', async () => {
+    const response = await post(origin, '/records', 'board=NUR&number=RN.900350077');
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/licenses/NUR/RN.900350077']);
+  });
+
   test.each([
     ['no fields', ''],
-    ['an unknown board', 'board=XXX&number=RN.900418822&shown=1'],
-    ['no number', 'board=NUR&shown=1'],
+    ['an unknown board', 'board=XXX&number=RN.900418822'],
+    ['no number', 'board=NUR'],
   ])('a form with %s saves nothing', async (_, form) => {
     expect((await post(origin, '/records', form)).status).toBe(400);
   });
@@ -168,10 +160,10 @@ describe('the website over HTTP', () => {
   test.each([
     ['an empty file', '', 400, 'choose a file that is not empty'],
     ['only a header row', 'license_number\n', 400, 'no rows below the names of its columns'],
-    ['no known column', 'a,b\n1,2\n', 200, 'Which column is what?'],
+    ['no known column', 'a,b\n1,2\n', 200, 'What is in each column?'],
     ['1,001 rows', `license_number\n${'RN.1\n'.repeat(1001)}`, 400, 'more than 1,000 rows'],
     ['an open quotation mark', 'license_number\n"RN.1\n', 400, 'quotation mark'],
-    ['NUL bytes', 'license_number\nRN\0.1\n', 200, '1 not found'],
+    ['NUL bytes', 'license_number\nRN\0.1\n', 200, 'Not found: 1 row'],
     ['a million columns', `${'a,'.repeat(400_000)}license_number\nRN.1\n`, 400, 'columns'],
     [
       'an older Excel file that is cut off',
@@ -230,7 +222,7 @@ describe('the website over HTTP', () => {
       name,
     );
     const page = await (await post(origin, '/roster', form)).text();
-    expect(page).toContain('<h1>2 clear, 2 need attention, 2 not found, 0 not understood</h1>');
+    expect(page).toContain('<h1>4 of 6 need attention</h1>');
     expect(page).toContain(sent);
     expect(page).toContain('Name does not match');
     // The spreadsheet has dropped the zero, which is offered, never taken.
@@ -239,26 +231,26 @@ describe('the website over HTTP', () => {
 
   test('numbers without a board are looked up at all boards; a name without a number needs one', async () => {
     const page = await (await pasted({ roster: 'Lic #,Name\n35.900140001,\n,Whitfield\n' })).text();
-    expect(page).toContain('1 clear, 0 need attention, 0 not found, 1 not understood');
+    expect(page).toContain('<h1>1 of 2 needs attention</h1>');
     expect(page).toContain('Some rows have a name, but no license number and no board.');
     const again = await (await pasted({ roster: 'Lic #,Name\n,Whitfield\n', board: 'NUR' })).text();
-    expect(again).toContain('0 clear, 1 needs attention');
+    expect(again).toContain('<h1>1 of 1 needs attention</h1>');
     expect(again).not.toContain('Some rows have a name');
   });
 
   test('what is said of the columns counts, and must make sense', async () => {
     const roster = 'a,b\nRN.900418822,Holloway\n';
     const answered = await pasted({ roster, header: '1', column: ['license_number', 'last_name'] });
-    expect(await answered.text()).toContain('1 clear');
+    expect(await answered.text()).toContain('<h1>The row is clear</h1>');
     const withHeader = await pasted({ roster, header: '', column: ['license_number', 'last_name'] });
-    expect(await withHeader.text()).toContain('1 clear, 0 need attention, 1 not found');
+    expect(await withHeader.text()).toContain('<h1>1 of 2 needs attention</h1>');
     for (const column of [
       ['', 'reference'],
       ['license_number', 'license_number'],
       ['constructor', '__proto__'],
     ]) {
       const page = await (await pasted({ roster, header: '1', column })).text();
-      expect(page).toContain('<title>Error: Which column is what?');
+      expect(page).toContain('<title>Error: What is in each column?');
       expect(page).toContain('RN.900418822');
     }
     const tooMany = await pasted({ roster, column: Array(230).fill('') });
@@ -271,13 +263,13 @@ describe('the website over HTTP', () => {
     form.set('roster', `Emp ID,Lic #,Name\n${lines.join('\n')}\n`);
     const response = await post(origin, '/roster', form);
     const page = await response.text();
-    expect(page).toContain('1,000 clear');
+    expect(page).toContain('All 1,000 rows are clear');
     expect(Buffer.byteLength(page)).toBeLessThan(600_000);
     expect(Number(response.headers.get('content-length'))).toBeLessThan(40_000);
   });
 
   test('the log has the route of each page, and never what was searched', async () => {
-    await get('/?by=person&last_name=Whitfield');
+    await get('/?q=Whitfield');
     await get('/licenses/NUR/RN.900433210');
     await get('/licenses/NUR/RN.900433210/and-more');
     await get('/records/ABCD-ABCD-ABCD-ABCD');
@@ -313,17 +305,17 @@ describe('results', () => {
   });
 
   test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {
-    const response = await fetch(`${originOf(service)}/?by=number&number=WZ.1`, { headers: HTML });
+    const response = await fetch(`${originOf(service)}/?q=WZ.1`, { headers: HTML });
     expect(response.status).toBe(200);
-    expect(await response.text()).toContain('<th scope="row" data-label="Name">Merlin, A</th>');
+    expect(await response.text()).toContain('data-label="Name">Merlin, A</th>');
   });
 
   test('the text that Copy takes of an endorsement has the license that it endorses', async () => {
     const response = await fetch(`${originOf(service)}/licenses/NUR/APRN.CNP.880004`, { headers: HTML });
     const [, copied] = /data-action="copy" data-text="([^"]*)"/.exec(await response.text()) ?? [];
     expect(copied).toContain('Status: Active\n');
-    expect(copied).toMatch(
-      /^Endorsed license RN\.880004: Active - Suspended, expires \S+, board action Yes$/m,
+    expect(copied).toContain(
+      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',
     );
   });
 
@@ -340,10 +332,10 @@ describe('results', () => {
   });
 
   test('a page of results is under 60 KB, and under 12 KB compressed', async () => {
-    const address = `${originOf(service)}/?by=person&last_name=Weight`;
+    const address = `${originOf(service)}/?q=Weight&kind=person`;
     const response = await fetch(address, { headers: { ...HTML, 'accept-encoding': 'identity' } });
     const page = await response.text();
-    expect(page.split('<tr>').length - 2).toBe(25);
+    expect(page.split('<tr role="row">').length - 1).toBe(25);
     expect(Buffer.byteLength(page)).toBeLessThan(60_000);
     expect(brotliCompressSync(page).length).toBeLessThan(12_000);
     const sent = await fetch(address, { headers: { ...HTML, 'accept-encoding': 'gzip' } });
@@ -368,13 +360,10 @@ describe('a record and the days after it', () => {
     const page = async ({ headers }: Response) =>
       (await fetch(origin + (headers.get('location') ?? ''), { headers: HTML })).text();
     const text = await untilContains(() => page(saved), 'Changed since');
-    expect(text).toContain(
-      '<td data-label="In this record">Active</td><td data-label="Now">Inactive - Suspended</td>',
-    );
+    expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
     expect(text).toContain('November 19, 2026');
-    expect(text).toContain('History, as of then');
-    expect(text).not.toContain('The data is');
-    expect(await page(removed)).toContain('The license is not in the dataset of November 20, 2026.');
+    expect(text).toContain('State data of <strong>November 19, 2026</strong>');
+    expect(await page(removed)).toContain('The license is not in the State’s data of November 20, 2026.');
   });
 });
 
@@ -384,7 +373,7 @@ describe('a saved list and the days after it', () => {
     service = await startService({ files: async (folder) => (await evaluationDays(folder)).slice(0, 1) });
   });
 
-  test('a saved list stays as it was; run again, it says what has changed since, and is saved as a new record', async () => {
+  test('a saved list stays as it was, and is checked again', async () => {
     const origin = originOf(service);
     const list = [
       'Emp ID\tLic #\tSurname\tHired',
@@ -393,22 +382,19 @@ describe('a saved list and the days after it', () => {
       'E3\tRN.900402255\tWhitfield\t',
       'E4\tRN.1\t\t',
     ].join('\n');
-    const send = async (path: string, fields: Readonly<Record<string, string>>) => {
+    const send = async (path: string, fields: Readonly<Record<string, string | readonly string[]>>) => {
       const form = new FormData();
-      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      for (const [name, values] of Object.entries(fields))
+        for (const value of [values].flat()) form.append(name, value);
       return post(origin, path, form);
     };
-    const shownOn = (page: string) => /name="shown" value="(\w+)"/.exec(page)?.[1] ?? '';
-    const page = await (await send('/roster', { roster: list })).text();
-    const forged = await send('/roster', { roster: list, format: 'save', shown: '0'.repeat(32) });
-    expect([forged.status, await forged.text()]).toEqual([409, expect.stringContaining('out of date')]);
     const wrong = { checked_by: 'x'.repeat(101), reference: '#4711' };
-    const refused = await send('/roster', { roster: list, format: 'save', shown: shownOn(page), ...wrong });
+    const refused = await send('/roster', { roster: list, format: 'save', ...wrong });
     const corrected = await refused.text();
     expect([refused.status, corrected]).toEqual([400, expect.stringContaining('<title>Error: ')]);
     expect(corrected).toContain('value="#4711"');
     const notes = { checked_by: 'Ada Lovelace', reference: '' };
-    const saved = await send('/roster', { roster: list, format: 'save', shown: shownOn(page), ...notes });
+    const saved = await send('/roster', { roster: list, format: 'save', ...notes });
     expect(saved.status).toBe(303);
     const address = saved.headers.get('location') ?? '';
     expect(address).toMatch(/^\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
@@ -416,38 +402,21 @@ describe('a saved list and the days after it', () => {
     const [, after] = await evaluationDays(service.environment.folder);
     if (after === undefined) throw new Error('There are two days.');
     await publishFiles(service.environment, after);
-    const again = async () => (await send(address, {})).text();
-    const changed = await untilContains(again, 'Suspended');
-    expect(changed).toContain('<h1>2 rows changed since</h1>');
-    expect(changed).toContain('Inactive - Suspended');
     const record = await (await fetch(origin + address, { headers: HTML })).text();
-    expect(record).toContain('>3 clear, 0 need attention, 1 not found, 0 not understood</h1>');
+    expect(record).toContain('<h1>1 of 4 needs attention</h1>');
     expect(record).toContain('Ada Lovelace');
     expect(record).toContain('Marchetti, Renata');
     expect(record).not.toContain('Suspended');
-    // A column that is only kept is not part of the record.
+    // A column that is not used is not part of the record.
     expect(record).not.toContain('2019-03-04');
 
-    const unsaved = await send(address, { format: 'save', shown: shownOn(changed), ...wrong });
-    expect(unsaved.status).toBe(400);
-    const second = await send(address, { format: 'save', shown: shownOn(changed) });
-    expect(second.status).toBe(303);
-    const newest = await send(second.headers.get('location') ?? '', {});
-    expect(await newest.text()).toContain(
-      '<h1>No status, expiry date, name or board action has changed</h1>',
-    );
-    const stale = await send(address, { format: 'save', shown: shownOn(page) });
-    expect(stale.status).toBe(409);
-  });
-
-  test('only a saved list can be run again, and only from a page of this website', async () => {
-    const origin = originOf(service);
-    const license = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900402255'));
-    const address = license.headers.get('location') ?? '';
-    const statusOf = async (path: string, headers = {}) => (await post(origin, path, 'x=1', headers)).status;
-    expect(await statusOf(address)).toBe(404);
-    expect(await statusOf('/records/0000-0000-0000-0000')).toBe(404);
-    expect(await statusOf(address, { origin: 'https://evil.example' })).toBe(403);
+    const [, roster = ''] = /<textarea name="roster"[^>]*>\n(.*?)<\/textarea>/s.exec(record) ?? [];
+    const columns = [...record.matchAll(/name="column" value="(\w+)"/g)].map(([, name = '']) => name);
+    const again = () =>
+      send('/roster', { roster, header: '1', column: columns }).then((answer) => answer.text());
+    const changed = await untilContains(again, 'Suspended');
+    expect(changed).toContain('<h1>3 of 4 need attention</h1>');
+    expect(changed).toContain('E3');
   });
 });
 
@@ -497,7 +466,7 @@ describe('pages for what goes wrong', () => {
     const away = await testEnvironment({ OPENSEARCH_URL: `http://127.0.0.1:${await freePort()}` });
     const cutOff = await startApi(away.variables);
     try {
-      const lookup = '/?by=number&number=RN.1';
+      const lookup = '/?q=RN.1';
       const nothing = await fetch(originOf({ environment }) + lookup, { headers: HTML });
       expect([nothing.status, await nothing.text()]).toEqual([
         503,
@@ -515,7 +484,6 @@ describe('pages for what goes wrong', () => {
       const data = await fetch(`${originOf({ environment: away })}/data`, { headers: HTML });
       const told = await data.text();
       expect([data.status, told]).toEqual([200, expect.stringContaining('not known right now')]);
-      expect(told).not.toContain('Refused datasets');
     } finally {
       await empty.stop();
       await cutOff.stop();

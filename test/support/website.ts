@@ -22,9 +22,6 @@ const validator = new HtmlValidate({
   },
 });
 
-/** The two widths at which every page is looked at. */
-export const WIDTHS = [360, 1440] as const;
-
 /** A browser tab at the website, with all that it complained of. */
 export interface SiteTab {
   readonly page: Page;

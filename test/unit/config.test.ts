@@ -37,7 +37,7 @@ describe('without any setting, the configuration', () => {
     SAVED_RECORDS_MB: 5000,
     ROSTER_ITEMS_PER_REQUEST: 10,
     MCP_REQUESTS_PER_MINUTE: 120,
-    WEB_REQUESTS_PER_MINUTE: 120,
+    WEB_REQUESTS_PER_MINUTE: 600,
     RATE_LIMIT_RANGES: [],
     MCP_RATE_LIMIT_RANGES: [expect.objectContaining({ requestsPerMinute: 6000 })],
     TRUSTED_PROXIES: 0,

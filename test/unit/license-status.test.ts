@@ -1,65 +1,123 @@
 import { describe, expect, test } from '@jest/globals';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
-import { cautionsOf } from '../../src/licenses/cautions.ts';
-import { plainStatus } from '../../src/web/license-facts.ts';
+import { boardActionInWords } from '../../src/answers/words.ts';
+import type { StandingFields } from '../../src/licenses/status.ts';
+import { statusTags, verdictOf } from '../../src/web/verdict.ts';
 
 const TODAY = '2026-11-23';
 
 /** A license as its status columns say it. */
-function status(primary: string | null, raw: string | null, expiry_date: string | null = '2027-10-31') {
-  const license = { status: primary?.toUpperCase() ?? null, raw_status: raw, expiry_date, extra_data: {} };
-  return plainStatus(license, cautionsOf(license, TODAY));
+function license(
+  raw: string | null,
+  expiry_date: string | null = '2027-10-31',
+  extra_data: Record<string, string> = { 'Board Action': 'No' },
+): StandingFields {
+  const [primary] = raw?.split(' - ') ?? [];
+  return { status: primary?.toUpperCase() ?? null, raw_status: raw, expiry_date, extra_data };
 }
 
-describe('the status on the website', () => {
+function verdict(...parts: Parameters<typeof license>): string {
+  const { tone, sentences } = verdictOf(license(...parts), TODAY);
+  return `${tone}: ${sentences.join(' ')}`;
+}
+
+const ACTED = { 'Board Action': 'Yes' };
+
+describe('the verdict', () => {
   test.each([
-    ['Active', 'Active', 'good'],
-    ['Active', 'Active - Active In Renewal', 'caution'],
-    ['Active', 'Active - Probation', 'caution'],
-    ['Active', 'Active - Restricted', 'caution'],
-    ['Active', 'Active - Suspended', 'bad'],
-    ['Active', 'Active - Lapsed', 'bad'],
-    ['Active', 'Active - Expired', 'bad'],
-    ['Inactive', 'Inactive', 'bad'],
-    ['Inactive', 'Inactive - Expired', 'bad'],
-    ['Closed', 'Closed - Deceased', 'bad'],
-    ['In Review', 'In Review', 'neutral'],
-    ['Submitted', 'Submitted - Fee Required', 'neutral'],
-    ['Active', 'Active - Something New', 'neutral'],
-    ['Dormant', 'Dormant', 'neutral'],
-    [null, 'Suspended', 'neutral'],
-    [null, null, 'neutral'],
-  ])('of %j with %j is %s', (primary, raw, tone) => {
-    expect(status(primary, raw)).toMatchObject({ label: raw ?? 'Not stated', tone });
+    ['Active', 'good'],
+    ['Active - Active In Renewal', 'caution'],
+    ['Active - Probation', 'caution'],
+    ['Active - Restricted', 'caution'],
+    ['Active - Suspended', 'bad'],
+    ['Active - Lapsed', 'ended'],
+    ['Inactive', 'ended'],
+    ['Inactive - Retired', 'ended'],
+    ['Inactive - Revoked', 'bad'],
+    ['Closed - Deceased', 'ended'],
+    ['In Review', 'neutral'],
+    ['Submitted - Fee Required', 'neutral'],
+    ['Active - Something New', 'neutral'],
+    ['Dormant', 'neutral'],
+    [null, 'neutral'],
+  ])('of %j is %s', (raw, tone) => {
+    expect(verdictOf(license(raw), TODAY).tone).toBe(tone);
   });
 
   test.each([
-    ['2026-11-22', 'caution'],
-    ['2026-11-23', 'good'],
-    [null, 'caution'],
-  ])('of an active license that expires on %j is %s', (expiry, tone) => {
-    expect(status('Active', 'Active', expiry).tone).toBe(tone);
+    ['a license without a caution', ['Active', '2028-03-12'], 'good: Active until March 12, 2028.'],
+    ['one that ends soon', ['Active', '2026-12-07'], 'good: Active until December 7, 2026 (in 14 days).'],
+    [
+      'one on which the board has acted',
+      ['Active', '2028-03-12', ACTED],
+      'caution: Active until March 12, 2028. The board has acted on it: ask what it ordered.',
+    ],
+    [
+      'one that has expired',
+      ['Active', '2020-01-31'],
+      'caution: The State says Active, but it expired on January 31, 2020. Ask the board.',
+    ],
+    [
+      'a retired one',
+      ['Inactive - Retired', null],
+      'ended: Not active: Inactive - Retired. The holder has retired.',
+    ],
+    [
+      'an unknown status',
+      ['Dormant', null],
+      'neutral: The State says “Dormant”. Ask the board what that means.',
+    ],
+    ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
+  ] as const)('of %s says why', (_what, [raw, expires, extra], expected) => {
+    expect(verdict(raw, expires, extra)).toBe(expected);
   });
 
-  test('says that an active license has expired, unless it is suspended', () => {
-    expect(status('Active', 'Active', '2020-01-01').label).toBe('Active – date passed');
-    expect(status('Active', 'Active', '2020-01-01').sentences.at(-1)).toContain('Its expiry date has passed');
-    expect(status('Active', 'Active - Suspended', '2020-01-01').tone).toBe('bad');
+  test('of an endorsement is the worse of both, and says why', () => {
+    const extra = {
+      'Endorsed License': 'RN.1',
+      'Endorsed License Status': 'Active',
+      'Endorsed License Expiration Date': '2028-03-12',
+      'Endorsed License Board Action': 'Yes',
+    };
+    expect(verdict('Active', '2027-10-31', extra)).toBe(
+      'caution: Active until October 31, 2027. The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it: ask what it ordered.',
+    );
+    const suspended = {
+      ...extra,
+      'Endorsed License Status': 'Inactive',
+      'Endorsed License Sub Status': 'Suspended',
+    };
+    expect(verdict('Inactive - Lapsed', '2023-10-31', suspended)).toMatch(
+      /^bad: Not active: Inactive - Lapsed\./,
+    );
   });
+});
 
-  test.each(['Active - Something New', 'Dormant'])(
-    'says to ask the board about an unknown status: %j',
-    (raw) => {
-      expect(status(raw.split(' - ')[0] ?? '', raw).sentences).toContain(
-        'Ask the board what this status means.',
-      );
-    },
-  );
-
-  test('has a meaning for every status of the catalog and no other', () => {
-    const upper = (names: readonly string[]) => names.map((name) => name.toUpperCase()).toSorted();
-    expect(Object.keys(statusMeanings.primary).toSorted()).toEqual(upper(statuses.primary));
-    expect(Object.keys(statusMeanings.sub).toSorted()).toEqual(upper(statuses.sub));
+describe('whether the board has acted', () => {
+  test.each([
+    [license('Active'), 'No'],
+    [license('Active', null, {}), 'Not given by the State'],
+    [license('Active', null, ACTED), 'Yes. Ask the board what it ordered.'],
+    [
+      license('Inactive - Suspended'),
+      'Yes: the license has the status “Inactive - Suspended”. (The State’s column “Board Action” says No.)',
+    ],
+  ])('%j: %s', (standing, answer) => {
+    expect(boardActionInWords(standing)).toBe(answer);
   });
+});
+
+describe('a status in a list', () => {
+  test('begins with a name that does not fit, and has a tag for a board action', () => {
+    const tags = String(statusTags(license('Active', '2028-03-12', ACTED), TODAY, false));
+    const words = [...tags.matchAll(/<\/span> ([^<]+)<\/span>/g)].map(([, text]) => text);
+    expect(words).toEqual(['Name does not match', 'Active', 'Board action']);
+  });
+});
+
+test('every status of the catalog has a meaning, and no other', () => {
+  const upper = (names: readonly string[]) => names.map((name) => name.toUpperCase()).toSorted();
+  expect(Object.keys(statusMeanings.primary).toSorted()).toEqual(upper(statuses.primary));
+  expect(Object.keys(statusMeanings.sub).toSorted()).toEqual(upper(statuses.sub));
 });

@@ -1,25 +1,37 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
-import { REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
+import type { Origin } from '../answers/origin.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { spendForItems, spendMore } from '../http/limits.ts';
+import { spend, spendForItems, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
 import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } from '../rosters/columns.ts';
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
+import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
 import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
-import { checkList, ITEMS_FOR_ONE_OVER_REST, rosterOf, shownListHash } from './list-check.ts';
-import { saveList } from './list-record.ts';
-import { boardSelect } from './lookup-form.ts';
-import { type FieldProblem, type Html, html, NOTHING, orBadRequest, type PageServices } from './page.ts';
-import { noteFields, noteProblems, notesOf } from './record-pages.ts';
-import { columnsQuestion, MEANING_WORDS, rosterForm, type SentList, sentFields } from './roster-form.ts';
-import { rowSections, summaryOf } from './roster-results.ts';
-import { counted, listed, longDate } from './words.ts';
+import { boardByCode } from './addresses.ts';
+import { columnsQuestion, listForm, MEANING_WORDS, type SentList, sentFields } from './list-form.ts';
+import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
+import {
+  type FieldProblem,
+  formField,
+  type Html,
+  html,
+  NOTHING,
+  orBadRequest,
+  type PageServices,
+  select,
+} from './page.ts';
+import { noteFields, noteProblems, notesOf, textOf } from './record-notes.ts';
+import { saveRecord } from './record-pages.ts';
+import { boardChoices } from './search-form.ts';
+import { counted, listed } from './words.ts';
 
 const TITLE = 'Check a list of licenses';
 
@@ -30,6 +42,9 @@ const MAX_FIELDS = MAX_COLUMNS + 20;
 
 /** Each is read in a process of its own. */
 const POINTS_OF_WORKBOOK = 4;
+
+/** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
+const ITEMS_FOR_ONE_OVER_REST = 4;
 
 /** A list to begin with. */
 const TEMPLATE = `Employee ID,Last name,First name,License number,Board
@@ -48,11 +63,8 @@ export function rosterPages(services: PageServices): Route[] {
       path: '/roster',
       handle: (ctx) => {
         prepareForWorkbook();
-        return page.send(ctx, {
-          title: TITLE,
-          origin: origin(),
-          body: rosterForm({ text: '', board: '' }, []),
-        });
+        const body = listForm({ text: '', board: '' }, []);
+        return page.send(ctx, { title: TITLE, origin: origin(), body });
       },
     },
     {
@@ -78,15 +90,12 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const refused = async (status: number, sent: SentList, field: string, words: string) => {
     ctx.status = status;
     const problems = [{ field, words }];
-    const body = rosterForm(sent, problems);
+    const body = listForm(sent, problems);
     await page.send(ctx, { title: TITLE, problems, origin: origin(), body, isPrivate: true });
   };
-  if (!(form instanceof FormData)) {
-    await refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
-    return;
-  }
-  const board = textOf(form.get('board'));
-  const pasted = textOf(form.get('roster'));
+  if (!(form instanceof FormData)) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
+  const board = textOf(form, 'board');
+  const pasted = textOf(form, 'roster');
   const isPasted = pasted.trim() !== '';
   const separator = SEPARATORS.find((each) => each === form.get('separator'));
   const list = await orBadRequest(async () => {
@@ -101,7 +110,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   if (list instanceof BadRequestError) return refused(400, { text: pasted, board }, field, list.message);
 
   const sheet =
-    list.sheet === undefined ? textOf(form.get('sheet')).slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
+    list.sheet === undefined ? textOf(form, 'sheet').slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
   const chosen = chosenColumns(form, list);
   const { doubts, ...columns } =
     chosen === undefined ? columnsOf(list.rows.map(({ cells }) => cells)) : { ...chosen, doubts: [] };
@@ -111,14 +120,8 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     if (list.rows.length === 0)
       return refused(400, sent, field, 'The list is empty. Paste your rows, or choose a file.');
     const body = columnsQuestion(list, columns, doubts, sent, problems);
-    await page.send(ctx, {
-      title: 'Which column is what?',
-      problems,
-      origin: origin(),
-      body,
-      isPrivate: true,
-    });
-    return;
+    const title = 'What is in each column?';
+    return page.send(ctx, { title, problems, origin: origin(), body, isPrivate: true });
   }
   const readable = await orBadRequest(async () => tableOf(list, columns));
   if (readable instanceof BadRequestError) return refused(400, sent, field, readable.message);
@@ -131,7 +134,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     const words = `Your address has sent more than this website takes in a minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
     return refused(429, sent, 'roster', words);
   }
-  await sendAnswer(ctx, services, readable, { ...sent, shown: textOf(form.get('shown')) }, form);
+  return sendAnswer(ctx, services, readable, sent, form);
 }
 
 const WAIT_FOR_NEXT =
@@ -149,9 +152,7 @@ const TOO_LARGE =
   'The list is larger than 1 MB, so it was not read. Copy only the rows and columns that are needed into a new sheet, or split the list.';
 
 function isTooLarge(error: unknown): boolean {
-  return (
-    (error instanceof ClientError && error.status === 413) || (isHttpError(error) && error.status === 413)
-  );
+  return (error instanceof ClientError || isHttpError(error)) && error.status === 413;
 }
 
 async function fileOf(form: FormData): Promise<Buffer> {
@@ -162,34 +163,25 @@ async function fileOf(form: FormData): Promise<Buffer> {
   return Buffer.from(await file.arrayBuffer());
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
 /** What the visitor said of the columns; `undefined` where nobody has asked. */
 function chosenColumns(form: FormData, { rows }: List): ListColumns | undefined {
   const columns = form.getAll('column');
   if (columns.length === 0) return undefined;
-  const header = Number(textOf(form.get('header')) || Number.NaN);
+  const header = Number(textOf(form, 'header') || Number.NaN);
   const headerAt = Number.isInteger(header) && header >= 1 ? header - 1 : undefined;
   return {
     headerAt,
     header: headerAt === undefined ? [] : (rows[headerAt]?.cells ?? []),
-    meanings: columns.map((column) => meaningNamed(textOf(column))),
+    meanings: columns.map((column) => (typeof column === 'string' ? meaningNamed(column) : undefined)),
   };
 }
 
 function columnProblems({ meanings }: ListColumns): FieldProblem[] {
-  const twice = meanings.flatMap((meaning, at) =>
-    meaning !== undefined && meanings.indexOf(meaning) < at
-      ? [
-          {
-            field: `column-${at + 1}`,
-            words: `Another column is the ${MEANING_WORDS[meaning].toLowerCase()} already.`,
-          },
-        ]
-      : [],
-  );
+  const twice = meanings.flatMap((meaning, at) => {
+    if (meaning === undefined || meanings.indexOf(meaning) === at) return [];
+    const words = `Another column is the ${MEANING_WORDS[meaning].toLowerCase()} already.`;
+    return [{ field: `column-${at + 1}`, words }];
+  });
   if (twice.length > 0 || hasCriterion(meanings)) return twice;
   return [{ field: 'column-1', words: 'Say which column has the license number, or a name.' }];
 }
@@ -201,9 +193,8 @@ async function sendAnswer(
   sent: SentList,
   form: FormData,
 ): Promise<void> {
-  const format = form.get('format');
-  const notes = notesOf(form);
   const { rosters, page } = services;
+  const format = form.get('format');
   const fields = list.rows.map(({ number, cells }) => ({ number, fields: rowFields(list, cells) }));
   if (format === 'csv') {
     const { shape, parts } = answerTable(list);
@@ -213,52 +204,83 @@ async function sendAnswer(
     ctx.body = Buffer.concat(parts(answer));
     return;
   }
-  const checked = await checkList(ctx, services, fields, sent.board);
-  const { rows, origin } = checked;
-  const { date, isSampleData, today } = origin;
-  const isSaved = format === 'save';
-  const problems = isSaved ? noteProblems(notes) : [];
-  if (isSaved && problems.length === 0) {
-    const instead = html`<a href="/roster">Check the list again</a> and print the page, or download the file.`;
-    return saveList(ctx, services, checked, { shown: sent.shown, notes, instead });
+  const notes = notesOf(form);
+  const problems = format === 'save' ? noteProblems(notes) : [];
+  if (format === 'save' && problems.length === 0) await spend(ctx, services.saveLimits.aMinute);
+  const { rows, origin } = await checkList(ctx, services, fields, sent.board);
+  const { publication, date, isSampleData, today } = origin;
+  if (format === 'save' && problems.length === 0) {
+    const said = Object.fromEntries(Object.entries(notes).filter(([, text]) => text !== ''));
+    const record = { publication, date, sample: isSampleData, today, board: sent.board, rows: [...rows] };
+    return saveRecord(ctx, services, { kind: 'list', ...record, ...said });
   }
-  if (isSaved) ctx.status = 400;
-  const body = html`<p>${counted(rows.length, 'row')}, checked in the State’s dataset of <strong>${longDate(date)}</strong>. The issuing boards are the authority.</p>
-${whatToDo({ ...sent, shown: shownListHash(checked) }, rows, noteFields(notes, problems))}
+  if (format === 'save') ctx.status = 400;
+  const body = html`${whatToDo(sent, rows, noteFields(notes, problems))}
 ${rowSections(rows, today)}
 ${columnsRead(list, sent.sheet ?? '')}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
-  await page.send(ctx, {
-    title: summaryInWords(summaryOf(rows)),
-    problems,
-    origin: { date, isSampleData },
-    body,
-    isPrivate: true,
-  });
+  const title = listTitle(rows);
+  await page.send(ctx, { title, problems, origin: { date, isSampleData }, body, isPrivate: true });
+}
+
+/** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
+async function rosterOf(rows: readonly SentRow[], board: string): Promise<Roster> {
+  const defaultBoard = boardByCode(board);
+  const reader = {
+    // The page shows a reference, and nothing else is done with it.
+    fieldsOf: ({ fields: { reference: _, ...fields } }: SentRow): RowFields => fields,
+    requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.row, defaultBoard),
+  };
+  return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
+}
+
+/** Looks up every row of a list, in one publication. */
+async function checkList(
+  ctx: Context,
+  { rosters }: PageServices,
+  sent: readonly SentRow[],
+  board: string,
+): Promise<{ readonly rows: readonly ListRow[]; readonly origin: Origin }> {
+  const shape = (results: readonly RosterResult[]) =>
+    results.flatMap((result) => {
+      const row = sent[result.index];
+      return row === undefined ? [] : [listRow(result, row)];
+    });
+  const { shaped, origin } = await rosters.answer(await rosterOf(sent, board), shape, clientGone(ctx));
+  return { rows: shaped.flat(), origin };
 }
 
 /** One form with the list, and a button for each thing to do with it. */
 function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
   const needsBoard = rows.some(({ note }) => note === REQUEST_WORDS.row.noBoard('person'));
-  return html`<form class="no-print list-actions" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
+  const label = 'Some rows have a name, but no license number and no board. Which board?';
+  return html`<form class="no-print" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
 ${
   needsBoard
-    ? html`<div class="field list-board"><label class="usa-label" for="board">Some rows have a name, but no license number and no board. Which board?</label>
-${boardSelect('Choose a board', sent.board)}
-<button class="usa-button" type="submit">Check again with this board</button></div>`
+    ? html`${formField({ id: 'board', label }, (attributes) =>
+        select(attributes, 'board', boardChoices('Choose a board'), sent.board),
+      )}<p><button type="submit">Check again with this board</button></p>`
     : NOTHING
-}<input type="hidden" name="shown" value="${sent.shown ?? ''}">${notes}<button class="usa-button" type="submit" name="format" value="save">Save this check</button>
-<button class="usa-button usa-button--outline" type="submit" name="format" value="csv">Download as CSV</button>
-<button class="usa-button usa-button--unstyled" type="submit" name="format" value="columns">Choose the columns</button></form>`;
+}${notes}<div class="row"><button type="submit" name="format" value="save">Save this check</button>
+<button class="plain" type="submit" name="format" value="csv">Download as CSV</button>
+<button class="plain" type="button" data-action="print" hidden>Print</button>
+<button class="plain" type="submit" name="format" value="columns">Choose the columns</button></div></form>`;
 }
 
-/** Which sheet, rows and columns were read as what. */
+/** Which sheet, rows and columns were read as what; nothing for one column. */
 function columnsRead({ columns, meanings, leftOut }: Table, sheet: string): Html {
   const named = columns.map((column, at) => [`“${column}”`, meanings[at]] as const);
   const read = named.flatMap(([column, meaning]) =>
     meaning === undefined ? [] : [`${column} as ${MEANING_WORDS[meaning].toLowerCase()}`],
   );
   const kept = named.flatMap(([column, meaning]) => (meaning === undefined ? [column] : []));
-  const rows = `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`;
-  return html`<p class="usa-hint">${sheet} Read: ${listed(read)}.${kept.length === 0 ? '' : ` Only kept: ${listed(kept)}.`}${leftOut.length === 0 ? '' : ` ${rows}`}</p>`;
+  const parts = [
+    sheet,
+    columns.length > 1 ? `Read: ${listed(read)}.` : '',
+    kept.length === 0 ? '' : `Not used: ${listed(kept)}.`,
+    leftOut.length === 0
+      ? ''
+      : `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`,
+  ];
+  return html`<p class="hint">${parts.filter((part) => part !== '').join(' ')}</p>`;
 }

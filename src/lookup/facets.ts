@@ -1,0 +1,45 @@
+import { currentBoardName } from '../licenses/boards.ts';
+import { addTo } from '../licenses/counts.ts';
+import { licenseTypeKeys } from '../licenses/filters.ts';
+import { fold } from '../licenses/fold.ts';
+import { PRIMARY_STATUSES } from '../licenses/status.ts';
+
+const KINDS = ['person', 'business'] as const;
+
+/** What a list is counted by. There are fewer values of each, so counts are exact. */
+export const FACETS = {
+  board: { terms: { field: 'board', size: 100 } },
+  kind: { filters: { filters: KINDS.map((kind) => ({ term: { 'keys.kind': kind } })) } },
+  status: {
+    filters: { filters: PRIMARY_STATUSES.map((status) => ({ term: { 'keys.status': fold(status) } })) },
+  },
+  license_type: { terms: { field: 'license_type', size: 2000 } },
+};
+
+/** How many licenses of a list have each value: what is left where it is chosen. */
+export type Counts = Readonly<Record<keyof typeof FACETS, ReadonlyMap<string, number>>>;
+
+interface Facet {
+  /** Those of clauses have no keys, but the order of the clauses. */
+  readonly buckets: readonly { readonly key?: string | undefined; readonly doc_count: number }[];
+}
+
+/** @param facets what OpenSearch counted */
+export function countsOf(facets: Readonly<Record<string, Facet>>): Counts {
+  const counted = (name: keyof Counts, keysOf: (key: string, at: number) => readonly string[]) => {
+    const counts = new Map<string, number>();
+    for (const [at, { key = '', doc_count: count }] of (facets[name]?.buckets ?? []).entries()) {
+      if (count > 0) for (const each of keysOf(key, at)) addTo(counts, each, count);
+    }
+    return counts;
+  };
+  // A filter by `Nurse` also finds `Nurse (RN)`.
+  const byKey = counted('license_type', licenseTypeKeys);
+  const types = counted('license_type', (type) => [type]);
+  return {
+    board: counted('board', (label) => [currentBoardName(label)]),
+    kind: counted('kind', (_, at) => KINDS.slice(at, at + 1)),
+    status: counted('status', (_, at) => PRIMARY_STATUSES.slice(at, at + 1)),
+    license_type: new Map([...types.keys()].map((type) => [type, byKey.get(fold(type)) ?? 0])),
+  };
+}

@@ -1,0 +1,142 @@
+import type { Board } from '../licenses/boards.ts';
+import type { Filters } from '../licenses/filters.ts';
+import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import type { StoredLicense } from '../licenses/license.ts';
+import type { LookupOutcome, LookupRequest, NumberRequest } from '../licenses/lookup.ts';
+import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.ts';
+import { nearestSpellings } from '../licenses/spelling.ts';
+import type { Counts } from './facets.ts';
+import { businessQuery, businessWordsQuery, personQuery } from './name-queries.ts';
+import { numberQuery } from './number-queries.ts';
+import type { ListQuery, PublicationSearch } from './search.ts';
+import { lookUp } from './steps.ts';
+import { suggestedNumbers } from './suggestions.ts';
+
+/** What a person types into one box, and the filters beside it. */
+export interface ListRequest {
+  /** The numbers that the text may be, the likeliest first. */
+  readonly numbers: readonly NumberRequest[];
+  /** The text, which may be the name of a person or of a business. */
+  readonly name: string;
+  readonly board: Board | undefined;
+  readonly kind: 'person' | 'business' | undefined;
+  readonly filters: Filters;
+  /** From 1. */
+  readonly page: number;
+  /** Whether to look for what may have been meant when nothing is found, which costs more. */
+  readonly suggest: boolean;
+}
+
+/** What a text finds: one license by its number, or a list. */
+export interface Listing {
+  /** Of a text that may be a number. */
+  readonly number?: LookupOutcome | undefined;
+  /** One page of the licenses: exact names first, then active licenses, then by board, name and number. */
+  readonly licenses: readonly StoredLicense[];
+  /** How many there are on all pages. */
+  readonly total: number;
+  readonly counts?: Counts | undefined;
+  /** What is listed instead of the text, which finds nothing: numbers or names. */
+  readonly shown: readonly string[];
+  /** Whether the board and the filters are ignored, with which nothing is found. */
+  readonly ignoresFilters: boolean;
+}
+
+const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
+
+type Queries = readonly (ListQuery['queries'][number] | undefined)[];
+
+/**
+ * Finds a license by its number, else lists those with the name, else what may have been meant: all boards and
+ * statuses, the name with its parts in another order, similar numbers, similar names, the surname alone.
+ */
+export async function listLicenses(request: ListRequest, publication: PublicationSearch): Promise<Listing> {
+  const { board, kind, filters, page, name, suggest } = request;
+
+  async function list(wanted: Queries, shown: readonly string[] = [], ignoresFilters = false) {
+    const queries = wanted.filter((query) => query !== undefined);
+    if (queries.length === 0) return NONE;
+    const { licenses, total = 0, counts } = await publication.search({ by: 'list', queries, page });
+    return { licenses, total, counts, shown, ignoresFilters };
+  }
+
+  const ofPersons = (parts: readonly PersonParts[], at: Scope = request) =>
+    kind === 'business'
+      ? []
+      : parts.map(({ lastName, firstName }) => personQuery(at.board, lastName, firstName, at.filters));
+  const ofBusiness = (typed: string, at: Scope = request) =>
+    kind === 'person' ? [] : [businessQuery(at.board, typed, at.filters)];
+
+  /** The licenses of similar names, with the given names that were typed; else those of the surname alone. */
+  async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
+    const near = async (miss: LookupRequest) => {
+      const outcome = await lookUp(miss, publication, true);
+      return outcome.outcome === 'none' ? outcome : undefined;
+    };
+    const [person, business] = await Promise.all([
+      likeliest && near({ by: 'person', board, filters, ...likeliest }),
+      near({ by: 'business', board, filters, name }),
+    ]);
+    const [persons, businesses] = [person?.didYouMean ?? [], business?.didYouMean ?? []];
+    const [nearest = ''] = nearestSpellings(name, [...persons, ...businesses], 1);
+    const isPerson = persons.includes(nearest);
+    const parts = persons.map((text) => {
+      const { last, given } = nameParts(text);
+      return { lastName: last, firstName: given || likeliest?.firstName };
+    });
+    const found = isPerson
+      ? await list(ofPersons(parts), parts.map(personName))
+      : await list(
+          businesses.flatMap((each) => ofBusiness(each)),
+          businesses,
+        );
+    if (found.total > 0 || likeliest?.firstName === undefined || person?.surnameExists !== true) return found;
+    return list(ofPersons([{ lastName: likeliest.lastName }]), [likeliest.lastName]);
+  }
+
+  let miss: LookupOutcome | undefined;
+  for (const number of request.numbers) {
+    const outcome = await lookUp(number, publication, false);
+    if (outcome.outcome !== 'none') return { ...NONE, number: outcome };
+    if (outcome.reason !== 'unknown') {
+      return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
+    }
+    miss ??= outcome;
+  }
+  const texts = [name, ...Object.values(filters)];
+  if (texts.some((text = '') => fold(text).length > MAX_FOLDED_CHARACTERS)) return NONE;
+  const { readings, others } = readTypedPerson(name);
+  const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
+  const steps: (() => Promise<Listing>)[] = [
+    () => list([...ofPersons(readings), ...ofBusiness(name)]),
+    () => list(kind === 'person' ? [] : [businessWordsQuery(board, name, filters, 'all')]),
+    () => list([...ofPersons(readings, ANYWHERE), ...ofBusiness(name, ANYWHERE)], [], true),
+    ...others.map((other) => () => list(ofPersons([other]), [personName(other)])),
+  ];
+  if (suggest) {
+    if (number !== undefined) {
+      steps.push(async () => {
+        const { didYouMean: numbers } = await suggestedNumbers(number, publication);
+        return list(numbers.map(numberQuery), numbers, true);
+      });
+    }
+    steps.push(() => similar(readings[0]));
+  }
+  for (const step of steps) {
+    const found = await step();
+    if (found.total > 0) return { ...found, number: miss };
+  }
+  return { ...NONE, number: miss };
+}
+
+type Scope = Pick<ListRequest, 'board' | 'filters'>;
+const ANYWHERE: Scope = { board: undefined, filters: {} };
+
+/** Whether a text is rather a number than a name. */
+function isLikeNumber(text: string): boolean {
+  return text.replace(/\P{Nd}/gu, '').length * 2 >= fold(text).length;
+}
+
+function personName({ lastName, firstName }: PersonParts): string {
+  return firstName === undefined ? lastName : `${lastName}, ${firstName}`;
+}

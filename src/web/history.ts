@@ -1,0 +1,91 @@
+import type { ChangeCause, ChangeKind, HistoryChange } from '../changes/change.ts';
+import type { HistoryGap } from '../changes/feed.ts';
+import { type Html, html } from './page.ts';
+import { fieldLabel, inWords, longDate } from './words.ts';
+
+/** A change of a license, as far as a page shows it. */
+export type ShownChange = Pick<HistoryChange, 'date' | 'kind' | 'cause' | 'fields' | 'withdrawn'>;
+
+/** What is said of a change that the State did not make. */
+const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
+  data: undefined,
+  rejected_row: 'The State’s row could not be read on that day.',
+  rollback: 'This service went back to an earlier dataset. The board did nothing.',
+  release: 'A new version of this service reads the State’s data differently. The board did nothing.',
+};
+
+/** What came between is not known: the license may be another one when its row can be read again. */
+const READABLE_AGAIN =
+  'The State’s row can be read again. What the board did while it could not be read is not known here.';
+
+const KINDS: Readonly<Record<ChangeKind, string>> = {
+  added: 'The license appeared in the dataset.',
+  removed: 'The license was no longer in the dataset.',
+  changed: '',
+};
+
+/** Fields that say the same twice: the first of each pair is shown. */
+const TWINS: readonly (readonly [string, string])[] = [
+  ['raw_status', 'status'],
+  ['issue_date', 'extra_data.Issue Date'],
+  ['county', 'extra_data.County'],
+];
+
+/** Of which days the changes are known. */
+interface Known {
+  /** The run dates of the first dataset and of the one that the page is from. */
+  readonly since: string;
+  readonly date: string;
+  readonly gaps: readonly HistoryGap[];
+}
+
+/** What happened to a license between two datasets, the newest first, in words. */
+export function history(changes: readonly ShownChange[], { since, date, gaps }: Known): Html {
+  const entries = changes.flatMap((change, at) => netChange(change, changes.slice(at + 1)));
+  const between = `between the State’s data of ${longDate(since)} and of ${longDate(date)}`;
+  const none = gaps.length === 0 ? `No change ${between}.` : `No change is known ${between}.`;
+  return html`<section><h2>History</h2>
+${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date ? html`<p>${none}</p>` : ''}
+${gaps.map((gap) => html`<p class="hint">Changes between ${longDate(gap.after)} and ${longDate(gap.before)} are not known here.</p>`)}
+<p class="hint">Changes before ${longDate(since)} are not known here.</p></section>`;
+}
+
+/** A change, but for what a rollback has undone, and for the rollback where it did nothing else. */
+function netChange(change: ShownChange, before: readonly ShownChange[]): ShownChange[] {
+  if (change.withdrawn === true) return [];
+  if (change.cause !== 'rollback') return [change];
+  const end = before.findIndex(({ withdrawn }) => withdrawn !== true);
+  const undone = end < 0 ? before : before.slice(0, end);
+  if (undone.length === 0) return [change];
+  const names = new Set(undone.flatMap(({ fields }) => Object.keys(fields)));
+  const rest = Object.entries(change.fields).filter(([name]) => !names.has(name));
+  return change.kind === 'changed' && rest.length > 0
+    ? [{ ...change, fields: Object.fromEntries(rest) }]
+    : [];
+}
+
+function entry(change: ShownChange): Html {
+  const { date, kind, cause, fields } = change;
+  const sentences =
+    kind === 'changed' ? Object.entries(withoutTwins(fields)).map(fieldSentence) : [KINDS[kind]];
+  const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
+  return html`
+<li><strong><time datetime="${date}">${longDate(date)}</time></strong>${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
+    reason === undefined ? '' : html`<p class="hint">${reason}</p>`
+  }</li>`;
+}
+
+/** The fields without those that say what another one says. */
+export function withoutTwins<Change>(fields: Readonly<Record<string, Change>>): Record<string, Change> {
+  const twins = new Set(TWINS.flatMap(([shown, twin]) => (Object.hasOwn(fields, shown) ? [twin] : [])));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !twins.has(name)));
+}
+
+function fieldSentence([name, change]: [string, HistoryChange['fields'][string]]): string {
+  const label = fieldLabel(name);
+  const { before, after } = change;
+  if (change.erased === true) return `${label} changed. The State no longer publishes the values.`;
+  if (before === null) return `${label}: now ${inWords(after ?? '')}.`;
+  if (after === null) return `${label}: no longer given (it was ${inWords(before)}).`;
+  return `${label} changed from ${inWords(before)} to ${inWords(after)}.`;
+}

@@ -1,0 +1,209 @@
+import { raw } from 'hono/html';
+import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf } from '../answers/view.ts';
+import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { endorsementsToTell } from '../licenses/cautions.ts';
+import { numberKey } from '../licenses/fold.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
+import type { Miss } from '../licenses/lookup.ts';
+import type { RowFields } from '../licenses/row-lookup.ts';
+import { boardAction, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import type { ListRow } from '../records/saved-records.ts';
+import type { RosterResult } from '../rosters/roster.ts';
+import { licenseLink, searchAddress } from './addresses.ts';
+import { dataTable, type Html, html, NOTHING } from './page.ts';
+import { statusTags } from './verdict.ts';
+import { count, counted, longDate, properCase, shortDate } from './words.ts';
+
+/** What is stored and shown of a license's extra data: what its cautions depend on. */
+const STANDING_LABELS: ReadonlySet<string> = new Set([
+  EXTRA_DATA_LABELS.boardAction,
+  EXTRA_DATA_LABELS.endorsedLicense,
+  ...Object.values(ENDORSED_LICENSE_LABELS),
+]);
+
+type RowLicense = ListRow['licenses'][number];
+
+function rowLicense(license: LicenseRecord): RowLicense {
+  const { board, license_number, full_name, license_type, status, raw_status } = license;
+  const { expiry_date, issue_date } = license;
+  const standing = Object.entries(license.extra_data).filter(
+    ([label]) => STANDING_LABELS.has(label) || label.startsWith('Endorsement '),
+  );
+  return {
+    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date, issue_date },
+    extra_data: Object.fromEntries(standing),
+  };
+}
+
+/** A row of a list, by what its columns mean. */
+export interface SentRow {
+  /** As a spreadsheet numbers it. */
+  readonly number: number;
+  readonly fields: RowFields;
+}
+
+/** A row beside what was found for it. */
+export function listRow({ view }: RosterResult, { number, fields }: SentRow): ListRow {
+  const licenses = view.records.map(rowLicense);
+  const row = { row: number, fields, need: needOf(view), licenses, near: [] };
+  switch (view.outcome) {
+    case 'found': {
+      const { record, foundBy, origin } = view;
+      // The tags beside it say the others.
+      const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
+      const sentences = [
+        ...recordSentences(record, { cautions, notes: [] }, origin.today),
+        ...endorsementsToTell(record).map(
+          ({ number: of, type, standing }) =>
+            `Endorsement ${of ?? type ?? ''}: ${standing.raw_status ?? 'no status given'}.`,
+        ),
+      ];
+      return {
+        ...row,
+        ...(record.name_match !== undefined && { name_match: record.name_match }),
+        note: [...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []), ...sentences].join(' '),
+      };
+    }
+    case 'ambiguous':
+      return { ...row, note: sentencesOf(view, 'page').join(' ') };
+    case 'invalid':
+      return { ...row, note: inPlainWords(view.detail) };
+    case 'not_found':
+      return { ...row, ...missed(view.miss, view.origin.date) };
+  }
+}
+
+/** The lookup names its fields; a row has columns. */
+function inPlainWords(detail: string): string {
+  return detail.replace(
+    /^(license_number|last_name|first_name|business_name|license_type|status|city|county) /,
+    (field) => `The ${field.replace('_', ' ')}`,
+  );
+}
+
+function missed(miss: Miss, date: string): Pick<ListRow, 'note' | 'near'> {
+  const { request, reason, didYouMean, ofTheName = [] } = miss;
+  const isOffered = request.by === 'number' && reason === 'unknown';
+  const said = missMessage(isOffered ? { ...miss, didYouMean: [] } : miss, longDate(date), 'page');
+  if (isOffered && ofTheName.length > 0) {
+    return { note: `${said} A license with a similar number has the name.`, near: [...ofTheName] };
+  }
+  const isName = request.by !== 'number' && didYouMean.length > 0;
+  const note = isName ? `${said} Similar names: ${didYouMean.join('; ')}.` : said;
+  return { note, near: isOffered ? [...didYouMean] : [] };
+}
+
+function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
+  return rows.filter((row) => row.need === need);
+}
+
+/** `6 of 10 need attention`, or that all are clear. */
+export function listTitle(rows: readonly ListRow[]): string {
+  const toDo = rows.length - rowsOf(rows, 'clear').length;
+  if (toDo === 0) return rows.length === 1 ? 'The row is clear' : `All ${count(rows.length)} rows are clear`;
+  return `${count(toDo)} of ${count(rows.length)} ${toDo === 1 ? 'needs' : 'need'} attention`;
+}
+
+const HEADINGS: Readonly<Record<Need, string>> = { ...NEED_WORDS, attention: 'Look at each of these' };
+
+const EXPLAINED: Readonly<Record<Need, string>> = {
+  attention: '',
+  not_found:
+    'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
+  invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
+  clear:
+    'Active and not expired, without a caution in the State’s data; the name fits where one was sent. Where the State says nothing of board actions, the row says so.',
+};
+
+/** A browser cannot go back to the answer of a form without sending the form again. */
+const NEW_TAB = raw(' target="_blank" rel="noopener"');
+
+/** The rows under a heading for each need, problems first, what was sent beside what was found. */
+export function rowSections(rows: readonly ListRow[], today: string): Html {
+  const filled = NEEDS.filter((need) => rowsOf(rows, need).length > 0);
+  return html`${
+    filled.length > 2
+      ? html`<nav class="no-print" aria-label="Sections"><ul class="inline">${filled.map((need) => html`<li><a href="#${need}">${HEADINGS[need]} (${rowsOf(rows, need).length})</a></li>`)}</ul></nav>`
+      : NOTHING
+  }${filled.map(
+    (need) => html`
+<section id="${need}"><h2>${HEADINGS[need]}: ${counted(rowsOf(rows, need).length, 'row')}</h2>
+${EXPLAINED[need] === '' ? NOTHING : html`<p class="hint">${EXPLAINED[need]}</p>`}
+${rowTable(need, rowsOf(rows, need), today)}</section>`,
+  )}`;
+}
+
+function rowTable(need: Need, rows: readonly ListRow[], today: string): Html {
+  const hasLicenses = rows.some(({ licenses }) => licenses.length > 0);
+  const hasNotes = rows.some(({ note }) => note !== '');
+  const found = hasLicenses ? ['Found', 'Status', 'Expires'] : [];
+  return dataTable(
+    `${HEADINGS[need]}: what was sent beside what was found`,
+    ['Row', 'You sent', ...found, ...(hasNotes ? ['Note'] : [])],
+    rows.map((row) => [
+      String(row.row),
+      sentCell(row.fields),
+      ...(hasLicenses ? foundCells(row, today) : []),
+      ...(hasNotes ? [noteCell(row)] : []),
+    ]),
+  );
+}
+
+/** The name of a row, as it was sent. */
+function sentName({ name, last_name, first_name, business_name }: RowFields): string | undefined {
+  const parts = [last_name, first_name].filter((part) => part !== undefined).join(', ');
+  return parts || (name ?? business_name);
+}
+
+/** What was sent for whom. */
+function sentCell(fields: RowFields): Html {
+  const lines = [sentName(fields), fields.license_number, fields.board, fields.reference];
+  return html`<div>${lines
+    .filter((line) => line !== undefined)
+    .map((line, at) => (at === 0 ? html`<b>${line}</b>` : html`<br>${line}`))}</div>`;
+}
+
+function foundCells(row: ListRow, today: string): (Html | string)[] {
+  const [only, another] = row.licenses;
+  if (only === undefined) return ['', '', ''];
+  if (another !== undefined) {
+    const name = sentName(row.fields) ?? row.fields.license_number;
+    const licenses = row.licenses.map(
+      (license) =>
+        html`<p>${properCase(license.full_name)}<br>${numberLink(license)} ${statusTags(license, today)}</p>`,
+    );
+    return [
+      html`<div>${licenses}<p><a href="${searchAddress({ q: name })}"${NEW_TAB}>All with this name</a></p></div>`,
+      '',
+      '',
+    ];
+  }
+  const saysNothing = row.need === 'clear' && boardAction(only) === '';
+  return [
+    html`<div><b>${properCase(only.full_name)}</b><br>${numberLink(only)}</div>`,
+    html`<div>${statusTags(only, today, row.name_match)}${saysNothing ? html`<br><span class="hint">Board action: not given by the State</span>` : NOTHING}</div>`,
+    only.expiry_date === null ? 'Not given' : shortDate(only.expiry_date),
+  ];
+}
+
+function numberLink(license: RowLicense): Html {
+  return licenseLink(license, license.license_number, NEW_TAB);
+}
+
+function noteCell({ note, near, fields }: ListRow): Html | string {
+  if (note === '') return '';
+  const number = fields.license_number ?? '';
+  const isZeroLost = near.some((each) => isWithoutZeros(number, each));
+  const links = near.map(
+    (each, at) =>
+      html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}"${NEW_TAB}>${each}</a>`,
+  );
+  return html`<div>${note}${near.length === 0 ? NOTHING : html` Did you mean ${links}?`}${isZeroLost ? ' Spreadsheets drop the zeros at the ends of a number.' : ''}</div>`;
+}
+
+/** Whether one number is the other without the zeros at its start or, after a point, at its end. */
+function isWithoutZeros(typed: string, existing: string): boolean {
+  const [key, whole] = [numberKey(typed), numberKey(existing)];
+  if (key === '' || key.length >= whole.length) return false;
+  return whole.replace(/^0+/, '') === key || (typed.includes('.') && whole.replace(/0+$/, '') === key);
+}

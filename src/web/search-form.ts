@@ -1,0 +1,181 @@
+import { raw } from 'hono/html';
+import { z } from 'zod';
+import { BOARDS, boardByName } from '../licenses/boards.ts';
+import { FILTER_NAMES, mapFilters } from '../licenses/filters.ts';
+import { fold, visibleText } from '../licenses/fold.ts';
+import { MAX_CHARACTERS, MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
+import { readTypedPerson } from '../licenses/names.ts';
+import { isLikeNumber } from '../licenses/number-forms.ts';
+import { PRIMARY_STATUSES } from '../licenses/status.ts';
+import type { Counts } from '../lookup/facets.ts';
+import type { ListRequest } from '../lookup/lists.ts';
+import { PAGE_SIZE } from '../lookup/search.ts';
+import { boardByCode } from './addresses.ts';
+import { type Choice, type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
+import { count } from './words.ts';
+
+/** The pages of the first matches of a name, as many as a lookup returns. */
+export const MAX_PAGES = MAX_MATCHES / PAGE_SIZE;
+
+/** The fields of a search, in the order of its address. */
+const FIELDS = ['q', 'board', 'kind', ...FILTER_NAMES, 'page'] as const;
+
+type FieldName = (typeof FIELDS)[number];
+
+/** What a visitor typed and chose, without blanks around it; never empty. */
+export type SearchFields = { readonly [Name in FieldName]?: string };
+
+/** Every field may be absent. One that is there twice is a list. */
+const query = z.partialRecord(z.enum(FIELDS), z.union([z.string(), z.array(z.string())]));
+
+/**
+ * Reads the fields in the address of the form, whatever they are.
+ *
+ * @returns the fields, what is wrong with single ones, and whether some are empty, as a browser sends them
+ */
+export function readSearch(given: Readonly<Record<string, unknown>>) {
+  const known = FIELDS.filter((name) => Object.hasOwn(given, name));
+  const typed = query.parse(Object.fromEntries(known.map((name) => [name, given[name]])));
+  const fields: { [Name in FieldName]?: string } = {};
+  const problems: FieldProblem[] = [];
+  for (const name of known) {
+    const [first = '', another] = [typed[name] ?? ''].flat();
+    const text = visibleText(first).trim();
+    if (text !== '') fields[name] = text;
+    const words = another === undefined ? problemOfText(name, text) : 'Fill in this field once.';
+    if (words !== undefined) problems.push({ field: name, words });
+  }
+  if (fields.q === undefined && problems.length === 0 && known.some((name) => name !== 'board')) {
+    problems.push({ field: 'q', words: 'Type a license number, or the name of a person or of a business.' });
+  }
+  return { fields, problems, hasEmptyFields: known.some((name) => fields[name] === undefined) };
+}
+
+function problemOfText(name: FieldName, text: string): string | undefined {
+  if (text.length > MAX_CHARACTERS) return `Type at most ${MAX_CHARACTERS} characters.`;
+  if (text === '' || name === 'page' || name === 'kind') return undefined;
+  if (name === 'board') {
+    return boardByCode(text) === undefined ? 'Choose a board from the list, or all boards.' : undefined;
+  }
+  return /[\p{L}\p{N}]/u.test(text) && fold(text) !== '' ? undefined : 'Type at least one letter or digit.';
+}
+
+/** What the fields ask for. @param suggest whether to look for what may have been meant */
+export function listRequest(fields: SearchFields & { readonly q: string }, suggest: boolean): ListRequest {
+  const board = fields.board === undefined ? undefined : boardByCode(fields.board);
+  const filters = mapFilters((_, name) => fields[name]);
+  const kind = KINDS.find((each) => each === fields.kind);
+  const numbers = numbersOf(fields.q).map((number) => ({ ...number, board }));
+  return { numbers, name: fields.q, board, kind, filters, page: pageOf(fields), suggest };
+}
+
+const KINDS = ['person', 'business'] as const;
+
+/** Words around a number that are neither of it nor a name. */
+const NUMBER_WORDS = /(?<![\p{L}\p{N}])(?:licen[sc]es?|lic|numbers?|no|nr)(?![\p{L}\p{N}])[.:#]*|[#№:]/giu;
+
+/** The numbers that a text with a digit may be: all of it; the one in it, with a name beside it where there is one. */
+function numbersOf(typed: string): NumberRequest[] {
+  if (!/\p{Nd}/u.test(typed)) return [];
+  const number = (text: string): NumberRequest => ({ by: 'number', number: text, businessOnly: false });
+  const text = typed.replace(NUMBER_WORDS, ' ').trim();
+  const words = text.split(/[\s,;]+/);
+  const [only = '', another] = words.filter(isLikeNumber);
+  const whole = text === typed || text === '' ? [number(typed)] : [number(typed), number(text)];
+  if (only === '' || another !== undefined || words.length < 2) return whole;
+  const name = text.replace(only, ' ').replace(/^[\s,;]+|[\s,;]+$/g, '');
+  // `MD 35.000869` has a credential beside the number, and no name.
+  const isName = !/\p{Nd}/u.test(name) && readTypedPerson(name).readings.length > 0;
+  return [...whole, isName ? { ...number(only), name: { wholeName: name } } : number(only)];
+}
+
+/** The number of the page asked for; the first where there is no such page. */
+export function pageOf({ page }: SearchFields): number {
+  const number = /^\d{1,4}$/.test(page ?? '') ? Number(page) : 1;
+  return number >= 1 && number <= MAX_PAGES ? number : 1;
+}
+
+const BOX_HINT = 'A number or a name, such as RN.987654321 or Maria Garcia; no profession';
+
+/** What the form shows beside what was typed. */
+interface FormOptions {
+  readonly problems?: readonly FieldProblem[];
+  /** Those of the board that is chosen. */
+  readonly licenseTypes?: readonly string[];
+  /** Of the list below the form: how many licenses each choice leaves. */
+  readonly counts?: Counts | undefined;
+}
+
+/** The form with what was typed, on every page of a search: one box, and filters. */
+export function searchForm(
+  fields: SearchFields,
+  { problems = [], licenseTypes = [], counts }: FormOptions = {},
+): Html {
+  const chosen = FIELDS.filter((name) => name !== 'q' && name !== 'page' && fields[name] !== undefined);
+  const isOpen = problems.some(({ field }) => field !== 'q');
+  const text = (id: FieldName, label: string, hint?: string) =>
+    formField(
+      { id, label, hint, problems },
+      (attributes) =>
+        html`<input${attributes} name="${id}" value="${fields[id] ?? ''}" autocomplete="off" autocapitalize="off" spellcheck="false">`,
+    );
+  const choice = (id: keyof Counts, label: string, all: string, values: readonly Choice[]) =>
+    formField({ id, label, problems }, (attributes) =>
+      select(
+        attributes,
+        id,
+        [{ value: '', words: all }, ...counted(values, fields[id], counts?.[id])],
+        fields[id],
+      ),
+    );
+  const filters = mapFilters(({ label, hint }, name) => {
+    if (name === 'status') return choice('status', label, 'Any status', PRIMARY_STATUSES.map(sameWords));
+    const types = name === 'license_type' ? [...(counts?.license_type.keys() ?? licenseTypes)] : [];
+    return types.length > 0
+      ? choice('license_type', label, 'Any type', types.map(sameWords))
+      : text(name, label, hint);
+  });
+  const kinds = [
+    { value: 'person', words: 'Persons' },
+    { value: 'business', words: 'Businesses' },
+  ];
+  return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
+<div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
+<details class="filters"${isOpen ? raw(' open') : NOTHING}><summary>Filters: board, kind, type, status, city, county${chosen.length === 0 ? '' : ` (${chosen.length} chosen)`}</summary>
+<div>${choice('board', 'Board', 'All 24 boards', boardChoices())}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
+</details>
+</form>`;
+}
+
+function sameWords(value: string): Choice {
+  return { value, words: value };
+}
+
+/** The choices that leave a license, with how many; all of them where one is chosen, or nothing was counted. */
+function counted(
+  choices: readonly Choice[],
+  chosen: string | undefined,
+  counts: ReadonlyMap<string, number> | undefined,
+): readonly Choice[] {
+  const all =
+    chosen === undefined || choices.some(({ value }) => value === chosen)
+      ? choices
+      : [...choices, sameWords(chosen)];
+  if (chosen !== undefined || counts === undefined) return all;
+  return all.flatMap(({ value, words }) => {
+    const licenses = counts.get(boardByCode(value)?.name ?? value);
+    return licenses === undefined ? [] : [{ value, words: `${words} (${count(licenses)})` }];
+  });
+}
+
+/** The boards by name, after what is said where none is chosen. */
+export function boardChoices(nothingChosen?: string): readonly Choice[] {
+  const boards = BOARDS.map(({ code, name }) => ({ value: code, words: name }));
+  const sorted = boards.toSorted((one, other) => (one.words < other.words ? -1 : 1));
+  return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
+}
+
+/** A license of a board that the catalog does not have is only listed. */
+export function hasPage({ board }: { readonly board: string }): boolean {
+  return boardByName(board) !== undefined;
+}

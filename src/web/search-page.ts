@@ -1,0 +1,228 @@
+import { missMessage } from '../answers/words.ts';
+import type { Route } from '../http/route.ts';
+import { BOARDS } from '../licenses/boards.ts';
+import { fold } from '../licenses/fold.ts';
+import { type LicenseRecord, licensePath } from '../licenses/license.ts';
+import { type LookupOutcome, MAX_MATCHES, type NotFoundReason } from '../licenses/lookup.ts';
+import type { Listing } from '../lookup/lists.ts';
+import { PAGE_SIZE } from '../lookup/search.ts';
+import type { LivePublication } from '../publications/live.ts';
+import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
+import { alert, dataTable, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { addressOfRecord } from './record-pages.ts';
+import {
+  hasPage,
+  listRequest,
+  MAX_PAGES,
+  pageOf,
+  readSearch,
+  type SearchFields,
+  searchForm,
+} from './search-form.ts';
+import { statusTags } from './verdict.ts';
+import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
+
+const START_TITLE = 'Look up a license';
+
+/** GET /: the form, and the result of the search that the address holds. */
+export function searchPage({ lookups, records, page, origin, today, live }: PageServices): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    handle: async (ctx) => {
+      const { fields, problems, hasEmptyFields } = readSearch(ctx.query);
+      const { q, board: code } = fields;
+      const board = code === undefined ? undefined : boardByCode(code);
+      const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
+      const start = { title: START_TITLE, origin: origin(), hasSearch: true };
+      if (problems.length > 0) {
+        ctx.status = 400;
+        const body = searchForm(fields, { problems, licenseTypes });
+        return page.send(ctx, { ...start, problems, body, isPrivate: true });
+      }
+      if (q === undefined) {
+        return page.send(ctx, { ...start, body: startPage(searchForm(fields, { licenseTypes })) });
+      }
+      if (hasEmptyFields) return redirect(searchAddress(fields));
+      const kinds = kindsOfLicense(q, live());
+      const answer = await lookups.list(listRequest({ ...fields, q }, kinds.length === 0));
+      const { listing, date, isSampleData } = answer;
+      const { number, total } = listing;
+      ctx.state.outcome = outcomeOf(listing);
+      if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
+        return redirect(licensePath(number.record));
+      }
+      // A code is looked for last: where a license has the number or the name, it is what was meant.
+      const isUnknown = number?.outcome !== 'found' && reasonOf(listing) === 'unknown';
+      const hasAsTyped = !isUnknown || (total > 0 && listing.shown.length === 0);
+      const record = hasAsTyped ? undefined : await addressOfRecord(records, q);
+      if (record !== undefined) {
+        ctx.state.outcome = 'found';
+        return redirect(record);
+      }
+      const typed = { fields, date, today: today(), kinds };
+      const { counts } = listing;
+      const body = html`${searchForm(fields, { licenseTypes, counts: listing.ignoresFilters ? undefined : counts })}
+${resultOf(listing, typed)}`;
+      const title = titleOf(listing, q);
+      return page.send(ctx, { ...start, title, origin: { date, isSampleData }, body, isPrivate: true });
+
+      function redirect(address: string): void {
+        ctx.status = 303;
+        ctx.redirect(address);
+      }
+    },
+  };
+}
+
+function startPage(form: Html): Html {
+  return html`<p>Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all ${BOARDS.length} licensing boards at once.</p>
+${form}
+<h2><a href="/roster">Check a whole list</a></h2>
+<p>Paste names or license numbers from a spreadsheet. What needs attention comes first.</p>
+<h2><a href="/data">How current is this?</a></h2>
+<p>What is in the State’s data, of which day it is, and what changed in it lately.</p>`;
+}
+
+const MIN_KIND_LETTERS = 4;
+
+/** The words of a text that are words of license types: `massage`, `therapist`. One beside others may be a surname. */
+function kindsOfLicense(typed: string, live: LivePublication | undefined): readonly string[] {
+  const types = new Set(
+    [...(live?.licenseTypes.values() ?? [])].flat().flatMap((type) => type.split(/[^\p{L}]+/u).map(fold)),
+  );
+  const words = typed.split(/[^\p{L}]+/u).filter((word) => word.length >= MIN_KIND_LETTERS);
+  const kinds = words.filter((word) => types.has(fold(word)));
+  return kinds.length > 1 || kinds.length === words.length ? kinds : [];
+}
+
+function outcomeOf({ number, total }: Listing): LookupOutcome['outcome'] {
+  if (number?.outcome === 'found' || total === 1) return 'found';
+  return total === 0 ? 'none' : 'several';
+}
+
+/** Why no license has the text as its number. */
+function reasonOf({ number }: Listing): NotFoundReason {
+  return number?.outcome === 'none' ? number.reason : 'unknown';
+}
+
+const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
+  ambiguous: 'More than one license for',
+  removed: 'No longer in the State’s data:',
+  unreadable: 'Not readable in the State’s data:',
+};
+
+function titleOf(listing: Listing, typed: string): string {
+  const { number, total, shown } = listing;
+  if (number?.outcome === 'found') return `1 license for ${typed}`;
+  const title = TITLES[reasonOf(listing)];
+  if (title !== undefined) return `${title} ${typed}`;
+  if (total === 0) return `No license found for ${typed}`;
+  const [only, another] = shown;
+  if (only === undefined) return `${counted(total, 'license')} for ${typed}`;
+  return another === undefined ? `Showing ${only}` : `Showing what is similar to ${typed}`;
+}
+
+/** What every part of the result depends on. */
+interface Shown {
+  readonly fields: SearchFields;
+  readonly date: string;
+  /** The date in Ohio. */
+  readonly today: string;
+  /** The words typed that are kinds of licenses. */
+  readonly kinds: readonly string[];
+}
+
+function resultOf(listing: Listing, shown: Shown): Html {
+  const { number, licenses, total } = listing;
+  const { fields, date, today } = shown;
+  if (number?.outcome === 'found') {
+    const { record, nameMatch } = number;
+    const warning = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
+    return html`${nameMatch === false ? alert('caution', warning) : NOTHING}${licenseTable([record], today, nameMatch)}`;
+  }
+  if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
+    return html`<p>${missMessage(number, longDate(date), 'page')}</p>`;
+  }
+  if (total === 0) {
+    return html`<p>${nothing(fields, date)} Check the spelling${fields.board === undefined ? '' : ', and the filters'}.</p>
+${kindsHint(shown)}<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
+  }
+  return html`${whyShown(listing, shown)}
+${
+  licenses.length === 0
+    ? html`<p>There is no page ${pageOf(fields)}. <a href="${searchAddress({ ...fields, page: undefined })}">Go to the first page</a></p>`
+    : licenseTable(licenses, today)
+}
+${pageLinks(total, fields)}`;
+}
+
+/** What was searched in which dataset; it never says "unlicensed". */
+function nothing(fields: SearchFields, date: string): string {
+  return `Nothing in the State’s data of ${longDate(date)} has the number or the name “${fields.q}”.`;
+}
+
+function kindsHint({ kinds }: Shown): Html {
+  if (kinds.length === 0) return NOTHING;
+  const words = listed(kinds.map((kind) => `“${kind}”`));
+  return html`<p>${words} ${kinds.length === 1 ? 'is a kind' : 'are kinds'} of license. The box takes a number or a name: type a name, and choose the license type and the city among the filters.</p>
+`;
+}
+
+/** What the list is of, where it is not of what was typed. */
+function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, date }: Shown): Html {
+  if (number?.outcome === 'none' && number.reason !== 'unknown') {
+    const board = boardByCode(fields.board ?? '');
+    const words =
+      number.reason === 'other_board'
+        ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
+        : 'Choose the license that you mean.';
+    return html`<p>${words}</p>`;
+  }
+  const compare =
+    'Compare the whole name, the place and the type before you take a license for the one you mean.';
+  if (shown.length > 0) {
+    return html`<p>${nothing(fields, date)} Showing <strong>${listed(shown)}</strong>. ${compare}</p>`;
+  }
+  if (ignoresFilters) {
+    return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress({ q: fields.q })}">Remove the filters</a></p>`;
+  }
+  return total === 1
+    ? html`<p>${compare}</p>`
+    : html`<p>${compare} Exact names come first, then active licenses.</p>`;
+}
+
+const COLUMNS = ['Name', 'Number', 'Type', 'Status', 'Expires', 'Place'];
+
+/** The licenses as a table. On a phone a row becomes a card. */
+function licenseTable(licenses: readonly LicenseRecord[], today: string, nameMatch?: boolean): Html {
+  return dataTable(
+    'Licenses',
+    COLUMNS,
+    licenses.map((license) => [
+      licenseLink(license, properCase(license.full_name)),
+      license.license_number,
+      html`<div>${license.license_type} <span class="hint">${license.board}</span></div>`,
+      html`<div>${statusTags(license, today, nameMatch)}</div>`,
+      license.expiry_date === null ? 'Not given' : shortDate(license.expiry_date),
+      // `Columbus, OH`
+      [license.city && properCase(license.city), license.state].filter(Boolean).join(', '),
+    ]),
+  );
+}
+
+/** Links to the pages before and after. */
+function pageLinks(total: number, fields: SearchFields): Html {
+  const pages = Math.min(Math.ceil(total / PAGE_SIZE), MAX_PAGES);
+  if (pages < 2) return NOTHING;
+  const current = pageOf(fields);
+  const link = (page: number, words: string, rel: string) =>
+    page < 1 || page > pages
+      ? NOTHING
+      : html`<a href="${searchAddress({ ...fields, page: page === 1 ? undefined : String(page) })}" rel="${rel}">${words}</a>`;
+  return html`<nav class="row no-print" aria-label="Pages">${link(current - 1, 'Previous', 'prev')}<span>Page ${current} of ${pages}</span>${link(current + 1, 'Next', 'next')}</nav>${
+    total <= MAX_MATCHES
+      ? NOTHING
+      : html`<p class="hint">Only the first ${MAX_MATCHES} of ${count(total)} are listed. Choose filters to see others.</p>`
+  }`;
+}
