@@ -59,13 +59,15 @@ export async function writeReport(path: string, result: Reported): Promise<void>
   const { publication, state, checks, values } = result;
   const reasons = 'reasons' in result ? result.reasons : result.overridden;
   const notes = 'notes' in result ? result.notes : [];
-  const rows = Object.entries(values).flatMap(([board, { licenses, blank, unknown }]) =>
-    [...new Set([...Object.keys(blank), ...Object.keys(unknown)])].sort().map((column) => {
-      const count = blank[column] ?? 0;
+  const rows = Object.entries(values).flatMap(([board, { licenses, ...counts }]) => {
+    const blank = new Map(Object.entries(counts.blank));
+    const unknown = new Map(Object.entries(counts.unknown));
+    return [...new Set([...blank.keys(), ...unknown.keys()])].sort().map((column) => {
+      const count = blank.get(column) ?? 0;
       const percent = licenses === 0 ? '' : `${((100 * count) / licenses).toFixed(1)} %`;
-      return [board, column, grouped(licenses), grouped(count), percent, grouped(unknown[column] ?? 0)];
-    }),
-  );
+      return [board, column, grouped(licenses), grouped(count), percent, grouped(unknown.get(column) ?? 0)];
+    });
+  });
   const text = [
     `# Publication ${publication}: ${state.replaceAll('_', ' ')}`,
     ...list(reasons),

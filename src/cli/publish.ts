@@ -23,7 +23,7 @@ import { appendEvent, type Check, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { checkTable, isAcceptable, isRefusing, writeReport } from './checks.ts';
+import { checkTable, closeChecks, isAcceptable, isRefusing, writeReport } from './checks.ts';
 import { grouped, print, printError, printJson, sumOf } from './output.ts';
 import { progressDisplay } from './progress.ts';
 import { type JsonOption, withOpenSearch } from './store-command.ts';
@@ -305,6 +305,8 @@ async function printResult(result: Report, options: PublishOptions): Promise<voi
     print('Would go live.');
     for (const reason of result.reasons) print(`Accepted: ${reason}`);
     for (const note of result.notes) print(note);
+    const close = closeChecks(result.checks);
+    if (close.length > 0) print(['', 'What came close:', ...checkTable(close)]);
     return;
   }
   if (result.state !== 'live') {
