@@ -313,7 +313,9 @@ async function printResult(result: Report, options: PublishOptions): Promise<voi
     const [first = '', ...others] = result.reasons;
     printError([`${ENDS[result.state]}: ${first}`, ...others]);
     const failed = result.checks.filter(isRefusing);
-    if (failed.length > 0) printError(['', ...checkTable(failed), '', ...nextCommands(result, options)]);
+    const counted = failed.filter(({ before }) => before !== undefined);
+    if (counted.length > 0) printError(['', ...checkTable(counted)]);
+    if (failed.length > 0) printError(['', ...nextCommands(result, options)]);
     return;
   }
   print(
