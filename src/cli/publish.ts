@@ -292,7 +292,10 @@ type Report =
 
 async function printResult(result: Report, options: PublishOptions): Promise<void> {
   process.exitCode = EXIT_CODES[result.state];
-  if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
+  if (options.report !== undefined && 'values' in result) {
+    const reported = result.state === 'live' ? { ...result, reasons: result.overridden } : result;
+    await writeReport(options.report, reported);
+  }
   if (options.json === true) {
     printJson(result);
     return;
