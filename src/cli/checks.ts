@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import refusals from '../../data/refusals.json' with { type: 'json' };
-import type { CheckResult, PublishResult } from '../publications/history.ts';
-import type { Check } from '../publications/ledger.ts';
+import type { Check, LedgerEvent } from '../publications/ledger.ts';
 import { grouped, printable, table } from './output.ts';
 
 /** Whether a guard refuses by this check. */
@@ -52,20 +51,28 @@ export function closeChecks(checks: readonly Check[]): Check[] {
     .toSorted((one, other) => closeness(other) - closeness(one));
 }
 
-type Reported = Extract<PublishResult | CheckResult, { readonly checks: unknown; readonly values: unknown }>;
+interface Reported {
+  readonly publication: string;
+  readonly state: string;
+  /** Why it was refused, or what was accepted or forced. */
+  readonly reasons?: readonly string[] | undefined;
+  readonly notes?: readonly string[] | undefined;
+  readonly checks?: readonly Check[] | undefined;
+  readonly values?: LedgerEvent['values'] | undefined;
+}
 
 /** Writes what the guards found, and the blank and unknown values, as Markdown. */
 export async function writeReport(path: string, result: Reported): Promise<void> {
-  const { publication, state, checks, values } = result;
-  const reasons = 'reasons' in result ? result.reasons : result.overridden;
-  const notes = 'notes' in result ? result.notes : [];
-  const rows = Object.entries(values).flatMap(([board, { licenses, blank, unknown }]) =>
-    [...new Set([...Object.keys(blank), ...Object.keys(unknown)])].sort().map((column) => {
-      const count = blank[column] ?? 0;
+  const { publication, state, reasons = [], notes = [], checks = [], values = {} } = result;
+  const rows = Object.entries(values).flatMap(([board, { licenses, ...counts }]) => {
+    const blank = new Map(Object.entries(counts.blank));
+    const unknown = new Map(Object.entries(counts.unknown));
+    return [...new Set([...blank.keys(), ...unknown.keys()])].sort().map((column) => {
+      const count = blank.get(column) ?? 0;
       const percent = licenses === 0 ? '' : `${((100 * count) / licenses).toFixed(1)} %`;
-      return [board, column, grouped(licenses), grouped(count), percent, grouped(unknown[column] ?? 0)];
-    }),
-  );
+      return [board, column, grouped(licenses), grouped(count), percent, grouped(unknown.get(column) ?? 0)];
+    });
+  });
   const text = [
     `# Publication ${publication}: ${state.replaceAll('_', ' ')}`,
     ...list(reasons),

@@ -13,7 +13,7 @@ import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { followRenumbered } from '../subscriptions/subscription.ts';
-import { checkTable, closeChecks, isRefusing } from './checks.ts';
+import { checkTable, closeChecks, isRefusing, writeReport } from './checks.ts';
 import type { DiffOptions } from './diff.ts';
 import { acceptable, day, reason } from './options.ts';
 import { grouped, print, printJson, sumOf, table, totalTime } from './output.ts';
@@ -97,12 +97,14 @@ function showCommand(): Command {
     .description('one publication: its events, times, counts, and the rows that it rejected')
     .argument('<publication>', 'its id')
     .option('--rejects <file>', 'write the rows that were rejected to a CSV file')
+    .option('--report <file>', 'write what the guards found, and blank and unknown values, as Markdown')
     .option('--changes [file]', 'write what changed to a CSV file; changes-ID.csv unless named')
     .option(...JSON_OPTION)
     .action((id: string, options: ShowOptions, command: Command) =>
       withOpenSearch(async (store) => {
         const isJson = command.optsWithGlobals<JsonOption>().json === true;
         const found = await publicationDetails(store, id);
+        if (options.report !== undefined) await writeReport(options.report, found.summary);
         const rejects =
           options.rejects === undefined ? undefined : await writeRejects(store, id, options.rejects);
         const changes =
@@ -134,6 +136,7 @@ function diffCommand(checkFiles: CheckFiles): Command {
 }
 
 interface ShowOptions {
+  readonly report?: string;
   readonly rejects?: string;
   readonly changes?: string | true;
 }

@@ -23,7 +23,7 @@ import { appendEvent, type Check, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { checkTable, isAcceptable, isRefusing, writeReport } from './checks.ts';
+import { checkTable, closeChecks, isAcceptable, isRefusing, writeReport } from './checks.ts';
 import { grouped, print, printError, printJson, sumOf } from './output.ts';
 import { progressDisplay } from './progress.ts';
 import { type JsonOption, withOpenSearch } from './store-command.ts';
@@ -292,7 +292,10 @@ type Report =
 
 async function printResult(result: Report, options: PublishOptions): Promise<void> {
   process.exitCode = EXIT_CODES[result.state];
-  if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
+  if (options.report !== undefined && 'values' in result) {
+    const reported = result.state === 'live' ? { ...result, reasons: result.overridden } : result;
+    await writeReport(options.report, reported);
+  }
   if (options.json === true) {
     printJson(result);
     return;
@@ -305,13 +308,17 @@ async function printResult(result: Report, options: PublishOptions): Promise<voi
     print('Would go live.');
     for (const reason of result.reasons) print(`Accepted: ${reason}`);
     for (const note of result.notes) print(note);
+    const close = closeChecks(result.checks);
+    if (close.length > 0) print(['', 'What came close:', ...checkTable(close)]);
     return;
   }
   if (result.state !== 'live') {
     const [first = '', ...others] = result.reasons;
     printError([`${ENDS[result.state]}: ${first}`, ...others]);
     const failed = result.checks.filter(isRefusing);
-    if (failed.length > 0) printError(['', ...checkTable(failed), '', ...nextCommands(result, options)]);
+    const counted = failed.filter(({ before }) => before !== undefined);
+    if (counted.length > 0) printError(['', ...checkTable(counted)]);
+    if (failed.length > 0) printError(['', ...nextCommands(result, options)]);
     return;
   }
   print(

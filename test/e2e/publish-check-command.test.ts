@@ -81,7 +81,10 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   expect(live.checks).toContainEqual(
     expect.objectContaining({ column: 'PARCEL_CITY', passed: false, accepted: true }),
   );
-  const shown = JSON.parse((await cli.run('publications', 'show', live.publication, '--json')).stdout);
+  const again = join(cli.environment.folder, 'again.md');
+  const show = ['publications', 'show', live.publication, '--json', '--report', again];
+  const shown = JSON.parse((await cli.run(...show)).stdout);
+  expect(await readFile(again, 'utf8')).toMatch(/^- column\\_changed: 60 of 60 licenses/m);
   expect(shown.summary).toMatchObject({ accepted: ['column_changed:PARCEL_CITY'], checks: live.checks });
   const both = await cli.run('publications', 'diff', first, live.publication, '--json');
   expect(JSON.parse(both.stdout).boards).toMatchObject([

@@ -138,6 +138,10 @@ describe('licenses publish, with refused files,', () => {
       'Refused: rejected: 6 of 28 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).',
       expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
       expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
+      '',
+      expect.stringMatching(/^Publication: [a-z0-9]+$/),
+      expect.stringMatching(/^All that changes: +licenses publications diff live --individual /),
+      expect.stringMatching(/--accept rejected --accept duplicates --accept unknown_labels$/),
     ]);
   });
 
@@ -189,7 +193,11 @@ describe('licenses publish, with live or forced files,', () => {
     expect(publication).not.toBe('');
     const steps = lines.slice(0, -6);
     for (const step of steps)
-      expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ % of .* MB(, .* MB/s, .* left)?)?$`));
+      expect(step).toMatch(
+        new RegExp(
+          `^${publication}: [a-z ]+(, \\d+ % of .* MB(, .* MB/s, .* left)?)?(, [\\d,]+ of [\\d,]+)?(, about .* to the end)?$`,
+        ),
+      );
 
     const shown = await cli.run('publications', 'show', publication);
     for (const line of [

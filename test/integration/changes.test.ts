@@ -158,7 +158,7 @@ describe('the feed', () => {
     let fenced: Promise<number> | undefined;
     const result = await publishFiles(environment, files, {
       onProgress: ({ step }) => {
-        if (step === 'comparing') fenced = takeEpoch(environment.store, 'a newer one');
+        if (step === 'comparing') fenced ??= takeEpoch(environment.store, 'a newer one');
       },
     });
     await fenced;

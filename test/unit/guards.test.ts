@@ -55,7 +55,6 @@ function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
     date: DATE,
     today: DATE,
     sources: sourcesOf(DATE, DATE),
-    goneColumns: [],
     ...files,
   };
 }

@@ -6,7 +6,7 @@ import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
-import { guardLicenses, tooManyDuplicates } from './guards.ts';
+import { guardLicenses, nameOf, tooManyDuplicates } from './guards.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
@@ -20,6 +20,7 @@ export interface Built {
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
   readonly digests: Digests;
+  /** The columns that the State has dropped. */
   readonly goneColumns: ReadonlySet<string>;
 }
 
@@ -60,7 +61,7 @@ export async function build(
     business: describeSource(sources.business, tally),
   };
   const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, digests, goneColumns };
+  return { index, metadata, tally, digests, goneColumns: new Set(goneColumns.map(nameOf)) };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */

@@ -17,8 +17,6 @@ export interface CandidateFiles {
   readonly date: string;
   /** The date in Ohio. */
   readonly today: string;
-  /** The columns that the live publication's files have and these do not, such as `business.SUB_CATEGORY`. */
-  readonly goneColumns: readonly string[];
 }
 
 /** What loading the two files gave. */
@@ -40,7 +38,7 @@ function isAhead(date: string, today: string): boolean {
  * @param rolledBack the publications that were rolled back
  */
 export function guardFiles(
-  { date, today, goneColumns, sources: { individual, business } }: CandidateFiles,
+  { date, today, sources: { individual, business } }: CandidateFiles,
   baseline: Baseline,
   rolledBack: readonly PublicationSummary[],
   { GUARD_MAX_DAYS_OLDER: most }: Config,
@@ -67,27 +65,20 @@ export function guardFiles(
     judge('rolled_back', same === undefined ? 0 : 1, 0, {
       sentence: `Publication ${same?.publication} had the same files and was rolled back.`,
     }),
-    ...goneColumns.map((each) => {
-      const [file, column = ''] = each.split('.', 2);
-      return judge('column_gone', 1, 0, {
-        column,
-        isTooFew: isPlaceColumn(column),
-        sentence: `The ${file} file has no column ${column} any more.`,
-      });
-    }),
   ];
 }
 
 /**
  * Whether what was loaded should go live, as `guardFiles`.
  *
- * @param goneColumns what the files can not say any more is not compared
+ * @param goneColumns the columns that the live publication's files have and these do not, such as
+ * `business.SUB_CATEGORY`: what they said is not compared
  */
 export function guardLicenses(
   loaded: CandidateLicenses,
   baseline: Baseline,
   config: Config,
-  goneColumns: ReadonlySet<string> = new Set(),
+  goneColumns: readonly string[] = [],
 ): Judgement[] {
   const { counts, unknownRows, cutOff } = loaded;
   const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
@@ -112,8 +103,21 @@ export function guardLicenses(
     unknownBoardActions(loaded, config),
     ...(baseline?.discipline === undefined
       ? []
-      : lessDiscipline(loaded.discipline, baseline.discipline, goneColumns, config)),
+      : lessDiscipline(loaded.discipline, baseline.discipline, new Set(goneColumns.map(nameOf)), config)),
+    ...goneColumns.map((each) => {
+      const column = nameOf(each);
+      return judge('column_gone', 1, 0, {
+        column,
+        isTooFew: isPlaceColumn(column),
+        sentence: `The ${each.slice(0, each.indexOf('.'))} file has no column ${column} any more.`,
+      });
+    }),
   ];
+}
+
+/** The name of a column of one of the files. */
+export function nameOf(column: string): string {
+  return column.slice(column.indexOf('.') + 1);
 }
 
 /** Also asked while the files are loaded: a file that has everything twice must not be read to its end. */

@@ -7,7 +7,7 @@ import { readEvents, readLiveEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { goneColumns } from './digests.ts';
-import { guardFiles } from './guards.ts';
+import { guardFiles, nameOf } from './guards.ts';
 import { type PublishRun, RefusedError, refusal } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
 
@@ -17,8 +17,8 @@ export interface Prepared {
   /** The publication's run date, `YYYY-MM-DD`. */
   readonly date: string;
   readonly isSampleData: boolean;
-  /** The columns that the State has dropped, of either file. */
-  readonly goneColumns: ReadonlySet<string>;
+  /** The columns that the State has dropped, such as `business.SUB_CATEGORY`. */
+  readonly goneColumns: readonly string[];
 }
 
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
@@ -46,13 +46,11 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
   const gone = run.baseline === undefined ? [] : goneColumns(sources, live?.metadata.sources);
-  const files = { sources, date, today: todayInOhio(), goneColumns: gone };
-  run.enforce(guardFiles(files, run.baseline, rolledBack, config));
-  const columns = gone.map((each) => each.slice(each.indexOf('.') + 1));
-  const places = columns.filter(isPlaceColumn);
+  run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
+  const places = gone.map(nameOf).filter(isPlaceColumn);
   run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData, goneColumns: new Set(columns) };
+  return { sources, date, isSampleData, goneColumns: gone };
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */

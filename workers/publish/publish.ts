@@ -142,7 +142,7 @@ export async function buildAndCompare(
   await run.record({ event: 'verifying', index, ...tallySummary(tally), ...found(run) });
   run.signal.throwIfAborted();
   run.enter('verifying');
-  await verifyIndex(store.client, index, tally);
+  await verifyIndex(store.client, index, tally, run.advance);
   await keepDigest(run, built);
   const wrong = await askCanary(store, index, tally.samples);
   run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })], tallySummary(tally));

@@ -19,9 +19,15 @@ type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
  * board, a sample of each board read back whole, and one license of each found by its number. In this
  * order: a crash after the comparison can lose nothing that was compared.
  *
+ * @param onBoards gets how many boards are verified, and of how many
  * @throws {VerificationError} at the first difference
  */
-export async function verifyIndex(client: Client, index: string, sent: VerifiedTally): Promise<void> {
+export async function verifyIndex(
+  client: Client,
+  index: string,
+  sent: VerifiedTally,
+  onBoards: (verified: number, all: number) => void,
+): Promise<void> {
   await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.refresh({ index });
   const total = [...sent.boards.values()].reduce((sum, count) => sum + count, 0);
@@ -29,7 +35,8 @@ export async function verifyIndex(client: Client, index: string, sent: VerifiedT
   if (found !== total)
     throw new VerificationError(`The index has ${found} licenses, but ${total} were sent.`);
 
-  for (const [board, count] of sent.boards) {
+  for (const [at, [board, count]] of [...sent.boards].entries()) {
+    onBoards(at, sent.boards.size);
     const atBoard = await countDocuments(client, index, { term: { board } });
     if (atBoard !== count) {
       throw new VerificationError(`The index has ${atBoard} licenses of ${board}, but ${count} were sent.`);
