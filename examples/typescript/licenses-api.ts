@@ -563,13 +563,13 @@ export interface components {
             /** @description When the message was made, ISO 8601 */
             timestamp: string;
             data: {
-                /** @description The message tells what changed up to this place of the feed */
+                /** @description The message lists what changed up to this place of the feed */
                 cursor: string;
-                /** @description The publication that is live */
+                /** @description The publication that made these changes */
                 publication: string;
                 /** @description The run date of its dataset, YYYY-MM-DD */
                 date: string;
-                /** @description All changes of what you watch since the last message; null where verify_all is true */
+                /** @description All changes of what you watch in this publication; null where verify_all is true */
                 counts: {
                     added: number;
                     changed: number;
@@ -720,6 +720,8 @@ export interface components {
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
+            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
+            feed_cursor: string | null;
             /** @description In the order of the items */
             results: ({
                 /** @description The place of the item in the roster, from 0 */
@@ -839,6 +841,10 @@ export interface components {
                         erased?: true;
                     };
                 };
+                /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
+                renumbered_to?: string;
+                /** @description Of an added license: the number that it was removed as */
+                renumbered_from?: string;
                 /** @description The place of this change in the feed */
                 cursor: string;
                 /** @description With watched=true: what your subscription calls the license */
@@ -935,6 +941,10 @@ export interface components {
                         erased?: true;
                     };
                 };
+                /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
+                renumbered_to?: string;
+                /** @description Of an added license: the number that it was removed as */
+                renumbered_from?: string;
                 /**
                  * @description The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the license’s history, unless a change without this mark says the same
                  * @constant
@@ -946,7 +956,7 @@ export interface components {
             /** @description The id of the subscription */
             subscription_id: string;
             board: string;
-            /** @description As the board wrote it when the subscription was made */
+            /** @description As the board writes it, or wrote it last */
             license_number: string;
             reference: string | null;
             /** @description ISO 8601 */
@@ -960,13 +970,15 @@ export interface components {
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
+            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
+            feed_cursor: string | null;
             /** @description What to send as after in the next request; null at the end */
             next: string | null;
             subscriptions: {
                 /** @description The id of the subscription */
                 subscription_id: string;
                 board: string;
-                /** @description As the board wrote it when the subscription was made */
+                /** @description As the board writes it, or wrote it last */
                 license_number: string;
                 reference: string | null;
                 /** @description ISO 8601 */
@@ -1736,6 +1748,7 @@ export interface operations {
                      *       "source": "dataset",
                      *       "last_scraped": "2026-11-20T00:00:00",
                      *       "data_age_days": 0,
+                     *       "feed_cursor": "0f3a9c2be871.3k.1f0c2d3e",
                      *       "results": [
                      *         {
                      *           "index": 0,
@@ -2929,6 +2942,7 @@ export interface operations {
                      *       "source": "dataset",
                      *       "last_scraped": "2026-11-20T00:00:00",
                      *       "data_age_days": 0,
+                     *       "feed_cursor": "0f3a9c2be871.3k.1f0c2d3e",
                      *       "next": null,
                      *       "subscriptions": [
                      *         {

@@ -26,7 +26,7 @@ function changePages(store: Store, filter: readonly object[]) {
 }
 
 /** All changes of these publications and rollbacks, the oldest first, in pages. */
-export function changesIn(store: Store, feed: string, epochs: readonly number[]) {
+function changesIn(store: Store, feed: string, epochs: readonly number[]) {
   return changePages(store, [{ term: { feed } }, { terms: { epoch: [...epochs] } }]);
 }
 
@@ -120,48 +120,6 @@ export function changeMaker(
       await store.client.indices.refresh({ index: store.names.changes });
       return { feed: extendedFeed(state, epoch, total), changes };
     },
-  };
-}
-
-/**
- * Stores the changes of a rollback.
- *
- * @param indices the physical indices to compare, and the run date of the one before
- * @param state as `changeMaker` has it
- * @param beginning as `changeMaker` has it
- */
-export function changeWriter(
-  store: Store,
-  indices: { readonly before: string; readonly after: string; readonly dateBefore: string },
-  state: FeedState,
-  beginning: FeedBeginning,
-) {
-  const maker = changeMaker(state, beginning, indices);
-  return {
-    /**
-     * Compares some licenses in the two indices, at most a few hundred, each once, and stores those that differ.
-     *
-     * @throws {TooManyChangesError} when the feed has no place for them
-     */
-    async write(
-      licenses: readonly (Pick<StoredChange, 'license' | 'cause'> & { renumbered?: string | undefined })[],
-    ): Promise<void> {
-      const ids = licenses.map(({ license }) => license);
-      const [before, after] = await Promise.all([
-        recordsOf(store, indices.before, ids),
-        recordsOf(store, indices.after, ids),
-      ]);
-      const changes = licenses.flatMap(({ license, cause, renumbered }) => {
-        const pair = { license, before: before.get(license), after: after.get(license), renumbered };
-        const change = maker.make(pair, cause);
-        return change === undefined ? [] : [change];
-      });
-      await CHANGES.putAll(
-        store,
-        changes.map((change) => [String(change.position), change]),
-      );
-    },
-    finish: (): Promise<FeedChanges> => maker.finish(store),
   };
 }
 

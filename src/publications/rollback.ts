@@ -1,13 +1,16 @@
+import { differingLicenses } from '../changes/compare.ts';
+import { hasDigest, readDigest } from '../changes/digest.ts';
 import { type FeedState, rolledBackFeed, TooManyChangesError } from '../changes/feed.ts';
 import { readSegments } from '../changes/segments.ts';
 import {
-  changesIn,
-  changeWriter,
+  CHANGES,
+  changeMaker,
   eraseWithdrawnPlaces,
   type FeedChanges,
   withoutChanges,
 } from '../changes/stored-changes.ts';
 import type { Store } from '../storage/store.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import {
   currentEpoch,
   FlipRefusedError,
@@ -117,8 +120,8 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 }
 
 /**
- * Stores the changes from one publication to another that was live before or after it. Only the licenses that the feed
- * says changed between the two are compared. Where it no longer says so, a new feed starts.
+ * Compares the publication that is live with the one to go to, and stores the changes. A new feed starts where the feed
+ * does not know the publication, or one of the two can not be compared.
  */
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };
@@ -126,10 +129,34 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   const before = await feedOf(store, from.metadata);
   const epochs = await epochsSince(store, before, to);
   const feed = rolledBackFeed(before, to.metadata.feed, epochs ?? []);
-  const indices = { before: from.index, after: to.index, dateBefore: from.metadata.date };
-  const writer = changeWriter(store, indices, feed, beginning);
-  const isWhole = epochs !== undefined && (await writeChanges(store, feed, epochs, writer));
-  return isWhole ? writer.finish() : withoutChanges(await feedAfterGap(store, feed, beginning));
+  try {
+    const digests = await Promise.all([from, to].map(({ index }) => hasDigest(store, index)));
+    if (epochs !== undefined && !digests.includes(false))
+      return await compared(
+        store,
+        { from: from.index, to: to.index },
+        changeMaker(feed, beginning, { dateBefore: from.metadata.date }),
+      );
+  } catch (error) {
+    if (!(error instanceof TooManyChangesError || error instanceof BadDocumentError)) throw error;
+  }
+  return withoutChanges(await feedAfterGap(store, feed, beginning));
+}
+
+async function compared(
+  store: Store,
+  { from, to }: { readonly from: string; readonly to: string },
+  maker: ReturnType<typeof changeMaker>,
+): Promise<FeedChanges> {
+  const comparison = { before: from, after: to, parts: readDigest(store, to) };
+  for await (const group of differingLicenses(store, comparison)) {
+    const changes = group.flatMap((license) => maker.make(license, 'rollback') ?? []);
+    await CHANGES.putAll(
+      store,
+      changes.map((change) => [String(change.position), change]),
+    );
+  }
+  return maker.finish(store);
 }
 
 /** The epochs since a publication was live the last time; `undefined` when the feed does not have all of them. */
@@ -141,32 +168,6 @@ async function epochsSince(store: Store, feed: FeedState, to: LicensesIndex): Pr
   // A rollback that was killed may have left it a feed that it did not begin, and that has segments.
   const isBeginning = began?.feed === feed.feed && began.start === feed.start && began.segments.length === 0;
   return last < 0 && !isBeginning ? undefined : segments.slice(last + 1).map(({ epoch }) => epoch);
-}
-
-/** @returns whether all changes of the epochs are there and have a place: else it is not known which licenses differ */
-async function writeChanges(
-  store: Store,
-  { feed, segments }: FeedState,
-  epochs: readonly number[],
-  writer: ReturnType<typeof changeWriter>,
-): Promise<boolean> {
-  const seen = new Set<string>();
-  let missing = segments.reduce((sum, [epoch, count]) => (epochs.includes(epoch) ? sum + count : sum), 0);
-  try {
-    for await (const page of changesIn(store, feed, epochs)) {
-      missing -= page.length;
-      const differing = page.flatMap(({ license, renumbered_to, renumbered_from }) => {
-        if (seen.has(license)) return [];
-        seen.add(license);
-        return [{ license, cause: 'rollback' as const, renumbered: renumbered_to ?? renumbered_from }];
-      });
-      await writer.write(differing);
-    }
-  } catch (error) {
-    if (error instanceof TooManyChangesError) return false;
-    throw error;
-  }
-  return missing === 0;
 }
 
 /** Records that one publication is live in place of another. */

@@ -125,7 +125,11 @@ const MASKS = [
   [/(?<=\/records\/)[0-9A-Z-]{19}/, '<code>'],
   field('kept_until', String.raw`"\d{4}-\d\d-\d\d"`, '<date>'),
   field('(?:id|publication)', '"[a-z0-9]{16}"', '<publication id>'),
-  field('(?:next|delivered_cursor)', String.raw`"[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}"`, '<cursor>'),
+  field(
+    '(?:next|delivered_cursor|feed_cursor)',
+    String.raw`"[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}"`,
+    '<cursor>',
+  ),
   field('secret', '"whsec_[A-Za-z0-9+/]{43}="', '<secret>'),
   field('index', '"test-[0-9a-f]{10}-licenses-2026-11-20-[a-z0-9]{16}"', '<index>'),
   field('(?:service_)?version', `"${SERVICE_VERSION.replaceAll('.', String.raw`\.`)}"`, '<version>'),
