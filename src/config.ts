@@ -232,8 +232,8 @@ function readLocalServices(stateDir: string): z.output<typeof localServices> {
 }
 
 /** Where the API of this machine answers: that of a running `npm start`, else the one of the settings. */
-export function localServiceUrl(): string {
-  const { PORT, STATE_DIR } = readConfig();
+export function localServiceUrl(environment: NodeJS.ProcessEnv = process.env): string {
+  const { PORT, STATE_DIR } = readConfig(environment);
   return readLocalServices(STATE_DIR).api ?? `http://${LOOPBACK}:${PORT}`;
 }
 

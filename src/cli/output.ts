@@ -32,7 +32,8 @@ function write(stream: NodeJS.WriteStream, lines: string | readonly string[]): v
 }
 
 const MAX_COLUMNS = 100;
-const MIN_WIDTH = 12;
+/** A time is never cut. */
+const MIN_WIDTH = 24;
 
 /**
  * Rows of cells as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would

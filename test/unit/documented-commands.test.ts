@@ -29,7 +29,8 @@ async function problemOf(line: string): Promise<string | undefined> {
 function commandsIn(file: string): string[] {
   const lines = documentText(file).match(/^ {4,}\S.*$/gm) ?? [];
   return lines.flatMap(
-    (line) => /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
+    (line) =>
+      /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
   );
 }
 
