@@ -139,10 +139,26 @@ async function ownServers(task: Task, claim: Server): Promise<Servers> {
   }
 }
 
-const addressRecord = z.object({ opensearch: z.string().exactOptional(), redis: z.string().exactOptional() });
+const addressRecord = z.object({
+  opensearch: z.string().exactOptional(),
+  redis: z.string().exactOptional(),
+  api: z.string().exactOptional(),
+});
+
+/** Writes down where the API answers, for the commands of this checkout. @returns a function that takes it back */
+export async function recordApi(stateDir: string, api: string): Promise<() => Promise<void>> {
+  const path = localServicesPath(stateDir);
+  const write = async (addresses: object) => writeFile(path, `${JSON.stringify(addresses, undefined, 2)}\n`);
+  await mkdir(resolve(stateDir), { recursive: true });
+  await write({ ...recordedServers(stateDir), api });
+  return async () => {
+    const { api: _, ...servers } = recordedServers(stateDir);
+    await (Object.keys(servers).length > 0 ? write(servers) : rm(path, { force: true }));
+  };
+}
 
 /** Where the servers of this checkout answer, as their command has written down for the others. */
-function recordedServers(stateDir: string): Addresses {
+function recordedServers(stateDir: string): Addresses & { api?: string } {
   try {
     return addressRecord.parse(JSON.parse(readFileSync(localServicesPath(stateDir), 'utf8')));
   } catch {

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, loadEnvironmentFile, readConfig } from '../src/config.ts';
 import { aborted, runCommand } from './interrupts.ts';
 import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-processes.ts';
 import { freePort } from './ports.ts';
 import { endInWords, killAll, print, type RunningProcess, run, StartError } from './processes.ts';
-import { startServices } from './services.ts';
+import { recordApi, startServices } from './services.ts';
 import { webhookSettings } from './webhook-settings.ts';
 import { startSample, welcome } from './welcome.ts';
 
@@ -76,6 +76,7 @@ async function publishFirst(
 }
 
 await runCommand(async (signal) => {
+  loadEnvironmentFile();
   const config = await configWithPorts();
   // What is under way, to be stopped in the reverse order.
   const stops: (() => Promise<void>)[] = [];
@@ -100,6 +101,7 @@ await runCommand(async (signal) => {
     const trouble = Promise.race([services.lost, endInWords(worker), endInWords(api)]);
     const workerAdmin = originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
     await unless(trouble, waitForAnswer(worker, `${workerAdmin}/readyz`, signal));
+    stops.push(await recordApi(config.STATE_DIR, originOf(config.HOST, config.PORT)));
     await unless(trouble, serve(config, env, api, signal));
     const interrupted = aborted(signal).catch(() => undefined);
     await unless(trouble, interrupted);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -223,7 +223,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   };
 }
 
-const localServices = z.object({ opensearch: z.string().optional(), redis: z.string().optional() });
+const localServices = z.object({
+  opensearch: z.string().optional(),
+  redis: z.string().optional(),
+  api: z.string().optional(),
+});
 
 function readLocalServices(stateDir: string): z.output<typeof localServices> {
   try {
@@ -233,7 +237,18 @@ function readLocalServices(stateDir: string): z.output<typeof localServices> {
   }
 }
 
-/** Where the addresses of locally started servers stand: `{"opensearch": URL, "redis": URL}`. */
+/** Where the API of this machine answers: that of a running `npm start`, else the one of the settings. */
+export function localServiceUrl(environment: NodeJS.ProcessEnv = process.env): string {
+  const { PORT, STATE_DIR } = readConfig(environment);
+  return readLocalServices(STATE_DIR).api ?? `http://${LOOPBACK}:${PORT}`;
+}
+
+/** Reads the file `.env` of the current folder into the environment, if there is one. What is set already stays. */
+export function loadEnvironmentFile(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
+/** Where the addresses of what `npm start` runs stand: `{"opensearch": URL, "redis": URL, "api": URL}`. */
 export function localServicesPath(stateDir: string): string {
   return join(resolve(stateDir), 'services.json');
 }

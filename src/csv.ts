@@ -76,7 +76,7 @@ export interface NumberedRow {
 }
 
 /**
- * The rows of a CSV file, the header row first; empty lines are left out.
+ * The rows of a CSV file, the header row first, each with the bytes up to its end; empty lines are left out.
  *
  * @param chunks its text or its bytes
  * @throws {BrokenQuotesError} for quotation marks that do not fit the format
@@ -84,18 +84,18 @@ export interface NumberedRow {
 export async function* csvRows(
   chunks: AsyncIterable<string | Buffer>,
   format: CellFormat,
-): AsyncGenerator<NumberedRow, void, undefined> {
-  const parser = parse(options(format));
+): AsyncGenerator<NumberedRow & { readonly end: number }, void, undefined> {
+  const parser = parse({ ...options(format), info: true });
   // The loop below throws what the parser or the chunks fail with.
   pipeline(Readable.from(chunks), parser, () => undefined);
-  const rows: AsyncIterable<string[]> = parser;
+  const rows: AsyncIterable<{ record: string[]; info: { bytes: number } }> = parser;
   let number = 0;
   try {
-    for await (const cells of rows) {
+    for await (const { record: cells, info } of rows) {
       number += 1;
       // Here the library may have moved cells: a mark that opens a cell is closed in the middle of it.
       if (format.quotes === 'loose' && cells.some((cell) => cell.startsWith('"'))) throw brokenQuotes(number);
-      if (cells.length > 1 || !EMPTY_LINES.has(cells[0])) yield { number, cells };
+      if (cells.length > 1 || !EMPTY_LINES.has(cells[0])) yield { number, cells, end: info.bytes };
     }
   } catch (error) {
     throw error instanceof CsvError ? brokenQuotes(Number(error.records) + 1) : error;

@@ -16,7 +16,7 @@ import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { wholeNumber } from './options.ts';
 import { grouped, sumOf, table } from './output.ts';
-import { JSON_OPTION, type JsonOption, report } from './store-command.ts';
+import { JSON_OPTION, type JsonOption, jsonCommand, report } from './store-command.ts';
 
 /** `licenses keys …`: issue, list, rotate and revoke API keys, and show what they were used for. */
 export function keysCommand(): Command {
@@ -32,38 +32,17 @@ export function keysCommand(): Command {
       issue(options, 'keys create', (store, prefix) => createKey(store, prefix, { account, ...options })),
     );
 
-  keys
-    .command('list')
-    .description('all keys, by their last four characters')
-    .option(...JSON_OPTION)
-    .action((options: JsonOption) =>
-      report(options, keysWithUse, (all, config) =>
-        table(
-          [
-            'ID',
-            'KEY',
-            'ACCOUNT',
-            'CONTACT',
-            'VERIFIED BY',
-            'CREATED',
-            'LAST USED',
-            'REVOKED',
-            'ACCOUNT DEACTIVATED',
-          ],
-          all.map((key) => [
-            key.id,
-            `${config.API_KEY_PREFIX}_…${key.last_four}`,
-            key.account,
-            key.contact ?? '',
-            key.verified_by ?? '',
-            ohioTime(key.created_at),
-            key.last_used ?? '',
-            timeOrBlank(key.revoked_at),
-            timeOrBlank(key.deactivated_at),
-          ]),
-        ),
+  jsonCommand(keys, 'list', 'all keys, by their last four characters').action((options: JsonOption) =>
+    report(options, keysWithUse, (all, config) =>
+      table(
+        ['ID', 'KEY', 'ACCOUNT', 'CREATED', 'LAST USED', 'STATE'],
+        all.map((key) => [
+          ...[key.id, `${config.API_KEY_PREFIX}_…${key.last_four}`, key.account],
+          ...[dayOf(key.created_at), key.last_used ?? 'never', keyState(key)],
+        ]),
       ),
-    );
+    ),
+  );
 
   keys
     .command('usage')
@@ -79,25 +58,22 @@ export function keysCommand(): Command {
       ),
     );
 
-  keys
-    .command('rotate <id>')
-    .description('issue a second key to the same account; revoke the first when it is no longer used')
-    .option(...JSON_OPTION)
-    .action((id: string, options: JsonOption) =>
-      issue(options, 'keys rotate', (store, prefix) => rotateKey(store, prefix, id), id),
-    );
+  jsonCommand(
+    keys,
+    'rotate <id>',
+    'issue a second key to the same account; revoke the first when it is no longer used',
+  ).action((id: string, options: JsonOption) =>
+    issue(options, 'keys rotate', (store, prefix) => rotateKey(store, prefix, id), id),
+  );
 
-  keys
-    .command('revoke <id>')
-    .description('end a key; every process stops taking it within ten seconds')
-    .option(...JSON_OPTION)
-    .action((id: string, options: JsonOption) =>
+  jsonCommand(keys, 'revoke <id>', 'end a key; every process stops taking it within ten seconds').action(
+    (id: string, options: JsonOption) =>
       report(
         options,
         (store) => revoke(store, id),
-        (key) => `Key ${key.id} of ${key.account} is revoked since ${timeOrBlank(key.revoked_at)}.`,
+        (key) => `Key ${key.id} of ${key.account} is revoked; it stops within ten seconds.`,
       ),
-    );
+  );
 
   return keys;
 }
@@ -120,8 +96,20 @@ function issue(
   ]);
 }
 
-function timeOrBlank(instant: string | null | undefined): string {
-  return instant ? ohioTime(instant) : '';
+/** The day in Ohio of an instant. */
+function dayOf(instant: string): string {
+  return todayInOhio(new Date(instant));
+}
+
+function sinceOr(otherwise: string, state: string, instant: string | null | undefined): string {
+  return instant ? `${state} ${dayOf(instant)}` : otherwise;
+}
+
+function keyState({
+  revoked_at,
+  deactivated_at,
+}: Pick<StoredKey, 'revoked_at'> & Partial<StoredAccount>): string {
+  return sinceOr(sinceOr('active', 'account deactivated', deactivated_at), 'revoked', revoked_at);
 }
 
 /** All but the hash. */
@@ -165,37 +153,28 @@ async function revoke(store: Store, id: string): Promise<Omit<StoredKey, 'sha256
 export function accountsCommand(): Command {
   const accounts = new Command('accounts').description('businesses that hold API keys');
 
-  accounts
-    .command('list')
-    .description('all accounts, who verified them, and how many keys each has in use')
-    .option(...JSON_OPTION)
-    .action((options: JsonOption) =>
+  jsonCommand(accounts, 'list', 'all accounts, who verified them, and how many keys each has in use').action(
+    (options: JsonOption) =>
       report(options, accountsWithKeys, (all) =>
         table(
-          ['ACCOUNT', 'CONTACT', 'VERIFIED BY', 'VERIFIED', 'KEYS', 'DEACTIVATED'],
+          ['ACCOUNT', 'CONTACT', 'VERIFIED BY', 'VERIFIED', 'KEYS', 'STATE'],
           all.map((each) => [
-            each.account,
-            each.contact ?? '',
-            each.verified_by,
-            ohioTime(each.verified_at),
-            String(each.keys),
-            timeOrBlank(each.deactivated_at),
+            ...[each.account, each.contact ?? '', each.verified_by, dayOf(each.verified_at)],
+            ...[String(each.keys), sinceOr('active', 'deactivated', each.deactivated_at)],
           ]),
         ),
       ),
-    );
+  );
 
-  accounts
-    .command('deactivate <account>')
-    .description('refuse all keys of an account; every process does so within ten seconds')
-    .option(...JSON_OPTION)
-    .action((account: string, options: JsonOption) => setActive(account, false, options));
+  jsonCommand(
+    accounts,
+    'deactivate <account>',
+    'refuse all keys of an account; every process does so within ten seconds',
+  ).action((account: string, options: JsonOption) => setActive(account, false, options));
 
-  accounts
-    .command('activate <account>')
-    .description('take the keys of a deactivated account again')
-    .option(...JSON_OPTION)
-    .action((account: string, options: JsonOption) => setActive(account, true, options));
+  jsonCommand(accounts, 'activate <account>', 'take the keys of a deactivated account again').action(
+    (account: string, options: JsonOption) => setActive(account, true, options),
+  );
 
   return accounts;
 }

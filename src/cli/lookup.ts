@@ -1,20 +1,14 @@
 import { Command } from 'commander';
 import { z } from 'zod';
 import { responseRecord } from '../answers/view.ts';
-import { CAUTION_WORDS, missDetail, NOTE_WORDS } from '../answers/words.ts';
+import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { boardActivity } from '../changes/board-activity.ts';
 import { BOARDS, boardByLabel } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
-import { ohioTime, todayInOhio } from '../licenses/dates.ts';
+import { ohioTime } from '../licenses/dates.ts';
 import { boardName } from './options.ts';
 import { grouped, print, printJson, table } from './output.ts';
-import {
-  answerAs,
-  ask,
-  publicServiceOf,
-  type ServiceOptions,
-  serviceOf,
-  withServiceOptions,
-} from './service-client.ts';
+import { answerAs, ask, openService, type ServiceOptions, withServiceOptions } from './service-client.ts';
 import { JSON_OPTION, type JsonOption } from './store-command.ts';
 
 /** Exit codes beside 0: what a script must not take for a good answer. */
@@ -27,23 +21,15 @@ const record = responseRecord
   .partial({ data_age_days: true })
   .loose();
 
-const lookupAnswer = z.object({
-  last_scraped: z.string(),
-  results: z.array(
-    z.discriminatedUnion('outcome', [
-      z.object({ outcome: z.literal('found'), record }),
-      z.object({
-        outcome: z.literal('not_found'),
-        detail: z.string(),
-        reason: z.string().optional(),
-        did_you_mean: z.array(z.string()),
-      }),
-      z.object({ outcome: z.literal('invalid'), detail: z.string() }),
-    ]),
-  ),
-});
+const result = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('found'), record }),
+  z.object({ outcome: z.literal('ambiguous'), matches: z.array(record) }),
+  z.object({ outcome: z.literal('not_found'), detail: z.string(), did_you_mean: z.array(z.string()) }),
+  z.object({ outcome: z.literal('invalid'), detail: z.string() }),
+]);
 
-type LookupAnswer = z.output<typeof lookupAnswer>;
+const lookupAnswer = z.object({ last_scraped: z.string(), results: z.tuple([result]) });
+
 type LookupOptions = ServiceOptions & JsonOption & { readonly board?: string };
 
 /** `licenses lookup NUMBER`: a client of the REST API. */
@@ -61,46 +47,25 @@ export function lookupCommand(): Command {
 }
 
 async function lookUp(number: string, options: LookupOptions): Promise<number> {
-  const boards = options.board === undefined ? BOARDS.map(({ name }) => name) : [options.board];
-  const text = await ask(serviceOf(options), {
-    path: '/api/v1/lookup/batch',
-    contentType: 'application/json',
-    // A lookup by REST is one at a board.
-    body: JSON.stringify({ items: boards.map((board) => ({ board, license_number: number })) }),
-  });
-  const answer = answerAs(lookupAnswer, text);
-  const sample = (await statusOf(options)).publication?.sample ?? false;
-  const found = answer.results.flatMap((result) => (result.outcome === 'found' ? [result.record] : []));
-  const miss = found.length > 0 ? null : missOf(number, answer);
-  if (options.json === true) printJson({ last_scraped: answer.last_scraped, sample, found, miss });
+  const service = openService(options, { needsKey: true });
+  const item = { license_number: number, ...(options.board !== undefined && { board: options.board }) };
+  const body = JSON.stringify({ items: [item] });
+  const request = { path: '/api/v1/lookup/batch', contentType: 'application/json', body };
+  const { last_scraped, results } = answerAs(lookupAnswer, await ask(service, request));
+  const [only] = results;
+  if (only.outcome === 'invalid') throw new Error(only.detail);
+  const sample = (await readStatus(options)).publication?.sample ?? false;
+  const found = only.outcome === 'found' ? [only.record] : only.outcome === 'ambiguous' ? only.matches : [];
+  const miss = only.outcome === 'not_found' ? { detail: only.detail, did_you_mean: only.did_you_mean } : null;
+  if (options.json === true) printJson({ last_scraped, sample, found, miss });
   else {
     for (const each of found) print(recordLines(each));
-    const date = answer.last_scraped.slice(0, 10);
+    const date = last_scraped.slice(0, 10);
     print(miss?.detail ?? `In the State's dataset of ${date}. The issuing board is the authority.`);
     if (sample) print('SAMPLE DATA: generated, of no real person or business.');
   }
   if (miss !== null) return NOT_FOUND;
   return found.length === 1 && found[0]?.cautions.length === 0 ? 0 : LOOK_AT_IT;
-}
-
-/**
- * What was searched without finding the number.
- *
- * @throws {Error} when the number can't be looked up
- */
-function missOf(number: string, { results, last_scraped }: LookupAnswer) {
-  const invalid = results.find(({ outcome }) => outcome === 'invalid');
-  if (invalid?.outcome === 'invalid') throw new Error(invalid.detail);
-  const misses = results.flatMap((result) => (result.outcome === 'not_found' ? [result] : []));
-  const told = misses.find(({ reason }) => reason === 'ambiguous') ?? misses[0];
-  if (told !== undefined && (misses.length === 1 || told.reason === 'ambiguous'))
-    return { detail: told.detail, did_you_mean: told.did_you_mean };
-  const didYouMean = [...new Set(misses.flatMap(({ did_you_mean }) => did_you_mean))];
-  const request = { by: 'number', number, businessOnly: false } as const;
-  const origin = { date: last_scraped.slice(0, 10), today: todayInOhio() };
-  const miss = { outcome: 'none', reason: 'unknown', request, didYouMean } as const;
-  const detail = missDetail(miss, origin, 'rest');
-  return { detail, did_you_mean: didYouMean };
 }
 
 const MEANINGS: ReadonlyMap<string, string> = new Map(
@@ -109,12 +74,9 @@ const MEANINGS: ReadonlyMap<string, string> = new Map(
 
 function recordLines(found: z.output<typeof record>): string[] {
   const { expiry_date: expiry, days_until_expiry: days, cautions, notes } = found;
-  const told = (label: string, codes: readonly string[]) =>
-    codes.map(
-      (code) => [label, `${code}: ${MEANINGS.get(code) ?? 'see the documents of the service'}`] as const,
-    );
   const inDays =
     days === null ? '' : days < 0 ? `, ${grouped(-days)} days ago` : `, in ${grouped(days)} days`;
+  const meaning = (code: string) => `${code}: ${MEANINGS.get(code) ?? 'see the documents of the service'}`;
   const facts: (readonly [string, string | null])[] = [
     ['license', `${found.license_number} of the ${found.board}`],
     ['holder', found.full_name],
@@ -122,9 +84,9 @@ function recordLines(found: z.output<typeof record>): string[] {
     ['status', found.raw_status ?? 'not stated'],
     ['expires', expiry === null ? 'not stated' : `${expiry}${inDays}`],
     ['place', [found.city, found.state].filter(Boolean).join(', ')],
-    ...told('CAUTION', cautions),
+    ...cautions.map((caution) => ['CAUTION', meaning(caution)] as const),
     ...(cautions.length === 0 ? [['cautions', 'none'] as const] : []),
-    ...told('note', notes),
+    ...notes.map((note) => ['note', meaning(note)] as const),
   ];
   return [...facts.flatMap(([name, value]) => (value ? [`${name.padEnd(10)}${value}`] : [])), ''];
 }
@@ -143,6 +105,7 @@ const status = z.looseObject({
     })
     .nullable(),
   licenses_by_board: z.record(z.string(), z.int()),
+  board_activity: z.record(z.string(), boardActivity).default({}),
   last_runs: z
     .array(
       z.object({ publication: z.string(), state: z.string(), at: z.string(), date: z.string().nullable() }),
@@ -150,8 +113,8 @@ const status = z.looseObject({
     .nullable(),
 });
 
-async function statusOf(options: ServiceOptions) {
-  return answerAs(status, await ask(publicServiceOf(options), { path: '/status' }));
+async function readStatus(options: ServiceOptions) {
+  return answerAs(status, await ask(openService(options), { path: '/status' }));
 }
 
 /** `licenses status`: what a running service answers from. */
@@ -162,9 +125,9 @@ export function statusCommand(): Command {
     )
     .option(...JSON_OPTION);
   return withServiceOptions(command).action(async (options: ServiceOptions & JsonOption) => {
-    const found = await statusOf(options);
+    const found = await readStatus(options);
     if (options.json === true) printJson(found);
-    else print(statusLines(options.url, found));
+    else print(statusLines(openService(options).url, found));
     process.exitCode = found.publication?.freshness === 'fresh' ? 0 : LOOK_AT_IT;
   });
 }
@@ -176,12 +139,10 @@ function statusLines(
   const service = `service   ${service_version} at ${url}`;
   const runs = (last_runs ?? []).map((run) => [run.publication, run.state, run.date ?? '', ohioTime(run.at)]);
   const last = runs.length === 0 ? [] : ['', ...table(['PUBLICATION', 'STATE', 'DATE', 'LAST EVENT'], runs)];
-  if (publication === null)
-    return [
-      service,
-      'live      nothing is known to be published: publish, or see whether OpenSearch runs',
-      ...last,
-    ];
+  if (publication === null) {
+    const nothing = 'live      nothing is known to be published: publish, or see whether OpenSearch runs';
+    return [service, nothing, ...last];
+  }
   const { id, date, age_in_days: age, freshness, sample, counts, verified_at } = publication;
   return [
     service,
@@ -194,24 +155,27 @@ function statusLines(
   ];
 }
 
-/** `licenses boards`: the codes and names that `--board` takes, and how many licenses each has. */
+/** `licenses boards`: the codes and names that `--board` takes, how many licenses each has, and how active it is. */
 export function boardsCommand(): Command {
   const command = new Command('boards')
-    .description('the boards by code and name, and how many licenses a running service has of each')
+    .description(
+      'the boards by code and name; how many licenses a running service has of each, when one of them changed last, and how many usually change in a day',
+    )
     .option(...JSON_OPTION);
   return withServiceOptions(command).action(async (options: ServiceOptions & JsonOption) => {
-    const { licenses_by_board: counts } = await statusOf(options);
+    const { licenses_by_board: counts, board_activity: activity } = await readStatus(options);
     const licenses = new Map<string, number>();
     for (const [label, count] of Object.entries(counts))
       addTo(licenses, boardByLabel(label)?.name ?? label, count);
-    const boards = BOARDS.map(({ code, name }) => ({ code, name, licenses: licenses.get(name) ?? 0 }));
-    if (options.json === true) printJson(boards);
-    else
-      print(
-        table(
-          ['CODE', 'BOARD', 'LICENSES'],
-          boards.map((each) => [each.code, each.name, grouped(each.licenses)]),
-        ),
-      );
+    const boards = BOARDS.map(({ code, name }) => {
+      const { last_changed = null, usual_changes_per_day = null } = activity[name] ?? {};
+      return { code, name, licenses: licenses.get(name) ?? 0, last_changed, usual_changes_per_day };
+    });
+    if (options.json === true) return printJson(boards);
+    const rows = boards.map(({ code, name, licenses, last_changed: last, usual_changes_per_day: usual }) => [
+      ...[code, name, grouped(licenses), last ?? '-'],
+      usual === null ? '-' : grouped(usual),
+    ]);
+    print(table(['CODE', 'BOARD', 'LICENSES', 'CHANGED', 'A DAY'], rows));
   });
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { SERVICE_VERSION } from '../config.ts';
+import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
 import { fileTrouble } from '../storage/errors.ts';
 import { accountsCommand, auditCommand, keysCommand } from './access.ts';
 import { addExamples } from './examples.ts';
@@ -14,47 +14,55 @@ import { verifyCommand } from './verify.ts';
 import { watchCommand } from './watch.ts';
 import { webhooksCommand } from './webhooks.ts';
 
-/** `licenses` with all its commands. */
+/** `licenses` with all its commands, in the order of who uses them. */
 export const program = new Command('licenses')
-  .description('Operates the Ohio License Verification Service')
+  .description('Operates the Ohio License Verification Service, and asks one that runs')
   .version(SERVICE_VERSION)
-  .showHelpAfterError();
+  .configureHelp({ subcommandDescription: (command) => command.description().split(/[:;.,] /)[0] ?? '' })
+  .showHelpAfterError('licenses --help lists the commands.');
 
-program
-  .command('serve')
+const serveCommand = new Command('serve')
   .description('run the API process: REST, MCP and the website')
   .action(async () => {
     const { serve } = await import('../server.ts');
     await serve();
   });
-program
-  .command('work')
+const workCommand = new Command('work')
   .description('run the worker process, which publishes')
   .action(async () => {
     const { work } = await import('../../workers/main.ts');
     await work();
   });
+
 /** What `publish --check` and `publications diff` do to files, in this process. */
 const checkFiles: CheckFiles = async (...given) => {
   const { checkFiles: check } = await import('../../workers/publish/check.ts');
   return check(...given);
 };
-program.addCommand(publishCommand(checkFiles));
-program.addCommand(publicationsCommand(checkFiles));
-program.addCommand(rollbackCommand());
-program.addCommand(pruneCommand());
-program.addCommand(keysCommand());
-program.addCommand(accountsCommand());
-program.addCommand(auditCommand());
-program.addCommand(backupCommand());
-program.addCommand(restoreCommand());
-program.addCommand(sampleDataCommand());
-program.addCommand(statusCommand());
-program.addCommand(lookupCommand());
-program.addCommand(boardsCommand());
-program.addCommand(verifyCommand());
-program.addCommand(watchCommand());
-program.addCommand(webhooksCommand());
+
+const GROUPS: readonly (readonly [heading: string, commands: readonly Command[]])[] = [
+  [
+    'You have licenses to check, and an API key:',
+    [lookupCommand(), verifyCommand(), watchCommand(), statusCommand(), boardsCommand()],
+  ],
+  [
+    "You publish the State's files:",
+    [
+      publishCommand(checkFiles),
+      publicationsCommand(checkFiles),
+      rollbackCommand(),
+      pruneCommand(),
+      sampleDataCommand(),
+    ],
+  ],
+  ['You run the service:', [serveCommand, workCommand, keysCommand(), backupCommand(), restoreCommand()]],
+  ['Also:', [accountsCommand(), webhooksCommand(), auditCommand()]],
+];
+for (const [heading, commands] of GROUPS) {
+  program.commandsGroup(heading);
+  for (const command of commands) program.addCommand(command);
+}
+program.commandsGroup('Help:');
 addExamples(program);
 
 /** What a program that SIGPIPE ends exits with. */
@@ -64,6 +72,7 @@ if (import.meta.main) {
   // As by `licenses audit | head`, which has read enough.
   process.stdout.on('error', () => process.exit(EXIT_PIPE_CLOSED));
   try {
+    loadEnvironmentFile();
     await program.parseAsync();
   } catch (error) {
     const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));

@@ -31,18 +31,47 @@ function write(stream: NodeJS.WriteStream, lines: string | readonly string[]): v
   for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
 }
 
-/** Rows of cells as lines of aligned columns, the headings first. */
+const MAX_COLUMNS = 100;
+/** A time is never cut. */
+const MIN_WIDTH = 24;
+
+/**
+ * Rows of cells as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would
+ * have more, the widest columns are cut, and the last one goes on below.
+ */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [headings, ...rows].map((row) => row.map(printable));
-  const widths = headings.map((_, column) =>
-    all.reduce((widest, row) => Math.max(widest, (row[column] ?? '').length), 0),
+  const all = [headings, ...rows].map((row) => headings.map((_, at) => printable(row[at] ?? '')));
+  const widths = fitting(
+    headings.map((_, at) => all.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0)),
   );
-  return all.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const last = widths.length - 1;
+  return all.flatMap((row) => {
+    const [end = '', ...below] = pieces(row[last] ?? '', widths[last] ?? 0);
+    const cells = row.slice(0, last).map((cell, at) => cut(cell, widths[at] ?? 0).padEnd(widths[at] ?? 0));
+    const indent = cells.map((cell) => `${' '.repeat(cell.length)}  `).join('');
+    return [[...cells, end].join('  ').trimEnd(), ...below.map((piece) => indent + piece)];
+  });
+}
+
+/** The widths of columns, the widest narrowed until a line fits. */
+function fitting(widths: readonly number[]): readonly number[] {
+  const sum = widths.reduce((sum, width) => sum + width + 2, -2);
+  const widest = widths.reduce((one, other) => Math.max(one, other), 0);
+  if (sum <= MAX_COLUMNS || widest <= MIN_WIDTH) return widths;
+  const at = widths.lastIndexOf(widest);
+  return fitting(widths.with(at, Math.max(MIN_WIDTH, widest - 1)));
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+/** The text in lines of this width, broken at blanks where it has some. */
+function pieces(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const blank = text.lastIndexOf(' ', width);
+  const end = blank > 0 ? blank : width;
+  return [text.slice(0, end), ...pieces(text.slice(end).trimStart(), width)];
 }
 
 /** A whole number with separators: `2,600,000`. */

@@ -3,7 +3,6 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { BEGINNING_BYTES, beginningOf, csvRows, firstRows, type NumberedRow, withQuotes } from '../csv.ts';
-import { inspectFile } from '../dataset/source-file.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import type { Table } from '../rosters/list.ts';
@@ -14,11 +13,11 @@ import { grouped, printError } from './output.ts';
 import { type Display, startDisplay } from './progress.ts';
 import {
   ask,
+  openService,
   type Service,
   ServiceError,
   type ServiceOptions,
   type ServiceRequest,
-  serviceOf,
   withServiceOptions,
 } from './service-client.ts';
 
@@ -36,7 +35,6 @@ const UNFINISHED = 1;
 /** A roster file of any size. */
 export interface RosterFile extends Omit<Table, 'rows' | 'leftOut'> {
   readonly path: string;
-  readonly sha256: string;
   /** How many bytes stand before the header row. */
   readonly skipped: number;
   /** How many rows it has below the header. */
@@ -87,7 +85,7 @@ export async function runRoster(
   work: (parts: RosterWork) => Promise<number>,
 ): Promise<number> {
   const interrupted = new AbortController();
-  const asked = serviceOf(options, interrupted.signal);
+  const asked = openService(options, { needsKey: true, signal: interrupted.signal });
   const roster = await openRoster(path);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   const display = startDisplay(process.stderr);
@@ -120,13 +118,12 @@ export async function runRoster(
  */
 async function openRoster(path: string): Promise<RosterFile> {
   const start = await buffer(createReadStream(path, { end: BEGINNING_BYTES - 1 }));
-  const { sha256 } = await inspectFile(path);
   const { skipped, ...beginning } = beginningOf(start, headerRowOf);
   const columns = rosterColumns(firstRows(start.subarray(skipped), beginning.separator));
   return withQuotes(beginning, async (format) => {
     let rows = 0;
     for await (const _ of rowsOf({ path, skipped, format })) rows += 1;
-    return { path, sha256, skipped, ...columns, format, total: rows - 1 };
+    return { path, skipped, ...columns, format, total: rows - 1 };
   });
 }
 
@@ -153,7 +150,8 @@ export async function* chunksOf(
   if (chunk.length > 0) yield chunk;
 }
 
-function rowsOf({ path, skipped, format }: Pick<RosterFile, 'path' | 'skipped' | 'format'>) {
+/** The rows of a roster, its header row first. */
+export function rowsOf({ path, skipped, format }: Pick<RosterFile, 'path' | 'skipped' | 'format'>) {
   return csvRows(textOf(path, skipped), format);
 }
 

@@ -1,18 +1,23 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { localServiceUrl } from '../config.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** What commands that ask a running service have in common. */
 export interface ServiceOptions {
-  readonly url: string;
+  readonly url?: string;
   readonly key?: string;
 }
 
 /** Adds the service and its key. */
 export function withServiceOptions(command: Command): Command {
   return command
-    .addOption(new Option('--url <url>', 'the service').env('LICENSES_URL').default('http://127.0.0.1:8080'))
+    .addOption(
+      new Option('--url <url>', 'the service (default: the one that runs on this machine)').env(
+        'LICENSES_URL',
+      ),
+    )
     .addOption(
       new Option('--key <key>', 'the API key; lists of processes show it, unlike the variable').env(
         'LICENSES_KEY',
@@ -30,17 +35,16 @@ export interface Service {
   hasAnswered: boolean;
 }
 
-/** @throws {Error} when the URL can't be used, or the key is missing */
-export function serviceOf({ url, key }: ServiceOptions, signal?: AbortSignal): Service & { key: string } {
-  if (!key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
-  return { ...publicServiceOf({ url }, signal), key };
-}
-
-/** The same for requests that need no key. @throws {Error} when the URL can't be used */
-export function publicServiceOf({ url }: ServiceOptions, signal?: AbortSignal): Service {
+/** @throws {Error} when the URL can't be used, or a key is needed and missing */
+export function openService(
+  { url = localServiceUrl(), key }: ServiceOptions,
+  { needsKey = false, signal }: { readonly needsKey?: boolean; readonly signal?: AbortSignal } = {},
+): Service {
+  if (needsKey && !key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`LICENSES_URL or --url is ${JSON.stringify(url)}, but must be an http or https address.`);
-  return { url: url.replace(/(?<!\/)\/+$/, ''), key: undefined, signal, hasAnswered: false };
+  const address = url.replace(/(?<!\/)\/+$/, '');
+  return { url: address, key: needsKey ? key : undefined, signal, hasAnswered: false };
 }
 
 /** The service can't be reached or refuses the request. The message says what to do. */
@@ -54,16 +58,12 @@ export class ServiceError extends Error {
 
   constructor(
     message: string,
-    {
-      status,
-      isTransient,
-      retryAfterMs,
-    }: Partial<Pick<ServiceError, 'status' | 'isTransient' | 'retryAfterMs'>>,
+    about: Partial<Pick<ServiceError, 'status' | 'isTransient' | 'retryAfterMs'>> = {},
   ) {
     super(message);
-    this.status = status;
-    this.isTransient = isTransient ?? false;
-    this.retryAfterMs = retryAfterMs;
+    this.status = about.status;
+    this.isTransient = about.isTransient ?? false;
+    this.retryAfterMs = about.retryAfterMs;
   }
 }
 
@@ -122,20 +122,17 @@ function unreachable({ url, hasAnswered }: Service, error: unknown): ServiceErro
   const { code = '', message } = networkError.safeParse(error).data?.cause ?? { message: String(error) };
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   if (code === 'ENOTFOUND')
+    return new ServiceError(`There is no host "${new URL(url).hostname}". Is LICENSES_URL or --url right?`);
+  if (/CERT|SSL|TLS/.test(code))
     return new ServiceError(
-      `There is no host "${new URL(url).hostname}". Is LICENSES_URL or --url right?`,
-      {},
+      `The certificate of ${url} is not trusted: ${message}. Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.`,
     );
-  if (/CERT|SSL|TLS/.test(code)) {
-    const what = `The certificate of ${url} is not trusted: ${message}.`;
-    return new ServiceError(`${what} Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.`, {});
-  }
-  if (NOBODY_THERE.has(code) && !hasAnswered) {
-    const what = `Nothing answers at ${url}.`;
-    return new ServiceError(`${what} Is the service running, and is LICENSES_URL or --url right?`, {});
-  }
+  if (NOBODY_THERE.has(code) && !hasAnswered)
+    return new ServiceError(
+      `Nothing answers at ${url}. Is the service running, and is LICENSES_URL or --url right?`,
+    );
   return new ServiceError(`The service at ${url} can't be reached (${message}).`, {
-    // What has neither is a request that can't be sent at all, as to a port that no browser would use.
+    // A request with neither cannot be sent, as one to a port that no browser would use.
     isTransient: isTimeout || code !== '',
   });
 }
@@ -144,24 +141,23 @@ const errorBody = z.object({ detail: z.string() });
 
 function refused({ status, headers }: Response, text: string): ServiceError {
   const detail = detailOf(text) ?? `The service answered with ${status}.`;
-  if (status === 401) {
+  const location = headers.get('location');
+  if (status === 401)
     return new ServiceError(
       `${detail}. Check LICENSES_KEY or --key: the operator's "licenses keys list" shows its last four characters.`,
       { status },
     );
-  }
   if (status === 404) return new ServiceError(`${detail} Is LICENSES_URL or --url right?`, { status });
-  const location = headers.get('location');
   if (status < 400 && location !== null)
     return new ServiceError(
       `The address redirects to ${location}. Set LICENSES_URL or --url to where the service is.`,
       { status },
     );
-  const retryAfterMs = Number(headers.get('retry-after') ?? Number.NaN) * 1000;
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return new ServiceError(detail, {
     status,
     isTransient: status === 429 || status >= 500,
-    retryAfterMs: Number.isFinite(retryAfterMs) ? retryAfterMs : undefined,
+    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
   });
 }
 

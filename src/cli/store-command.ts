@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, trouble } from '../storage/errors.ts';
 import { openStore, type Store } from '../storage/store.ts';
@@ -9,6 +10,14 @@ export const JSON_OPTION = ['--json', 'print JSON'] as const;
 
 export interface JsonOption {
   readonly json?: boolean;
+}
+
+/** A command below another one that can print JSON. */
+export function jsonCommand(parent: Command, usage: string, description: string): Command {
+  return parent
+    .command(usage)
+    .description(description)
+    .option(...JSON_OPTION);
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;

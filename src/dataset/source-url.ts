@@ -1,3 +1,5 @@
+import { todayInOhio } from '../licenses/dates.ts';
+
 /** A source can't be downloaded. The message says why and shows no secret of its URL. */
 export class DownloadError extends Error {
   /** undici tries again what fails without a code. */
@@ -19,6 +21,11 @@ export function isSource(location: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A location with the date of today in Ohio in place of `{date}`, for files that have another name every day. */
+export function datedLocation(location: string, today: string = todayInOhio()): string {
+  return location.replaceAll('{date}', today);
 }
 
 /** The parts of a source's URL. */

@@ -3,7 +3,7 @@ import { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../config.ts';
 import { BrokenSourceError, inspectFile } from '../dataset/source-file.ts';
-import { isUrl, parseSourceUrl, withoutSecrets } from '../dataset/source-url.ts';
+import { datedLocation, isUrl, parseSourceUrl, withoutSecrets } from '../dataset/source-url.ts';
 import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
 import { PUBLISH_STEPS } from './ledger.ts';
 import { newId } from './metadata.ts';
@@ -171,7 +171,7 @@ export async function sourceAt(location: string): Promise<Source> {
     parseSourceUrl(location);
     return { location: withoutSecrets(location) };
   }
-  const path = resolve(location);
+  const path = resolve(datedLocation(location));
   try {
     const { sha256 } = await inspectFile(path);
     return { location: path, sha256 };

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startScript } from '../../scripts/licenses-processes.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
@@ -82,4 +85,14 @@ test('without Redis a publish command fails with one line instead of waiting for
   );
   expect(away.code).toBe(1);
   expect(away.stderr).toMatch(/^Redis does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
+});
+
+test('a command reads .env in its folder; what the environment has counts more', async () => {
+  await writeFile(join(environment.folder, '.env'), 'PORT=eighty\nLOG_LEVEL="loud"\n');
+  const main = resolve(import.meta.dirname, '../../src/cli/main.ts');
+  const inFolder = ['sh', '-c', 'cd "$0" && exec "$1" "$2" publications'] as const;
+  const command = [...inFolder, environment.folder, process.execPath, main] as const;
+  const run = (variables: Record<string, string>) => runProgram(command, { variables });
+  expect((await run({})).stderr).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
+  expect((await run({ PORT: '8081' })).stderr).toMatch(/^LOG_LEVEL is "loud"/);
 });

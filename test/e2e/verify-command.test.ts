@@ -66,7 +66,7 @@ function rosterOf(rows: number): string {
   return `id,license_number\r\n${times(rows, (at) => `${at},${at % 2 === 0 ? 'RN.700001' : 'RN.799999'}\r\n`).join('')}`;
 }
 
-/** The rows of the result file, after its progress file is gone. */
+/** The rows of the result file, which is alone beside the roster. */
 async function results(): Promise<Record<string, string>[]> {
   expect(await readdir(folder)).toEqual(['result.csv', 'roster.csv']);
   const text = await readFile(join(folder, 'result.csv'), 'utf8');
@@ -162,18 +162,38 @@ test('continues where it was interrupted', async () => {
   };
   const first = await verify(rosterOf(5000), { signal: interrupted.signal });
   expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command finishes it') });
-  expect(await readdir(folder)).toEqual(['result.csv', 'result.csv.progress.json', 'roster.csv']);
-
-  // What a killed process wrote without having saved its progress is written again.
-  await writeFile(join(folder, 'result.csv'), 'half a ro', { flag: 'a' });
+  // A killed process may have written a part of a row.
+  await writeFile(join(folder, 'result.csv'), '9,RN.7000', { flag: 'a' });
   const before = requests;
   fate = () => pass;
+  const { code, stdout, stderr } = await verify(rosterOf(5000));
+  expect([code, stdout]).toEqual([0, expect.stringContaining('5,000 rows')]);
+  expect(stderr).toMatch(
+    /result\.csv has the results of 2,000 rows; the others follow\. Delete it to start over\.$/m,
+  );
+  expect(requests - before).toBe(3);
+  await expectAnswered(5000);
+
+  // What is whole is verified again.
   expect(await verify(rosterOf(5000))).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('5,000 rows'),
+    stderr: expect.not.stringContaining('follow'),
   });
-  expect(requests - before).toBeLessThanOrEqual(3);
-  await expectAnswered(5000);
+  expect(requests - before).toBe(8);
+});
+
+test.each<[string, string, string, number, string]>([
+  ['inside quotation marks', 'license_number,id\r\n', 'RN.700001,"two\r\nlines"\r\n', 800, '"tw'],
+  ['after a byte order mark, with semicolons', '\ufeffid;license_number\r\n', '=1+1;RN.700001\r\n', 5, 'RN'],
+])('continues a file that was cut off %s', async (_what, header, row, rows, lastWritten) => {
+  const roster = header + row.repeat(rows);
+  expect(await verify(roster)).toMatchObject({ code: 0 });
+  const whole = await readFile(join(folder, 'result.csv'));
+  const cut = whole.lastIndexOf(lastWritten) + lastWritten.length;
+  await writeFile(join(folder, 'result.csv'), whole.subarray(0, cut));
+  const { code, stderr } = await verify(roster);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/has the results of [1-7]\d* rows/)]);
+  expect(await readFile(join(folder, 'result.csv'))).toEqual(whole);
 });
 
 test('starts over for another roster', async () => {

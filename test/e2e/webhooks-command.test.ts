@@ -3,6 +3,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { createKey } from '../../src/access/api-keys.ts';
+import { ohioTime } from '../../src/licenses/dates.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 
@@ -57,10 +58,10 @@ test('licenses webhooks list shows each receiver by account, its state, and neve
   expect(headings).toEqual(['ACCOUNT', 'HOST', 'STATE', 'FAILING SINCE', 'DELIVERED', 'CURSOR']);
   expect(rows.toSorted()).toEqual(
     [
-      ['Acme', 'hooks.example.com', 'active', SINCE, 'cursor-2'],
-      ['Best Staffing', '10.1.2.3:8443', 'failing', SINCE, 'cursor-1'],
-      ['Care\\u001b[2J Home', 'hooks.example.com', 'gone', SINCE, 'cursor-1'],
-      [accountId('Lost'), 'hooks.example.com', 'paused', SINCE, 'cursor-1'],
+      ['Acme', 'hooks.example.com', 'active', ohioTime(SINCE), 'cursor-2'],
+      ['Best Staffing', '10.1.2.3:8443', 'failing', ohioTime(SINCE), 'cursor-1'],
+      ['Care\\u001b[2J Home', 'hooks.example.com', 'gone', ohioTime(SINCE), 'cursor-1'],
+      [accountId('Lost'), 'hooks.example.com', 'paused', ohioTime(SINCE), 'cursor-1'],
     ].toSorted(),
   );
   const inJson = await licenses(environment.variables, 'webhooks', 'list', '--json');

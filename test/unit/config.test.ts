@@ -1,6 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { type Config, ConfigError, localServicesPath, readConfig } from '../../src/config.ts';
+import {
+  type Config,
+  ConfigError,
+  localServicesPath,
+  localServiceUrl,
+  readConfig,
+} from '../../src/config.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -327,4 +333,12 @@ describe('the servers that were started locally', () => {
       REDIS_URL: 'redis://127.0.0.1:6379',
     });
   });
+});
+
+test('the API of this machine is that of a running npm start, else the one of the settings', async () => {
+  const STATE_DIR = folder.path('with-api');
+  expect(localServiceUrl({ STATE_DIR, PORT: '8081' })).toBe('http://127.0.0.1:8081');
+  await mkdir(STATE_DIR, { recursive: true });
+  await writeFile(localServicesPath(STATE_DIR), '{"api": "http://127.0.0.1:18380"}');
+  expect(localServiceUrl({ STATE_DIR, PORT: '8081' })).toBe('http://127.0.0.1:18380');
 });

@@ -25,11 +25,12 @@ async function problemOf(line: string): Promise<string | undefined> {
   return ended instanceof Accepted ? undefined : `${line}: ${ended}`;
 }
 
-/** The lines of code blocks that run `licenses`, without what is after a `#`. */
+/** The lines of code blocks that run `licenses`, without what is after a `#`, and where their output goes. */
 function commandsIn(file: string): string[] {
   const lines = documentText(file).match(/^ {4,}\S.*$/gm) ?? [];
   return lines.flatMap(
-    (line) => /^.*\b(?:npx|worker) (licenses [^#]*?)\s*(?:#.*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
+    (line) =>
+      /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
   );
 }
 

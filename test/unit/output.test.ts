@@ -14,6 +14,21 @@ describe('a table of the command line', () => {
     ).toEqual(['ID      STATE       ROWS', 'a       superseded  1', 'longer  live']);
   });
 
+  test('fits 100 characters: the widest columns are cut, and the last goes on below', () => {
+    const lines = table(
+      ['ID', 'BOARD', 'DETAILS'],
+      [
+        ['a1', 'x'.repeat(60), `${'word '.repeat(20)}end`],
+        ['a2', 'short', 'short'],
+      ],
+    );
+    expect(lines.every((line) => line.length <= 100)).toBe(true);
+    expect(lines[1]).toMatch(/^a1 {2}x+… {2}word/);
+    expect(lines[2]).toMatch(/^ {50,}word /);
+    expect(lines[3]).toMatch(/end$/);
+    expect(lines[4]).toMatch(/^a2 {2}short +short$/);
+  });
+
   test('without rows is its headings', () => {
     expect(table(['ID', 'STATE'], [])).toEqual(['ID  STATE']);
   });

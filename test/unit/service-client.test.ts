@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
-import { publicServiceOf } from '../../src/cli/service-client.ts';
+import { openService } from '../../src/cli/service-client.ts';
 
 test.each([
   ['https://licenses.example.gov', 'https://licenses.example.gov'],
   ['https://licenses.example.gov/', 'https://licenses.example.gov'],
   ['http://127.0.0.1:3000//ohio//', 'http://127.0.0.1:3000//ohio'],
 ])('the service at %s is asked at %s', (url, asked) => {
-  expect(publicServiceOf({ url }).url).toBe(asked);
+  expect(openService({ url }).url).toBe(asked);
 });

@@ -9,7 +9,13 @@ import {
   type InspectedFile,
   inspectFile,
 } from '../../src/dataset/source-file.ts';
-import { DownloadError, hasSecrets, isUrl, withoutSecrets } from '../../src/dataset/source-url.ts';
+import {
+  DownloadError,
+  datedLocation,
+  hasSecrets,
+  isUrl,
+  withoutSecrets,
+} from '../../src/dataset/source-url.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
 import { type PublishRun, RefusedError, refusal } from './run.ts';
 
@@ -73,8 +79,8 @@ async function fetchSource(
   { job, config, signal, progress, onProgress }: PublishRun,
 ): Promise<FetchedFile> {
   const { location } = job[file];
-  if (!isUrl(location)) return { path: location };
-  const { path, url } = await downloadSource(withItsSecrets(file, location, config), {
+  if (!isUrl(location)) return { path: datedLocation(location) };
+  const { path, url } = await downloadSource(datedLocation(withItsSecrets(file, location, config)), {
     directory: downloadsOf(config),
     signal,
     onBytes: (bytes, total) => {
