@@ -87,7 +87,7 @@ export function toResponseRecord(
 }
 
 /** Why a number has no license, as a code. */
-export const notFoundReason = z
+const notFoundReason = z
   .enum(NOT_FOUND_REASONS)
   .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASON_WORDS[code].meaning}.`).join(' '));
 
