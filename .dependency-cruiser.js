@@ -17,7 +17,8 @@ const LAYERS = {
   rosters: ['licenses', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
   subscriptions: ['licenses', 'storage', 'changes', 'lookup', 'access', 'telemetry'],
-  http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
+  http: ['licenses', 'storage', 'changes', 'publications', 'access', 'telemetry'],
+  'service-status': ['licenses', 'changes', 'publications', 'lookup', 'http', 'telemetry'],
   rest: [
     'licenses',
     'changes',
@@ -30,7 +31,20 @@ const LAYERS = {
     'telemetry',
   ],
   mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  web: ['licenses', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  web: [
+    ...[
+      'licenses',
+      'changes',
+      'records',
+      'publications',
+      'lookup',
+      'rosters',
+      'http',
+      'service-status',
+      'access',
+    ],
+    'telemetry',
+  ],
   cli: [
     ...['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'subscriptions', 'rosters'],
     'access',

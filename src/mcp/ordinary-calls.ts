@@ -13,7 +13,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Context, clientGone } from '../http/route.ts';
+import { type Context, clientGone } from '../http/app.ts';
 import { type CallTool, SERVER, type ToolResponse } from './tools.ts';
 import { userOf } from './which-one.ts';
 

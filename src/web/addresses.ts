@@ -1,8 +1,7 @@
 import { generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
 import type { Config } from '../config.ts';
-import { clientProtocol } from '../http/app.ts';
-import type { Context } from '../http/route.ts';
+import { type Context, clientProtocol } from '../http/app.ts';
 import { BOARDS, type Board, boardByLabel } from '../licenses/boards.ts';
 import { licensePath } from '../licenses/license.ts';
 import { type Html, html, NOTHING } from './page.ts';

@@ -1,5 +1,5 @@
 import { lookupOutcome } from '../access/usage.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import type { Board } from '../licenses/boards.ts';
 import { licensePath } from '../licenses/license.ts';
 import { isMiss } from '../licenses/lookup.ts';

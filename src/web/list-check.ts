@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Context, clientGone } from '../http/route.ts';
+import { type Context, clientGone } from '../http/app.ts';
 import { nearestBoards } from '../licenses/boards.ts';
 import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS } from '../licenses/lookup.ts';
 import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';

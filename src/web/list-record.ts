@@ -1,6 +1,6 @@
+import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
-import { spend, spendForItems } from '../http/limits.ts';
-import type { Context, Route } from '../http/route.ts';
+import { type Route, spend, spendForItems } from '../http/guard.ts';
 import { summaryInWords } from '../licenses/counts.ts';
 import { type ListRow, readRecordCode } from '../records/saved-records.ts';
 import { recordAddress } from './addresses.ts';

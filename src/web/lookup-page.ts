@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import { lookupOutcome } from '../access/usage.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, boardByName } from '../licenses/boards.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';

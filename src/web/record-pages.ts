@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { raw } from 'hono/html';
 import { changedFields } from '../changes/change.ts';
+import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
-import { spend } from '../http/limits.ts';
-import type { Context, Route } from '../http/route.ts';
+import { type Route, spend } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';

@@ -1,10 +1,10 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { SEPARATORS } from '../csv.ts';
+import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { spendForItems, spendMore } from '../http/limits.ts';
-import { type Context, clientGone, type Route } from '../http/route.ts';
+import { type Route, spendForItems, spendMore } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { summaryInWords } from '../licenses/counts.ts';
 import type { ListRow } from '../records/saved-records.ts';

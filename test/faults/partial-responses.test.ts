@@ -9,7 +9,7 @@ import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { REST_WORDS } from '../../src/rest/verify.ts';
+import { REST_WORDS } from '../../src/rest/lookup.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';

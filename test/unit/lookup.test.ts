@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { readLookup, type TypedName } from '../../src/licenses/lookup.ts';
-import { REST_WORDS } from '../../src/rest/verify.ts';
+import { REST_WORDS } from '../../src/rest/lookup.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');

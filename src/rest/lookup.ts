@@ -1,15 +1,29 @@
 import { z } from 'zod';
-import { boardByName } from '../licenses/boards.ts';
+import { lookupOutcome } from '../access/usage.ts';
+import type { Context } from '../http/app.ts';
+import { endpoint, type Operation, type Route } from '../http/guard.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
+import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import {
-  type LicenseRecord,
-  lastScraped,
-  type RecordOrigin,
-  responseRecord,
-  toResponseRecord,
-} from '../licenses/license.ts';
-import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
+  FIELD_WORDS,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupWords,
+  lookupFields,
+  MAX_MATCHES,
+  readLookup,
+} from '../licenses/lookup.ts';
 import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/not-found.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { boardName, REST_PATH, unknownBoard } from './fields.ts';
+
+/** How the REST API says what is wrong with the fields of a lookup. */
+export const REST_WORDS: LookupWords = {
+  ...FIELD_WORDS,
+  unknownBoard: (name) => unknownBoard(name).message,
+  noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
+};
 
 const from = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
@@ -107,93 +121,63 @@ export function verifyResponse(outcome: LookupOutcome, origin: RecordOrigin) {
 const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
 const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name (of a person), ${FILTERS}.`;
 
-export const REQUEST_EXAMPLES = {
-  number: { value: { board: 'Nursing Board', license_number: 'RN.987654321' } },
-  person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Pa' } },
-  business: {
-    value: {
-      board: 'Board of Pharmacy',
-      search_type: 'business',
-      business_name: 'Example Pharmacy',
+/** The body, which `readLookup` reads: its errors say which fields belong together. */
+const shownBody = lookupFields.extend({ board: boardName }).meta({
+  id: 'VerifyRequest',
+  description:
+    'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
+    'business_name or license_number. A searched name and a filter need a letter or a digit. Null and blank texts ' +
+    'count as absent, unknown fields are ignored.',
+});
+
+const VERIFY = {
+  id: 'verify',
+  tag: 'Lookups',
+  summary: 'Verify a license',
+  description: 'By number (200 or 404), by person or by business (always 200; see found).',
+  input: { body: z.unknown().transform((sent) => readLookup(sent, REST_WORDS)) },
+  shownBody,
+  responses: {
+    200: {
+      when: 'The record, the matches, or that a name has none',
+      body: z.union([licenseBody, matchesBody, noMatchBody]).meta({ id: 'LookupAnswer' }),
     },
+    404: { when: 'No license for the number at the board', body: numberNotFoundBody },
   },
-};
+} satisfies Operation;
 
-export const EXAMPLE_DATE = '2026-11-20';
+/** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
+const CACHED_DEPRECATED = '@1767225600';
 
-export const EXAMPLE_ORIGIN: RecordOrigin = { date: EXAMPLE_DATE, today: EXAMPLE_DATE };
-
-/** The examples are in every sample data (`sample-data/generator/examples.ts`), so they can be tried. No board can issue their numbers. */
-export const EXAMPLE: LicenseRecord = {
-  license_number: 'RN.987654321',
-  full_name: 'EXAMPLE, PAT SAMPLE',
-  board: 'Nursing Board',
-  license_type: 'Registered Nurse (RN)',
-  status: 'ACTIVE',
-  expiry_date: '2035-10-31',
-  city: 'Columbus',
-  state: 'OH',
-  raw_status: 'Active',
-  county: 'Franklin',
-  issue_date: '2020-01-15',
-  extra_data: {
-    'Board Action': 'No',
-    County: 'Franklin',
-    ZIP: '43215',
-    Country: 'United States',
-    'Compact Eligibility': 'Multi-State',
-    'Issue Date': '2020-01-15',
-    'Effective Date': '2025-11-01',
-  },
-};
-
-export const OTHER_EXAMPLE: LicenseRecord = {
-  ...EXAMPLE,
-  license_number: 'PN.987654321',
-  full_name: 'EXAMPLE, ROBIN',
-  license_type: 'Licensed Practical Nurse (LPN)',
-  city: 'Dayton',
-  county: 'Montgomery',
-  extra_data: {
-    'Board Action': 'No',
-    County: 'Montgomery',
-    ZIP: '45402',
-    Country: 'United States',
-    'Issue Date': '2020-01-15',
-    'Effective Date': '2025-11-01',
-  },
-};
-
-function example(summary: string, outcome: LookupOutcome) {
-  return { summary, value: verifyResponse(outcome, EXAMPLE_ORIGIN).body };
+/** POST /lookup/verify (LOOKUP-10) and its deprecated alias POST /lookup/cached (VERSIONS-04). */
+export function lookupRoutes(lookups: Lookups): Route[] {
+  async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
+    const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+    const { status, body } = verifyResponse(outcome, { ...origin, today: todayInOhio() });
+    ctx.state.outcome = lookupOutcome(outcome);
+    ctx.status = status;
+    return body;
+  }
+  return [
+    endpoint({
+      ...VERIFY,
+      method: 'POST',
+      path: `${REST_PATH}/lookup/verify`,
+      handle: (ctx, { body }) => verify(ctx, body),
+    }),
+    endpoint({
+      ...VERIFY,
+      method: 'POST',
+      path: `${REST_PATH}/lookup/cached`,
+      id: 'cached',
+      summary: 'The earlier name of /lookup/verify',
+      description: 'Answers exactly as /lookup/verify.',
+      isDeprecated: true,
+      headers: {
+        Deprecation: [CACHED_DEPRECATED, 'Since when (RFC 9745)'],
+        Link: [`<${REST_PATH}/lookup/verify>; rel="successor-version"`, 'The address that took its place'],
+      },
+      handle: (ctx, { body }) => verify(ctx, body),
+    }),
+  ];
 }
-
-const MISSPELLED = {
-  by: 'person',
-  board: boardByName(EXAMPLE.board),
-  lastName: 'Exampel',
-  filters: {},
-} as const;
-
-export const FOUND_EXAMPLES = {
-  record: example('A number, or the only match', { outcome: 'found', record: EXAMPLE }),
-  matches: example('Several matches', {
-    outcome: 'several',
-    records: [EXAMPLE, OTHER_EXAMPLE],
-    truncated: false,
-  }),
-  no_match: example('No match of a name', {
-    outcome: 'none',
-    request: MISSPELLED,
-    didYouMean: ['EXAMPLE'],
-  }),
-};
-
-/** A number with two digits swapped. */
-export const MISSED_NUMBER = {
-  outcome: 'none',
-  request: { by: 'number', number: 'RN.987654312', businessOnly: false },
-  didYouMean: ['RN.987654321'],
-} as const;
-
-export const NUMBER_NOT_FOUND_EXAMPLES = { unknown: example('A mistyped number', MISSED_NUMBER) };
