@@ -206,7 +206,7 @@ describe('the documented example equals the response of the service:', () => {
   ])('the error %d', async (status, ask) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual(responseExamples(document, 'post', VERIFY, String(status)).only);
+    expect(answer.body).toEqual(responseExamples(document, 'post', VERIFY, String(status)).example);
   });
 
   test('some boards and their types', async () => {
@@ -217,11 +217,11 @@ describe('the documented example equals the response of the service:', () => {
         [NURSING]: { code: 'NUR', license_types: expect.arrayContaining(['Registered Nurse (RN)']) },
       },
     });
-    expect(boards.only).toMatchObject({ boards: [NURSING] });
+    expect(boards.example).toMatchObject({ boards: [NURSING] });
     const unknown = await service.rest.get(TYPES.replace('{board}', 'Nursing'));
-    expect(unknown.body).toEqual(responseExamples(document, 'get', TYPES, '400').only);
+    expect(unknown.body).toEqual(responseExamples(document, 'get', TYPES, '400').example);
     const nowhere = await service.rest.get('/api/v1/lookup/nothing');
-    expect(nowhere.body).toEqual(responseExamples(document, 'get', TYPES, '404').only);
+    expect(nowhere.body).toEqual(responseExamples(document, 'get', TYPES, '404').example);
   });
 });
 
