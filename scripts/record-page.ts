@@ -2,16 +2,12 @@ import { z } from 'zod';
 import examples from '../data/openapi-examples.json' with { type: 'json' };
 import meanings from '../data/status-meanings.json' with { type: 'json' };
 import statuses from '../data/statuses.json' with { type: 'json' };
+import { type ResponseRecord, responseRecord, toResponseRecord } from '../src/answers/view.ts';
+import { CAUTION_WORDS, NOTE_WORDS } from '../src/answers/words.ts';
 import { BUSINESS_COLUMNS, type DatasetFile, INDIVIDUAL_COLUMNS } from '../src/dataset/columns.ts';
 import { mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
-import { CAUTION_MEANINGS } from '../src/licenses/cautions.ts';
-import {
-  licenseRecord,
-  type ResponseRecord,
-  responseRecord,
-  toResponseRecord,
-} from '../src/licenses/license.ts';
+import { licenseRecord } from '../src/licenses/license.ts';
 import { markdownTable } from './markdown-table.ts';
 
 const EXAMPLE = licenseRecord.parse(examples.verify['200'].record);
@@ -54,7 +50,7 @@ export function recordPage(): string {
 
 ## Fields
 
-Every field is always present, except \`name_match\` and \`url\`. A missing value is \`null\`, never an empty string: the column is empty or, for a place, \`HIDDEN\`. _n_ is the number of an endorsement, 1 to 7.
+Every field is always present, except \`name_match\`, \`name_at_board\` and \`url\`. A missing value is \`null\`, never an empty string: the column is empty or, for a place, \`HIDDEN\`. _n_ is the number of an endorsement, 1 to 7.
 
 ${markdownTable(['field', 'type', 'meaning', 'columns', 'columns of an endorsement', 'example'], fieldRows())}
 
@@ -84,7 +80,16 @@ ${extraTable('individual', FIRST_ENDORSEMENT)}
 
 ${markdownTable(
   ['caution', 'when'],
-  Object.entries(CAUTION_MEANINGS).map(([code, when]) => [`\`${code}\``, when]),
+  Object.entries(CAUTION_WORDS).map(([code, { meaning }]) => [`\`${code}\``, meaning]),
+)}
+
+## Notes
+
+\`notes\` has a code for what else a reader should know (\`result_notes\` in CSV). A license with notes alone is clear.
+
+${markdownTable(
+  ['note', 'when'],
+  Object.entries(NOTE_WORDS).map(([code, { meaning }]) => [`\`${code}\``, meaning]),
 )}
 
 A license without cautions can still be the wrong one: compare the name, the type and the place. Endorsements in a publication of version 0.2.0 never have \`endorsed_license\`.
@@ -135,13 +140,14 @@ function fieldRows(): string[][] {
   const person = columnsBehind('individual', OWN);
   const business = columnsBehind('business', OWN);
   const endorsement = columnsBehind('individual', FIRST_ENDORSEMENT);
-  return Object.entries(toResponseRecord(EXAMPLE, ORIGIN, true)).map(([name, example]) => {
+  return Object.entries(toResponseRecord(EXAMPLE, ORIGIN, { nameMatch: true })).map(([name, example]) => {
     const field = responseRecord.keyof().parse(name);
     const property = properties.get(field);
     const type = typeName(property) + (schema.required.includes(field) ? '' : ', may be absent');
     // What extra data and cautions are is told below, and the run date is the whole file's.
     if (field === 'extra_data') return [`\`${field}\``, type, '[as below](#extra-data)', '', '', ''];
     if (field === 'cautions') return [`\`${field}\``, type, '[as below](#cautions)', '', '', '`[]`'];
+    if (field === 'notes') return [`\`${field}\``, type, '[as below](#notes)', '', '', '`[]`'];
     const runDate = field === 'last_scraped' ? ['QUERY_RUN_DATE'] : [];
     const own = new Set([...runDate, ...(person.get(field) ?? []), ...(business.get(field) ?? [])]);
     const ofEndorsement = [...runDate, ...(endorsement.get(field) ?? [])].map(withN);

@@ -9,7 +9,7 @@ import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { httpApp, logFailure, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
-import { counted, guarded, limited, routerOf } from './http/guard.ts';
+import { counted, limited, routerOf } from './http/guard.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
@@ -21,8 +21,7 @@ import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
-import { REST_PATH } from './rest/fields.ts';
-import { restRoutes } from './rest/routes.ts';
+import { restApi, restRoutes } from './rest/routes.ts';
 import { liveRosters } from './rosters/service.ts';
 import { adminApp, stateGauges } from './service-status/admin.ts';
 import { queueBoard } from './service-status/queue-board.ts';
@@ -75,7 +74,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   const usage = keyUsage(store, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
-  const lookups = liveLookups(store.client, tracker, config.PUBLIC_URL);
+  const lookups = liveLookups(store, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
   const feed = () => liveFeed(store, tracker);
   const changes = changesService(store, feed, watchedAmong);
@@ -149,7 +148,11 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   mcp.all(DISCOVERY_PATHS, counted('mcp', usage), limited(mcpLimit), discovery(config));
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, stopping: api.draining });
-  app.use(guarded(REST_PATH, rest, { log, usage, keys, limit: restLimit, badKeyLimit }));
+  app.use(
+    restApi(rest, () => tracker.current()?.metadata.date, {
+      ...{ log, usage, keys, limit: restLimit, badKeyLimit },
+    }),
+  );
   app.use(mcp.routes());
   app.use(
     await website({

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
-import type { LookupOutcome } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -19,11 +18,6 @@ export const OUTCOMES = [
 ] as const;
 
 export type Outcome = (typeof OUTCOMES)[number];
-
-/** How a lookup ended: with one license, several or none. */
-export function lookupOutcome({ outcome }: Pick<LookupOutcome, 'outcome'>): Outcome {
-  return outcome === 'found' || outcome === 'several' ? outcome : 'none';
-}
 
 /** How a request with this status code ended. */
 export function statusOutcome(status: number): Outcome {

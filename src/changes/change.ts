@@ -46,6 +46,10 @@ export const storedChange = z.object({
   /** The number as it is searched. */
   number: z.string(),
   full_name: z.string(),
+  last_in_dataset: z
+    .string()
+    .optional()
+    .describe('Of a removed license: the run date of the publication that it was compared with'),
   fields: z
     .record(z.string(), fieldChange)
     .describe(
@@ -65,7 +69,10 @@ export interface HistoryChange extends StoredChange {
 }
 
 /** What all changes of one publication or rollback share. */
-type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'>;
+type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'> & {
+  /** The run date of the publication before, `YYYY-MM-DD`. */
+  readonly before: string;
+};
 
 /**
  * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
@@ -78,7 +85,7 @@ type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' |
  * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
  */
 export function makeChange(
-  origin: ChangeOrigin,
+  { before: dateBefore, ...origin }: ChangeOrigin,
   pair: { license: string; before: LicenseRecord | undefined; after: LicenseRecord | undefined },
   cause: ChangeCause,
   ordinal: number,
@@ -106,6 +113,7 @@ export function makeChange(
     license_number: record.license_number,
     number: numberKey(record.license_number),
     full_name: record.full_name,
+    ...(kind === 'removed' && { last_in_dataset: dateBefore }),
     fields: Object.fromEntries(fields),
     ...(erases.length > 0 && { erases }),
   };

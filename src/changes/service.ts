@@ -215,6 +215,35 @@ async function changesOfNumber(store: Store, state: FeedState, board: Board, num
   return { changes: changes.map(withCurrentBoard), isCutOff: firstBad !== undefined };
 }
 
+/** More licenses than numbers that are asked at once have: few numbers are of several. */
+const MAX_LAST_CHANGES = 2000;
+
+/**
+ * The last change of each license with one of these numbers, by the number, the newest first.
+ *
+ * @param numbers as `numberKey` has them
+ * @throws {SearchUnavailableError} when OpenSearch does not answer, or not all of them can be read
+ */
+export async function lastChangesOfNumbers(
+  store: Store,
+  state: FeedState,
+  numbers: readonly string[],
+): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
+  const feeds = feedsOf(state);
+  if (feeds.every(({ segments }) => segments.length === 0)) return new Map();
+  const { documents, count, firstBad } = await CHANGES.search(store, {
+    query: { bool: { filter: [visible(feeds), { terms: { number: [...numbers] } }] } },
+    collapse: { field: 'license' },
+    sort: [{ position: 'desc' }],
+    size: MAX_LAST_CHANGES,
+    track_total_hits: false,
+  });
+  if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
+    throw new SearchUnavailableError('Not every last change could be read.');
+  }
+  return Map.groupBy(documents, ({ number }) => number);
+}
+
 /** Whether a change is of a license of the board, whatever the board was called then. */
 function isOfBoard(change: StoredChange, board: Board): boolean {
   return change.license.startsWith(`${board.code}/`) || boardByLabel(change.board) === board;

@@ -74,19 +74,20 @@ export function withoutChanges(feed: FeedState): FeedChanges {
  * Stores the changes of one publication or rollback. They are visible once a publication is live whose feed has its
  * epoch.
  *
- * @param indices the physical indices to compare
+ * @param indices the physical indices to compare, and the run date of the one before
  * @param state the feed before
  * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
  * @param newFields as `makeChange` has them
  */
 export function changeWriter(
   store: Store,
-  indices: { readonly before: string; readonly after: string },
+  indices: { readonly before: string; readonly after: string; readonly dateBefore: string },
   state: FeedState,
   { publication, epoch, date }: FeedBeginning,
   newFields?: ReadonlySet<string>,
 ) {
-  const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  const segment = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  const origin = { ...segment, before: indices.dateBefore };
   let total = 0;
   const counts = {
     kinds: new Map<string, number>(),
@@ -131,7 +132,7 @@ export function changeWriter(
         causes: Object.fromEntries(counts.causes),
         boards: Object.fromEntries(counts.boards),
       };
-      await SEGMENTS.put(store, segmentId(epoch), { ...origin, counts: changes });
+      await SEGMENTS.put(store, segmentId(epoch), { ...segment, counts: changes });
       await store.client.indices.refresh({ index: store.names.changes });
       return { feed: extendedFeed(state, epoch, total), changes };
     },

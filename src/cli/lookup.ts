@@ -1,11 +1,10 @@
 import { Command } from 'commander';
 import { z } from 'zod';
+import { responseRecord } from '../answers/view.ts';
+import { CAUTION_WORDS, missDetail, NOTE_WORDS } from '../answers/words.ts';
 import { BOARDS, boardByLabel } from '../licenses/boards.ts';
-import { CAUTION_MEANINGS } from '../licenses/cautions.ts';
 import { addTo } from '../licenses/counts.ts';
-import { ohioTime } from '../licenses/dates.ts';
-import { responseRecord } from '../licenses/license.ts';
-import { notFoundDetail } from '../licenses/not-found.ts';
+import { ohioTime, todayInOhio } from '../licenses/dates.ts';
 import { boardName } from './options.ts';
 import { grouped, print, printJson, table } from './output.ts';
 import {
@@ -22,8 +21,11 @@ import { JSON_OPTION, type JsonOption } from './store-command.ts';
 const LOOK_AT_IT = 2;
 const NOT_FOUND = 3;
 
-/** A later service may send more, also cautions that this version does not know. */
-const record = responseRecord.extend({ cautions: z.array(z.string()) }).loose();
+/** An earlier service sends less, a later one more, also cautions that this version does not know. */
+const record = responseRecord
+  .extend({ cautions: z.array(z.string()), notes: z.array(z.string()).default([]) })
+  .partial({ data_age_days: true })
+  .loose();
 
 const lookupAnswer = z.object({
   last_scraped: z.string(),
@@ -95,14 +97,22 @@ function missOf(number: string, { results, last_scraped }: LookupAnswer) {
     return { detail: told.detail, did_you_mean: told.did_you_mean };
   const didYouMean = [...new Set(misses.flatMap(({ did_you_mean }) => did_you_mean))];
   const request = { by: 'number', number, businessOnly: false } as const;
-  const detail = notFoundDetail({ outcome: 'none', request, didYouMean }, last_scraped.slice(0, 10));
+  const origin = { date: last_scraped.slice(0, 10), today: todayInOhio() };
+  const miss = { outcome: 'none', reason: 'unknown', request, didYouMean } as const;
+  const detail = missDetail(miss, origin, 'rest');
   return { detail, did_you_mean: didYouMean };
 }
 
-const MEANINGS: ReadonlyMap<string, string> = new Map(Object.entries(CAUTION_MEANINGS));
+const MEANINGS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ ...CAUTION_WORDS, ...NOTE_WORDS }).map(([code, { meaning }]) => [code, meaning] as const),
+);
 
 function recordLines(found: z.output<typeof record>): string[] {
-  const { expiry_date: expiry, days_until_expiry: days, cautions } = found;
+  const { expiry_date: expiry, days_until_expiry: days, cautions, notes } = found;
+  const told = (label: string, codes: readonly string[]) =>
+    codes.map(
+      (code) => [label, `${code}: ${MEANINGS.get(code) ?? 'see the documents of the service'}`] as const,
+    );
   const inDays =
     days === null ? '' : days < 0 ? `, ${grouped(-days)} days ago` : `, in ${grouped(days)} days`;
   const facts: (readonly [string, string | null])[] = [
@@ -112,11 +122,9 @@ function recordLines(found: z.output<typeof record>): string[] {
     ['status', found.raw_status ?? 'not stated'],
     ['expires', expiry === null ? 'not stated' : `${expiry}${inDays}`],
     ['place', [found.city, found.state].filter(Boolean).join(', ')],
-    ...cautions.map(
-      (caution) =>
-        ['CAUTION', `${caution}: ${MEANINGS.get(caution) ?? 'see the documents of the service'}`] as const,
-    ),
+    ...told('CAUTION', cautions),
     ...(cautions.length === 0 ? [['cautions', 'none'] as const] : []),
+    ...told('note', notes),
   ];
   return [...facts.flatMap(([name, value]) => (value ? [`${name.padEnd(10)}${value}`] : [])), ''];
 }

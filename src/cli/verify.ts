@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { summaryInWords } from '../answers/words.ts';
 import { csvRows } from '../csv.ts';
-import { addTo, summaryInWords } from '../licenses/counts.ts';
+import { addTo } from '../licenses/counts.ts';
 import { csvFormat } from '../rosters/answer.ts';
 import { grouped, print } from './output.ts';
 import { type RosterFile, type RosterOptions, runRoster, withRosterOptions } from './roster-client.ts';

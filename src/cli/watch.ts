@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { nearestBoards } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
-import { FIELD_WORDS } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
 import { grouped, print } from './output.ts';
@@ -95,9 +94,7 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
 }
 
 const WORDS = {
-  ...FIELD_WORDS,
-  unknownBoard: (name: string) =>
-    `No board is called “${name}”. The nearest is the ${nearestBoards(name)[0].name}.`,
+  ...REQUEST_WORDS.row,
   noBoard: () => undefined,
   noName: 'The row has no license_number.',
 };

@@ -33,6 +33,8 @@ export interface RequestState {
   route?: string;
   /** Whether the response is a file that is in memory once for all. */
   isFile?: boolean;
+  /** What the body of an error has beside its detail; the one of a 401 is fixed. */
+  errorFacts?: () => Record<string, unknown>;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }
@@ -225,7 +227,7 @@ function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (er
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = { detail };
+  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
 }
 
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {

@@ -145,30 +145,42 @@ export function under<Ctx extends Context>(
 }
 
 /** What every request passes before its route. */
-interface Guards {
+export interface Guards {
   readonly log: Logger;
   readonly usage: KeyUsage;
   readonly keys: KeyCheck;
   readonly limit: RateLimit;
   readonly badKeyLimit: RateLimit;
+  /** What the errors of an address have beside their detail. */
+  readonly errorFacts: (path: string) => (() => Record<string, unknown>) | undefined;
 }
 
 /** Everything under a path. A request is counted and limited before its key is checked. */
 export function guarded(
   path: string,
   routes: readonly Route[],
-  { log, usage, keys, limit, badKeyLimit }: Guards,
+  { log, usage, keys, limit, badKeyLimit, errorFacts }: Guards,
 ) {
   return under(
     path,
     compose([
       counted('rest', usage),
+      withFacts(errorFacts),
       limited(limit),
       httpsOnly(log),
       authenticated(keys, limit, badKeyLimit),
       routerOf(routes).routes(),
     ]),
   );
+}
+
+/** Says what the body of an error has beside its detail. */
+function withFacts(factsAt: Guards['errorFacts']): Middleware {
+  return (ctx, next) => {
+    const facts = factsAt(ctx.path);
+    if (facts !== undefined) ctx.state.errorFacts = facts;
+    return next();
+  };
 }
 
 /** Counts how each request at an interface ended and how long it took, and for whose key. */

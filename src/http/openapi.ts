@@ -9,6 +9,7 @@ import {
 } from 'zod-openapi';
 import recorded from '../../data/openapi-examples.json' with { type: 'json' };
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { dataAge } from '../answers/origin.ts';
 import { type Config, SERVICE_VERSION } from '../config.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { bodyTooLarge, LOOKUP_LIMIT, notJson } from './body.ts';
@@ -96,7 +97,10 @@ export function exampleRequests(id: string): Examples {
 }
 
 const detail = z
-  .object({ detail: z.string() })
+  .object({
+    detail: z.string(),
+    data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
+  })
   .meta({ id: 'Detail', description: 'What is wrong and what to do' });
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {

@@ -113,14 +113,14 @@ index.addAll(
 );
 
 /**
- * The boards that a label most likely means, best first: by the words of their names, aliases and license types
- * (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the board whose name has the most similar spelling.
+ * The boards that a label most likely means, best first: by its code, by the words of their names, aliases and license
+ * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the board whose name has the most similar spelling.
  *
  * @returns one to three boards
  */
 export function nearestBoards(label: string): readonly [Board, ...Board[]] {
   const start = label.slice(0, MAX_LABEL_LENGTH);
-  const same = boardByLabel(start);
+  const same = byCode.get(start.trim().toUpperCase()) ?? boardByLabel(start);
   if (same !== undefined) return [same];
   const close = index.search(start);
   const found = close.length > 0 ? close : index.search(start, { fuzzy: fuzzy(LARGER_FUZZINESS) });

@@ -1,4 +1,4 @@
-import { isoDate } from './dates.ts';
+import { daysBetween, isoDate } from './dates.ts';
 import {
   ENDORSED_LICENSE_LABELS,
   EXTRA_DATA_LABELS,
@@ -65,25 +65,28 @@ function standingOf(
   };
 }
 
-/** An endorsement with a number of its own, as the row of the license that it endorses says it. */
+/** An endorsement, as the row of the license that it endorses says it. */
 export interface Endorsement {
-  readonly number: string;
+  /** Those with a number of their own are licenses of their own, too. */
+  readonly number: string | undefined;
   readonly type: string | undefined;
   readonly standing: StandingFields;
 }
 
-const ENDORSEMENT_NUMBER = /^Endorsement Number (\d+)$/;
+const OF_ENDORSEMENT = /^Endorsement (?:Number|Type|Status|Sub Status|Board Action) (\d+)$/;
 
-/** The numbered endorsements of a license, in the order of its row. */
+/** The endorsements of a license, in the order of its row. */
 export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): Endorsement[] {
-  const texts = new Map(Object.entries(extra));
-  return [...texts].flatMap(([label, number]) => {
-    const [, n] = ENDORSEMENT_NUMBER.exec(label) ?? [];
-    if (n === undefined) return [];
-    const text = (name: string) => texts.get(`Endorsement ${name} ${n}`);
+  const places = new Set<string>();
+  for (const label in extra) {
+    const place = label.startsWith('Endorsement ') ? OF_ENDORSEMENT.exec(label)?.[1] : undefined;
+    if (place !== undefined) places.add(place);
+  }
+  return [...places].map((place) => {
+    const text = (name: string) => extra[`Endorsement ${name} ${place}`];
     const expiry = isoDate(text('Expiration Date') ?? '');
     const standing = standingOf(text('Status'), text('Sub Status'), expiry, text('Board Action'));
-    return [{ number, type: text('Type'), standing }];
+    return { number: text('Number'), type: text('Type'), standing };
   });
 }
 
@@ -93,22 +96,52 @@ export const CAUTIONS = [
   'not_active',
   'sub_status',
   'past_expiry',
+  'no_expiry_date',
   'board_action',
+  'dates_conflict',
   'endorsed_license',
 ] as const;
 
 export type Caution = (typeof CAUTIONS)[number];
 
-/** What each caution means, for the documents of the interfaces. */
-export const CAUTION_MEANINGS: Readonly<Record<Caution, string>> = {
-  name_mismatch: "a name was sent with the number and is not the holder's",
-  not_active: 'the primary status is not Active',
-  sub_status: 'the raw status has a sub-status, such as Probation or Active In Renewal',
-  past_expiry: 'Active, but the expiry date has passed',
-  board_action: 'Board Action is Yes',
-  endorsed_license:
-    'the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date',
+/** What else a reader should know. A license with notes alone is clear. */
+export const NOTES = ['expires_soon', 'endorsement'] as const;
+
+export type Note = (typeof NOTES)[number];
+
+/** @param today the date in Ohio, `YYYY-MM-DD` */
+type Condition = (license: StandingFields, today: string, nameMatch: boolean | undefined) => boolean;
+
+const CAUTION_CONDITIONS: Readonly<Record<Caution, Condition>> = {
+  name_mismatch: (_license, _today, nameMatch) => nameMatch === false,
+  not_active: ({ status }) => status !== 'ACTIVE',
+  sub_status: ({ status, raw_status: raw }) => raw !== null && raw.toUpperCase() !== status,
+  past_expiry: ({ status, expiry_date: expiry }, today) =>
+    status === 'ACTIVE' && expiry !== null && expiry < today,
+  no_expiry_date: ({ status, expiry_date: expiry }) => status === 'ACTIVE' && expiry === null,
+  board_action: hasBoardAction,
+  dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>
+    issued != null && expiry !== null && issued > expiry,
+  endorsed_license: (license, today) => {
+    const standing = endorsedLicense(license)?.standing;
+    return standing !== undefined && cautionsOf(standing, today).length > 0;
+  },
 };
+
+const SOON_DAYS = 30;
+
+const NOTE_CONDITIONS: Readonly<Record<Note, Condition>> = {
+  expires_soon: ({ status, expiry_date: expiry }, today) =>
+    status === 'ACTIVE' && expiry !== null && expiry >= today && daysBetween(today, expiry) <= SOON_DAYS,
+  endorsement: (license) => endorsementsToTell(license).length > 0,
+};
+
+/** The endorsements of a license that are not active, or on which the board has acted. */
+export function endorsementsToTell(license: Pick<StandingFields, 'extra_data'>): Endorsement[] {
+  return endorsementsOf(license).filter(
+    ({ standing }) => standing.status !== 'ACTIVE' || hasBoardAction(standing),
+  );
+}
 
 /**
  * The cautions of a license, in the order of `CAUTIONS`; none when there is nothing to tell.
@@ -117,61 +150,10 @@ export const CAUTION_MEANINGS: Readonly<Record<Caution, string>> = {
  * @param nameMatch whether a name sent along with the number is the holder's
  */
 export function cautionsOf(license: StandingFields, today: string, nameMatch?: boolean): Caution[] {
-  const endorsed = endorsedLicense(license)?.standing;
-  return [
-    ...(nameMatch === false ? (['name_mismatch'] as const) : []),
-    ...ownCautions(license, today),
-    ...(endorsed !== undefined && ownCautions(endorsed, today).length > 0
-      ? (['endorsed_license'] as const)
-      : []),
-  ];
+  return CAUTIONS.filter((caution) => CAUTION_CONDITIONS[caution](license, today, nameMatch));
 }
 
-function ownCautions(
-  { status, raw_status: raw, expiry_date: expiry, extra_data }: StandingFields,
-  today: string,
-) {
-  const cautions: Caution[] = [];
-  if (status !== 'ACTIVE') cautions.push('not_active');
-  if (raw !== null && raw.toUpperCase() !== status) cautions.push('sub_status');
-  if (status === 'ACTIVE' && expiry !== null && expiry < today) cautions.push('past_expiry');
-  if (hasBoardAction({ extra_data })) cautions.push('board_action');
-  return cautions;
-}
-
-export const NAME_DOES_NOT_MATCH =
-  'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
-
-/** What a reader must do with the only match of a name. */
-export const ONLY_MATCH_BY_NAME =
-  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
-
-/** The cautions of a license in words, a sentence each. */
-export function cautionSentences(license: StandingFields, cautions: readonly Caution[]): string[] {
-  const has = (caution: Caution) => cautions.includes(caution);
-  const status = license.raw_status ?? 'the State does not state one';
-  return [
-    ...(has('name_mismatch') ? [NAME_DOES_NOT_MATCH] : []),
-    ...(has('not_active') || has('sub_status')
-      ? [`Report the full status: ${status}${has('not_active') ? ', whatever its expiry date' : ''}.`]
-      : []),
-    ...(has('past_expiry')
-      ? ['The State lists it as active although its expiry date has passed: report both.']
-      : []),
-    ...(has('board_action')
-      ? ['The board has acted on this license; only the board can tell what it ordered.']
-      : []),
-    ...(has('endorsed_license') ? [endorsedSentence(license)] : []),
-  ];
-}
-
-function endorsedSentence(license: StandingFields): string {
-  const { number, standing } = endorsedLicense(license) ?? {};
-  if (number === undefined || standing === undefined) return '';
-  const parts = [
-    `its status is ${standing.raw_status ?? 'not stated'}`,
-    ...(standing.expiry_date === null ? [] : [`its expiry date ${standing.expiry_date}`]),
-    ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
-  ];
-  return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
+/** The notes of a license, in the order of `NOTES`. @param today the date in Ohio, `YYYY-MM-DD` */
+export function notesOf(license: StandingFields, today: string): Note[] {
+  return NOTES.filter((note) => NOTE_CONDITIONS[note](license, today, undefined));
 }

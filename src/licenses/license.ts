@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
-import { CAUTION_MEANINGS, CAUTIONS, cautionsOf } from './cautions.ts';
-import { daysBetween } from './dates.ts';
 import { type FilterName, mapFilters } from './filters.ts';
 import { distinctKeys, fold, numberDigits, numberKey } from './fold.ts';
 import {
@@ -37,78 +35,6 @@ export const licenseRecord = z.object({
 });
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
-
-const meanings = CAUTIONS.map((caution) => `${caution} (${CAUTION_MEANINGS[caution]})`).join(', ');
-
-/** A license record in the responses of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
-export const responseRecord = licenseRecord.extend({
-  found: z.literal(true),
-  days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
-  cautions: z.array(z.enum(CAUTIONS)).describe(`What a reader must not miss, in this order: ${meanings}`),
-  source: z.literal('dataset'),
-  last_scraped: z.string().describe('The run date of the dataset that answered, YYYY-MM-DDT00:00:00'),
-  name_match: z
-    .boolean()
-    .optional()
-    .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
-  url: z
-    .url()
-    .optional()
-    .describe(
-      'The page of the license at this service, to cite; absent where the service has no public address',
-    ),
-});
-
-export type ResponseRecord = z.output<typeof responseRecord>;
-
-/** Where and when a record is answered from. */
-export interface RecordOrigin {
-  /** The dataset's run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** The date in Ohio, from which `days_until_expiry` counts. */
-  readonly today: string;
-  /** Where clients find this service, without a path: `https://licenses.example.gov`. */
-  readonly publicUrl?: string | undefined;
-}
-
-/**
- * Adds the fields that depend on the day, the publication and the request.
- *
- * @param nameMatch whether a name sent along with the number is the holder's
- */
-export function toResponseRecord(
-  record: LicenseRecord,
-  { date, today, publicUrl }: RecordOrigin,
-  nameMatch?: boolean,
-): ResponseRecord {
-  const url = licenseUrl(record, publicUrl);
-  return {
-    found: true,
-    license_number: record.license_number,
-    full_name: record.full_name,
-    board: record.board,
-    license_type: record.license_type,
-    status: record.status,
-    expiry_date: record.expiry_date,
-    days_until_expiry: record.expiry_date === null ? null : daysBetween(today, record.expiry_date),
-    city: record.city,
-    state: record.state,
-    raw_status: record.raw_status,
-    county: record.county,
-    issue_date: record.issue_date,
-    extra_data: record.extra_data,
-    cautions: cautionsOf(record, today, nameMatch),
-    source: 'dataset',
-    last_scraped: lastScraped(date),
-    ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
-    ...(url === undefined ? {} : { url }),
-  };
-}
-
-/** The value of `last_scraped`: midnight of the publication's date, without a time zone. */
-export function lastScraped(publicationDate: string): string {
-  return `${publicationDate}T00:00:00`;
-}
 
 /** Whether the license is held by a person or an establishment. */
 export type HolderKind = 'person' | 'business';
@@ -176,12 +102,6 @@ type LicenseName = Pick<LicenseRecord, 'board' | 'license_number'>;
 /** The path of a license's page. */
 export function licensePath({ board, license_number: number }: LicenseName): string {
   return `/licenses/${encodeURIComponent(boardKey(board))}/${encodeURIComponent(number)}`;
-}
-
-/** The address of a license's page; `undefined` without a public address, and for a board that the catalog does not have. */
-export function licenseUrl(license: LicenseName, publicUrl: string | undefined): string | undefined {
-  if (publicUrl === undefined || boardByLabel(license.board) === undefined) return undefined;
-  return publicUrl + licensePath(license);
 }
 
 /** The document id of a license: no board has a number twice (docs/decisions/005). */

@@ -47,21 +47,46 @@ export interface BusinessRequest {
 
 export type LookupRequest = NumberRequest | PersonRequest | BusinessRequest;
 
+/**
+ * Why a lookup found no license. All but `unknown` are of numbers. `removed` and `unreadable`: the feed of changes says
+ * that the license left the dataset, or that its row could not be read.
+ */
+export const NOT_FOUND_REASONS = [
+  'unknown',
+  'ambiguous',
+  'other_board',
+  'not_a_business',
+  'removed',
+  'unreadable',
+] as const;
+
+export type NotFoundReason = (typeof NOT_FOUND_REASONS)[number];
+
+/** What is told of a license that left the dataset; null where it is not known, or several licenses had the number. */
+export interface LeftLicense {
+  /** The run date of the last dataset that had it, `YYYY-MM-DD`. */
+  readonly lastInDataset: string | null;
+  readonly lastRawStatus: string | null;
+}
+
 /** A lookup that found no license. That is an outcome, not an error. */
 export interface Miss {
-  /**
-   * `none`: no license has the number or the name. The others are of numbers: several licenses fit it, only another
-   * board has it, or only a person where a business was meant.
-   */
-  readonly outcome: 'none' | 'ambiguous_number' | 'other_board' | 'not_a_business';
+  readonly outcome: 'none';
+  readonly reason: NotFoundReason;
   readonly request: LookupRequest;
   /**
    * What exists and may be meant, best first: numbers (never with their holders), business names, surnames, or
    * `SURNAME, GIVEN NAME`.
    */
   readonly didYouMean: readonly string[];
-  /** Of `other_board` and `ambiguous_number`: the boards that have the number. */
+  /** The numbers among them whose holder has the name that was sent; absent where none was sent. */
+  readonly ofTheName?: readonly string[];
+  /** Of `other_board` and `ambiguous`: the boards that have the number. */
   readonly boards?: readonly string[];
+  /** Of `removed`. */
+  readonly left?: LeftLicense;
+  /** Set when the feed of changes did not say whether a license with the number left the dataset. */
+  readonly isFeedUnread?: true;
   /** Set when licenses have the name, but the filters exclude them all. */
   readonly nameExists?: true;
   /** Set when licenses have the surname, but the given name or the filters exclude them all. */
@@ -75,6 +100,8 @@ export type LookupOutcome =
       readonly record: LicenseRecord;
       /** Whether the name sent with the number is the holder's; absent without such a name. */
       readonly nameMatch?: boolean;
+      /** Where it is not: whether another license of the board has that name; absent where nobody looked. */
+      readonly isNameAtBoard?: boolean;
     }
   | { readonly outcome: 'several'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | Miss;
@@ -84,10 +111,6 @@ export interface InvalidLookup {
   readonly outcome: 'invalid';
   /** What is wrong and what to send instead. */
   readonly detail: string;
-}
-
-export function isMiss(outcome: LookupOutcome | InvalidLookup): outcome is Miss {
-  return 'didYouMean' in outcome;
 }
 
 const anyText = z.string().max(MAX_CHARACTERS);
@@ -124,16 +147,6 @@ export interface LookupWords {
   readonly onlyFirstName: string;
   readonly noBusinessName: string;
 }
-
-/** The words of an interface whose fields have the names of `lookupFields`. */
-export const FIELD_WORDS: Omit<LookupWords, 'unknownBoard' | 'noBoard'> = {
-  notAnObject: 'The body must be a JSON object.',
-  notText: (field) => `${field} must be a string.`,
-  tooLong: (field) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
-  noName: 'Give license_number, or last_name, or search_type "business" with business_name.',
-  onlyFirstName: 'A search by name needs last_name; first_name only narrows it.',
-  noBusinessName: 'A business search needs business_name or license_number.',
-};
 
 /**
  * Reads the fields of a lookup.

@@ -9,6 +9,8 @@ export interface StandingFields {
   readonly raw_status: string | null;
   /** `YYYY-MM-DD` */
   readonly expiry_date: string | null;
+  /** `YYYY-MM-DD`; what is known of an endorsed license has none. */
+  readonly issue_date?: string | null | undefined;
   readonly extra_data: Readonly<Record<string, string>>;
 }
 
@@ -76,7 +78,7 @@ export interface Discipline {
 export function disciplineOf(
   record: Pick<StandingFields, 'raw_status' | 'extra_data'>,
 ): Discipline | undefined {
-  const acted = hasBoardAction(record);
+  const acted = !NO_ACTION.has(boardAction(record).trim().toUpperCase());
   const subStatus = disciplinarySubStatus(record.raw_status ?? '');
   return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
 }
@@ -92,9 +94,11 @@ export function boardAction({ extra_data: extra }: Pick<StandingFields, 'extra_d
   return extra[EXTRA_DATA_LABELS.boardAction] ?? '';
 }
 
-/** Whether the board has acted on the license: its Board Action is Yes. */
-export function hasBoardAction(license: Pick<StandingFields, 'extra_data'>): boolean {
-  return boardAction(license).toUpperCase() === 'YES';
+const NO_ACTION: ReadonlySet<string> = new Set(['', 'NO']);
+
+/** Whether the board has acted on the license: its Board Action is neither blank nor No, or its sub-status is disciplinary. */
+export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): boolean {
+  return disciplineOf(license) !== undefined;
 }
 
 const KNOWN_BOARD_ACTIONS: ReadonlySet<string> = new Set(['', 'YES', 'NO']);

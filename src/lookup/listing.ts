@@ -6,7 +6,6 @@ import { FILTER_NAMES, type FilterName, type Filters, licenseTypeKeys } from '..
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../licenses/license.ts';
 import {
-  isMiss,
   type LookupOutcome,
   type LookupRequest,
   MAX_MATCHES,
@@ -166,7 +165,7 @@ export interface ListedPublication {
 /** Finds a license by its number, else lists the licenses of persons and of businesses with the name. */
 export async function listLicenses(request: ListingRequest, from: ListedPublication): Promise<Listing> {
   const number = request.number && (await lookUp(request.number, from.publication, from.suggest));
-  if (number !== undefined && !isMiss(number)) return { number };
+  if (number !== undefined && number.outcome !== 'none') return { number };
   const persons = request.person && (await listPersons(request, request.person, from));
   // Where persons have the name, no businesses with similar names are looked for.
   const suggest = from.suggest && !(persons !== undefined && persons.total > 0);
@@ -286,12 +285,12 @@ async function missed(
   asked: ListingRequest,
   from: ListedPublication,
 ): Promise<LicenseList> {
-  const none: Miss = { outcome: 'none', request, didYouMean: [] };
+  const none: Miss = { outcome: 'none', reason: 'unknown', request, didYouMean: [] };
   const [outcome, without] = await Promise.all([
     from.suggest ? lookUp(request, from.publication, true) : none,
     countWithout(names, asked, from),
   ]);
-  return { ...list, without, miss: isMiss(outcome) ? outcome : none };
+  return { ...list, without, miss: outcome.outcome === 'none' ? outcome : none };
 }
 
 /**

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
+import type { Origin } from '../answers/origin.ts';
 import { changesOfOne } from '../changes/change.ts';
 import type { Changes, NumberChanges } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import {
   type InvalidLookup,
   type LookupOutcome,
   type LookupRequest,
-  type Miss,
   problemOf,
   typeProblem,
 } from '../licenses/lookup.ts';
@@ -21,34 +21,26 @@ import {
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
+import { withLeftLicenses } from './left-licenses.ts';
 import { type Listing, type ListingRequest, listLicenses, listSearch } from './listing.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp } from './steps.ts';
-
-/** The publication that a lookup was answered from. */
-export interface LookupOrigin {
-  /** Its id. */
-  readonly publication: string;
-  /** Its run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** Whether it is generated sample data. */
-  readonly isSampleData: boolean;
-  /** Where clients find this service: the licenses' pages are there. */
-  readonly publicUrl?: string | undefined;
-}
+import { withTimeout } from './timeout.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
-export interface DatedOutcome extends LookupOrigin {
+export interface DatedOutcome extends Origin {
   readonly outcome: LookupOutcome;
 }
 
 /** A listing, and the publication that it is from. */
-export interface DatedListing extends LookupOrigin {
+export interface DatedListing extends Origin {
   readonly listing: Listing;
 }
 
 /** Many lookups in one publication. */
-export interface ManyLookups extends LookupOrigin {
+export interface ManyLookups {
+  readonly origin: Origin;
   /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
   lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
 }
@@ -98,13 +90,15 @@ const MOMENT_MS = 200;
 const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
-export function liveLookups(client: Client, tracker: LivePublicationTracker, publicUrl?: string): Lookups {
+export function liveLookups(store: Store, tracker: LivePublicationTracker, publicUrl?: string): Lookups {
+  const { client } = store;
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
   const lists = listSearch(client);
+  const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
@@ -128,8 +122,8 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
       if (sample === undefined) return false;
       const { board, license_number: number } = sample;
       const request = { by: 'number', number, board: boardByName(board), businessOnly: false } as const;
-      const { outcome } = await lookUp(request, searchProbed(index), false);
-      return outcome === 'found' || outcome === 'ambiguous_number';
+      const found = await lookUp(request, searchProbed(index), false);
+      return found.outcome === 'found' || (found.outcome === 'none' && found.reason === 'ambiguous');
     });
   }
 
@@ -141,8 +135,8 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  function originOf({ metadata: { publication, date, sample } }: LivePublication): LookupOrigin {
-    return { publication, date, isSampleData: sample, publicUrl };
+  function originOf({ metadata: { publication, date, sample } }: LivePublication): Origin {
+    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl };
   }
 
   return {
@@ -163,7 +157,8 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
           const problem = problemOf(request, live.licenseTypes);
           if (problem !== undefined) throw new BadRequestError(problem);
           const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          return { outcome: await lookUp(request, searchOne(live.index), suggest), ...originOf(live) };
+          const outcome = await lookUp(request, searchOne(live.index), suggest);
+          return { outcome: await withLeft(outcome, live), ...originOf(live) };
         }),
       ),
     list: (request) =>
@@ -174,17 +169,20 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
           const { index } = live;
           const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
           const from = { index, lists, publication: searchOne(index), suggest };
-          return { listing: await listLicenses(request, from), ...originOf(live) };
+          const listing = await listLicenses(request, from);
+          const number = listing.number && (await withLeft(listing.number, live));
+          return { listing: { ...listing, number }, ...originOf(live) };
         }),
       ),
     lookUpMany: (work) =>
       withLivePublication(tracker, (live) => {
         const search = searchMany(live.index);
         return work({
-          ...originOf(live),
+          origin: originOf(live),
           lookUp: async (request, suggest) => {
             const detail = problemOf(request, live.licenseTypes);
-            return detail === undefined ? lookUp(request, search, suggest) : { outcome: 'invalid', detail };
+            if (detail !== undefined) return { outcome: 'invalid', detail };
+            return withLeftOfMany(await lookUp(request, search, suggest), live);
           },
         });
       }),
@@ -197,30 +195,12 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
   };
 }
 
-/** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */
-export function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),
-      ms,
-    );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
 /** A license as it is now, and what changed in it. */
 export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publication'> {
   /** The license's number as the board writes it; `undefined` for a number that was never seen. */
   readonly licenseNumber: string | undefined;
   /** The license as it is now; `undefined` when it is not in the dataset. */
   readonly record: LicenseRecord | undefined;
-}
-
-/** The sentence for a number without known changes; none for one of several licenses, which may have changed. */
-export function noChangeKnown({ outcome }: Miss, since: string): string[] {
-  return outcome === 'ambiguous_number'
-    ? []
-    : [`No change of a license of that board with this number is known since ${since}.`];
 }
 
 const MAX_TRIES = 3;
@@ -254,8 +234,9 @@ function historyOf(
 ): LicenseHistory {
   const { outcome } = found;
   const record = outcome.outcome === 'found' ? outcome.record : undefined;
+  const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
   // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
-  const exact = record?.license_number ?? (outcome.outcome === 'ambiguous_number' ? number : undefined);
+  const exact = record?.license_number ?? (isAmbiguous ? number : undefined);
   const listed =
     exact === undefined
       ? changesOfOne(changes, number)

@@ -7,12 +7,12 @@ import {
   type LookupRequest,
   MAX_MATCHES,
   type Miss,
+  type NotFoundReason,
   type NumberRequest,
   type PersonRequest,
-  type TypedName,
   typedTexts,
 } from '../licenses/lookup.ts';
-import { hasSearchedWords, isNamed, matchesBusinessName, matchesPersonName } from '../licenses/names.ts';
+import { hasSearchedWords } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
@@ -24,14 +24,20 @@ import {
 } from './name-queries.ts';
 import { commonNumberQuery, numberQuery, writtenNumberQuery } from './number-queries.ts';
 import { type LicenseQuery, type PublicationSearch, type SearchResult, searchOptional } from './search.ts';
-import { MAX_SUGGESTED_NUMBERS, suggestedNumbers, suggestedPersons } from './suggestions.ts';
+import {
+  isHolder,
+  isNameAtBoard,
+  offeredNumbers,
+  suggestedNumbers,
+  suggestedPersons,
+} from './suggestions.ts';
 
 type Found = readonly StoredLicense[];
 
 const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
 function none(request: LookupRequest): Miss {
-  return { outcome: 'none', request, didYouMean: [] };
+  return { outcome: 'none', reason: 'unknown', request, didYouMean: [] };
 }
 
 /**
@@ -66,8 +72,12 @@ async function lookUpNumber(
   const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
   const sameKey = asTyped.length > 0 ? asTyped : await licensesOfNumberKey(request, publication);
   const outcome = chooseByNumber(request, sameKey);
-  if (outcome.outcome !== 'none' || !suggest) return outcome;
-  return { ...outcome, didYouMean: await suggestedNumbers(request, publication) };
+  if (!suggest) return outcome;
+  if (outcome.outcome === 'found' && outcome.nameMatch === false) {
+    return { ...outcome, isNameAtBoard: await isNameAtBoard(outcome.record, request, publication) };
+  }
+  if (outcome.outcome !== 'none' || outcome.reason !== 'unknown') return outcome;
+  return { ...outcome, ...(await suggestedNumbers(request, publication)) };
 }
 
 /** The licenses whose number has the same key as the one typed. Of very many, those of the board asked are read. */
@@ -173,7 +183,7 @@ function chooseByNumber(request: NumberRequest, sameKey: Found): LookupOutcome {
   const eligible = exactOf(ofKind, request);
   const [only, another] = eligible;
   if (another !== undefined) {
-    return { ...numberMiss(request, 'ambiguous_number', eligible), boards: boardsOf(eligible) };
+    return { ...numberMiss(request, 'ambiguous', eligible), boards: boardsOf(eligible) };
   }
   if (only !== undefined) {
     const { name } = request;
@@ -195,19 +205,9 @@ function boardsOf(licenses: Found): string[] {
   return [...new Set(licenses.map(({ board }) => board))].toSorted();
 }
 
-function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
-  if ('wholeName' in typed) return isNamed(kind, name, typed.wholeName);
-  if ('businessName' in typed) return kind === 'business' && matchesBusinessName(name, typed.businessName);
-  const { lastName, firstName } = typed;
-  if (kind === 'person') return matchesPersonName(name, lastName, firstName);
-  // Forms with one field for any name call it the last name.
-  return lastName !== undefined && matchesBusinessName(name, [lastName, firstName].filter(Boolean).join(' '));
-}
-
 /** @param existing the licenses whose numbers are offered */
-function numberMiss(request: NumberRequest, outcome: Miss['outcome'], existing: Found): Miss {
-  const numbers = existing.map((license) => license.license_number);
-  return { outcome, request, didYouMean: nearestSpellings(request.number, numbers, MAX_SUGGESTED_NUMBERS) };
+function numberMiss(request: NumberRequest, reason: NotFoundReason, existing: Found): Miss {
+  return { outcome: 'none', reason, request, ...offeredNumbers(request, existing) };
 }
 
 function matches({ licenses, isComplete }: SearchResult, request: LookupRequest): LookupOutcome {

@@ -1,13 +1,17 @@
 import { distance } from 'fastest-levenshtein';
+import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { fold, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
-import type { NumberRequest, PersonRequest } from '../licenses/lookup.ts';
+import type { Miss, NumberRequest, PersonRequest, TypedName } from '../licenses/lookup.ts';
 import {
   firstGivenName,
   foldPersonName,
   givenNames,
   givenNamesKey,
   halfKey,
+  isNamed,
+  matchesBusinessName,
+  matchesPersonName,
   nameParts,
   nameToSearch,
   personParts,
@@ -25,7 +29,7 @@ import {
   personQuery,
 } from './name-queries.ts';
 import { nearNumberQuery } from './number-queries.ts';
-import { type LicenseQuery, type PublicationSearch, searchOptional } from './search.ts';
+import { type PublicationSearch, searchOptional } from './search.ts';
 
 type Found = readonly StoredLicense[];
 
@@ -42,11 +46,11 @@ const MAX_EDITS_WITH_NAME = 2;
 export async function suggestedNumbers(
   request: NumberRequest,
   publication: PublicationSearch,
-): Promise<string[]> {
+): Promise<OfferedNumbers> {
   const { board, number, businessOnly } = request;
   const [near, named] = await Promise.all([
     searchOptional(nearNumberQuery(board, number, businessOnly), publication),
-    searchOptional(nameQuery(request), publication),
+    searchOptional(request.name && nameQuery(board, request.name), publication),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -55,13 +59,42 @@ export async function suggestedNumbers(
   );
   const atBoard = near.filter((license) => license.board === board?.name);
   const [candidates = []] = [ofHolder, atBoard, near].filter(({ length }) => length > 0);
-  const numbers = candidates.map((license) => license.license_number);
-  return nearestSpellings(number, numbers, MAX_SUGGESTED_NUMBERS);
+  return offeredNumbers(request, candidates);
+}
+
+type OfferedNumbers = Pick<Miss, 'didYouMean' | 'ofTheName'>;
+
+/** The numbers of some licenses, those written most like the one typed first, and which of them are of the name sent with it. */
+export function offeredNumbers({ number, name }: NumberRequest, licenses: Found): OfferedNumbers {
+  const numbersOf = (some: Found) => some.map((license) => license.license_number);
+  const didYouMean = nearestSpellings(number, numbersOf(licenses), MAX_SUGGESTED_NUMBERS);
+  if (name === undefined) return { didYouMean };
+  const ofHolder = numbersOf(licenses.filter((license) => isHolder(license, name)));
+  return { didYouMean, ofTheName: didYouMean.filter((each) => ofHolder.includes(each)) };
+}
+
+/** Whether the name that was sent with a number is that of the license's holder. */
+export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
+  if ('wholeName' in typed) return isNamed(kind, name, typed.wholeName);
+  if ('businessName' in typed) return kind === 'business' && matchesBusinessName(name, typed.businessName);
+  const { lastName, firstName } = typed;
+  if (kind === 'person') return matchesPersonName(name, lastName, firstName);
+  // Forms with one field for any name call it the last name.
+  return lastName !== undefined && matchesBusinessName(name, [lastName, firstName].filter(Boolean).join(' '));
+}
+
+/** Whether a license of the board that issued this one has the name that was sent with its number. */
+export async function isNameAtBoard(
+  { board }: Pick<StoredLicense, 'board'>,
+  { name }: NumberRequest,
+  publication: PublicationSearch,
+): Promise<boolean> {
+  const query = name && nameQuery(boardByLabel(board), name);
+  return (await searchOptional(query && { ...query, select: 'any_one' }, publication)).length > 0;
 }
 
 /** The licenses of the name that was sent with a number. */
-function nameQuery({ board, name }: NumberRequest): LicenseQuery | undefined {
-  if (name === undefined) return undefined;
+function nameQuery(board: Board | undefined, name: TypedName): NameQuery | undefined {
   if ('businessName' in name) return allOf(businessQuery(board, name.businessName, {}));
   const { lastName, firstName } = 'wholeName' in name ? (personParts(name.wholeName)[0] ?? {}) : name;
   return lastName === undefined ? undefined : allOf(personQuery(board, lastName, firstName, {}));

@@ -1,16 +1,14 @@
 import { z } from 'zod';
+import { sentencesOf, type View, viewOf } from '../answers/view.ts';
+import { missMessage, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type HistoryChange } from '../changes/change.ts';
 import { historyGap } from '../changes/feed.ts';
 import type { Changes } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
-import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
-import { todayInOhio } from '../licenses/dates.ts';
-import { isMiss } from '../licenses/lookup.ts';
-import { notFoundMessage } from '../licenses/not-found.ts';
-import { type LicenseHistory, type Lookups, licenseHistory, noChangeKnown } from '../lookup/service.ts';
+import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { historyParameters, readParameters } from './parameters.ts';
-import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
+import { compact, compactLicense, messageOf, originOf, resultOrigin } from './results.ts';
 
 /** More would fill a model's context. */
 const MAX_CHANGES = 50;
@@ -33,7 +31,7 @@ const change = z.object({
 
 /** The result of license_history. */
 export const historyResult = z.object({
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  ...resultOrigin,
   message: z.string(),
   coverage_start: z.string().describe('Changes are known since the dataset of this date'),
   gaps: z
@@ -58,14 +56,14 @@ export async function historyForModel(
   const { license_number: number } = values;
   const board = boardByName(values.board ?? '') ?? (await boardOfNumber(services.lookups, number));
   const history = await licenseHistory(services, { board, number });
-  const today = todayInOhio();
+  const view = viewOf(history.outcome, history);
   const listed = history.changes.slice(0, MAX_CHANGES);
   const content = {
-    data_as_of: history.date,
-    message: [note, ...messages(history, today), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
+    ...originOf(history),
+    message: `${note} ${messageOf(history, ...messages(history, view))}`.trimStart(),
     coverage_start: history.since,
     ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
-    license: history.record === undefined ? null : compact(history.record, { ...history, today }),
+    license: view.outcome === 'found' ? compact(view.record) : null,
     changes: listed.map(changeForModel),
     ...(listed.length < history.changes.length && { truncated: true as const }),
   };
@@ -74,12 +72,12 @@ export async function historyForModel(
 
 /** @throws {BadRequestError} when the number alone does not tell the board */
 async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
-  const { outcome, date } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
+  const { outcome, ...origin } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
   const board = outcome.outcome === 'found' ? boardByName(outcome.record.board) : undefined;
   if (board !== undefined) return board;
-  const miss = isMiss(outcome) ? notFoundMessage(outcome, date) : '';
+  const miss = outcome.outcome === 'none' ? missMessage(outcome, origin.date, 'toolItem') : '';
   throw new BadRequestError(
-    `${miss} Send board too: the history of a license that was removed is found with it. ${AUTHORITY}`.trimStart(),
+    messageOf(origin, miss, 'Send board too: the history of a license that was removed is found with it.'),
   );
 }
 
@@ -88,23 +86,14 @@ const WITHDRAWN =
   'Changes marked withdrawn are from datasets that this service withdrew: unless a change without the mark says the ' +
   'same, no later dataset of the State has confirmed them, so do not tell them as the license’s history.';
 
-function messages(history: LicenseHistory, today: string): string[] {
-  const { isSampleData, outcome, record, licenseNumber, changes, since, gaps, date } = history;
+function messages(history: LicenseHistory, view: View): string[] {
+  const { outcome, licenseNumber, changes, since, gaps, date } = history;
+  const isSeen = licenseNumber !== undefined;
   return [
-    isSampleData ? SAMPLE_DATA_NOTICE : '',
-    licenseNumber === undefined && isMiss(outcome)
-      ? [
-          notFoundMessage(outcome, date),
-          ...noChangeKnown(outcome, since),
-          'That does not mean that nobody is licensed.',
-        ].join(' ')
-      : '',
-    licenseNumber !== undefined && record === undefined
-      ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`
-      : '',
-    ...(record === undefined ? [] : cautionSentences(record, cautionsOf(record, today))),
-    licenseNumber !== undefined && changes.length === 0
-      ? `${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} since ${since}.`
+    ...sentencesOf(view, 'tool'),
+    ...(!isSeen && outcome.outcome === 'none' ? noChangeKnown(outcome, since) : []),
+    isSeen && changes.length === 0
+      ? `${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} between the datasets of ${since} and ${date}.`
       : '',
     changes.some(({ withdrawn }) => withdrawn === true) ? WITHDRAWN : '',
     ...gaps.map(({ after, before }) => `Changes between ${after} and ${before} are not known here.`),

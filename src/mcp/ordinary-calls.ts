@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  isInputRequiredResult,
   isJsonContentType,
   isSpecType,
   LOG_LEVEL_META_KEY,
@@ -13,9 +13,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Context, clientGone } from '../http/app.ts';
-import { type CallTool, SERVER, type ToolResponse } from './tools.ts';
-import { userOf } from './which-one.ts';
+import { clientGone, type Context } from '../http/app.ts';
+import { type CallTool, SERVER } from './tools.ts';
 
 /** The revision of the protocol that needs no session. The SDK serves one. */
 export const REVISION = '2026-07-28';
@@ -39,7 +38,7 @@ const ordinaryCall = z.strictObject({
 
 /** The response to an ordinary call. */
 export interface OrdinaryAnswer {
-  readonly result: ToolResponse;
+  readonly result: CallToolResult;
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
 }
@@ -57,16 +56,17 @@ export function ordinaryCalls(callTool: CallTool): OrdinaryCalls {
     const era = call && eraOf(ctx.req.headers, call);
     if (call === undefined || era === undefined) return undefined;
     const { name, arguments: given = {} } = call.params;
-    const result = await callTool(name, given, () => clientGone(ctx), userOf(call.params._meta));
+    const result = await callTool(name, given, () => clientGone(ctx));
     return result && { result: RESULT_OF[era](result), jsonrpc: '2.0', id: call.id };
   };
 }
 
 /** What the SDK adds to a result in each era. */
-const RESULT_OF: Record<'legacy' | 'modern', (result: ToolResponse) => ToolResponse> = {
+const RESULT_OF: Record<'legacy' | 'modern', (result: CallToolResult) => CallToolResult> = {
   legacy: (result) => result,
   modern: (result) => ({
-    ...(isInputRequiredResult(result) ? result : { ...result, resultType: 'complete' }),
+    ...result,
+    resultType: 'complete',
     _meta: { [SERVER_INFO_META_KEY]: SERVER },
   }),
 };

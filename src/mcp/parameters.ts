@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { boardProblem } from '../answers/words.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { BOARDS, nearestBoards } from '../licenses/boards.ts';
+import { BOARDS } from '../licenses/boards.ts';
 import { type Filter, mapFilters } from '../licenses/filters.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
+import { MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 
 /** How many unknown parameters a message names, and how many characters of each. */
 const MAX_UNKNOWN = 5;
@@ -28,22 +29,8 @@ function text(description: string, ...examples: readonly [string, ...string[]]) 
 function board(description: string) {
   const names = BOARDS.map(({ name }) => name);
   return z
-    .enum(names, { error: ({ input }: InvalidValue) => `${boardError(input)} list_ohio_boards lists all` })
+    .enum(names, { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` })
     .meta({ description });
-}
-
-/** How the tools say what is wrong with a lookup whose parameters fit their schema. */
-export const LOOKUP_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  unknownBoard: (name) => `board ${boardError(name)} list_ohio_boards lists all.`,
-  noBoard: (by) => (by === 'person' ? 'A search by name needs board.' : undefined),
-};
-
-function boardError(given: unknown): string {
-  if (given === undefined) return 'is missing. Send the exact name of a board;';
-  if (typeof given !== 'string') return 'must be text. Send the exact name of a board;';
-  const nearest = nearestBoards(given.trim()).map(({ name }) => `"${name}"`);
-  return `is not the exact name of a board. The nearest: ${nearest.join(', ')};`;
 }
 
 const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;

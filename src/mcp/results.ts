@@ -1,28 +1,9 @@
 import { z } from 'zod';
-import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
-import {
-  type LicenseRecord,
-  licenseUrl,
-  type RecordOrigin,
-  responseRecord,
-  toResponseRecord,
-} from '../licenses/license.ts';
-import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
-import {
-  AS_PERSONS,
-  NOBODY_IS_UNLICENSED,
-  NUMBER_NOT_FOUND_REASONS,
-  notFoundMessage,
-  reasonOf,
-} from '../licenses/not-found.ts';
+import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
+import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
+import { AUTHORITY, ageSentence, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
+import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
-
-/** Who is the authority; part of every result. */
-export const AUTHORITY =
-  'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
-
-/** Part of every result from sample data. */
-export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
 
 /** The fields of a license in a list of several. */
 export const compactLicense = responseRecord
@@ -38,6 +19,7 @@ export const compactLicense = responseRecord
     state: true,
     county: true,
     cautions: true,
+    notes: true,
     url: true,
   })
   .extend({
@@ -45,21 +27,38 @@ export const compactLicense = responseRecord
       .string()
       .nullable()
       .describe(
-        'Whether the board has acted on the license (discipline): Yes or No; null where the State does not say',
+        'The State’s column for it: usually Yes or No; null is not given by the State, which is no No. See the caution',
       ),
     street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
   });
 
-/** Why a number has no license, as a code. */
-export const notFoundReason = z
-  .enum(NUMBER_NOT_FOUND_REASONS)
-  .describe('Why a number has no license: the message says it in words');
+/** What every result says of the data that it is from. */
+export const resultOrigin = {
+  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  ...dataAge,
+};
+
+export function originOf(origin: Pick<Origin, 'date' | 'today'>) {
+  return { data_as_of: origin.date, data_age_days: dataAgeDays(origin) };
+}
+
+/** The message of a result: what these sentences say, and what every result says. */
+export function messageOf(origin: Origin, ...sentences: readonly string[]): string {
+  const age = ageSentence(origin);
+  const all = [
+    origin.isSampleData ? SAMPLE_DATA_NOTICE : '',
+    ...sentences,
+    // A miss says the age itself.
+    sentences.some((sentence) => sentence.includes(age)) ? '' : age,
+    AUTHORITY,
+  ];
+  return all.filter((sentence) => sentence !== '').join(' ');
+}
 
 /** The result of every lookup tool. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
-  reason: notFoundReason.optional(),
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  ...resultOrigin,
   message: z.string().describe('What the outcome means and what to do next'),
   searched: z.record(z.string(), z.string()).describe('What was looked for'),
   count: z.int().describe('How many licenses are in this result'),
@@ -67,6 +66,8 @@ export const lookupResult = z.object({
   licenses: z
     .array(responseRecord.partial().extend(compactLicense.shape))
     .describe('The only match has its whole record; one of several comes without extra_data and the like'),
+  ...missFacts.shape,
+  reason: missFacts.shape.reason.optional(),
   did_you_mean: z
     .array(z.string())
     .describe(
@@ -84,97 +85,50 @@ export interface LookupCall {
   readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
   readonly limit: number;
-  readonly isByName: boolean;
 }
 
-/** The data that a result is from. */
-export interface Origin extends RecordOrigin {
-  /** Whether it is generated sample data. */
-  readonly isSampleData: boolean;
-}
-
-type ResultFields = Pick<LookupResult, 'outcome' | 'reason'> &
-  Partial<Pick<LookupResult, 'truncated' | 'licenses' | 'did_you_mean'>>;
-
-/** Turns a lookup's outcome into a tool result. Its words never say "unlicensed". */
-export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origin: Origin): LookupResult {
-  const result = (
-    { outcome, reason, truncated = false, licenses = [], did_you_mean = [] }: ResultFields,
-    ...sentences: readonly string[]
-  ): LookupResult => ({
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-    data_as_of: origin.date,
-    message: [...(origin.isSampleData ? [SAMPLE_DATA_NOTICE] : []), ...sentences, AUTHORITY].join(' '),
-    searched: { ...call.searched },
-    count: licenses.length,
-    truncated,
-    licenses,
-    did_you_mean,
-  });
-
-  switch (outcome.outcome) {
-    case 'found': {
-      const license = fullLicense(outcome.record, origin, outcome.nameMatch);
-      return result(
-        { outcome: 'found', licenses: [license] },
-        ...(call.isByName ? [ONLY_MATCH_BY_NAME] : []),
-        ...cautionSentences(license, license.cautions),
-      );
-    }
-    case 'several': {
-      const licenses = outcome.records.slice(0, call.limit).map((record) => compact(record, origin));
-      const truncated = outcome.truncated || licenses.length < outcome.records.length;
-      return result(
-        { outcome: 'found', truncated, licenses },
-        severalMatchesMessage(outcome, licenses.length, call),
-        ...cautionsInList(licenses),
-      );
-    }
-    default: {
-      const message = notFoundMessage(outcome, origin.date, AS_PERSONS.tool);
-      if (outcome.request.by !== 'number') {
-        const didYouMean = [...outcome.didYouMean];
-        return result({ outcome: 'not_found', did_you_mean: didYouMean }, message, NOBODY_IS_UNLICENSED);
-      }
-      return result(
-        {
-          outcome: outcome.outcome === 'ambiguous_number' ? 'ambiguous' : 'not_found',
-          reason: reasonOf(outcome),
-          did_you_mean: outcome.didYouMean.filter((number) => number !== call.searched.license_number),
-        },
-        message,
-      );
-    }
-  }
-}
-
-function fullLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
+/** Turns the answer to a lookup into a tool result. Its words never say "unlicensed". */
+export function lookupToolResult(view: View, call: LookupCall): LookupResult {
+  const { origin } = view;
+  const listed = view.records.slice(0, call.limit);
+  const isWhole = view.outcome === 'found';
+  const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
   return {
-    ...toResponseRecord(record, origin, nameMatch),
-    ...highlightedAttributes(record),
+    outcome:
+      isWhole || view.outcome === 'ambiguous'
+        ? 'found'
+        : facts.reason === 'ambiguous'
+          ? 'ambiguous'
+          : 'not_found',
+    ...originOf(origin),
+    message: messageOf(
+      origin,
+      ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
+    ),
+    searched: { ...call.searched },
+    count: listed.length,
+    truncated: view.truncated || listed.length < view.records.length,
+    licenses: listed.map((record) =>
+      isWhole ? { ...record, ...highlightedAttributes(record) } : compact(record),
+    ),
+    ...facts,
   };
 }
 
 /** A license as it is in a list of several. */
-export function compact(
-  record: LicenseRecord,
-  { today, publicUrl }: RecordOrigin,
-  nameMatch?: boolean,
-): z.output<typeof compactLicense> {
-  const url = licenseUrl(record, publicUrl);
-  const { license_number, full_name, board, license_type, status, raw_status } = record;
-  const { expiry_date, city, state, county } = record;
+export function compact(record: ResponseRecord): z.output<typeof compactLicense> {
+  const { license_number, full_name, board, license_type, status, raw_status, url } = record;
+  const { expiry_date, city, state, county, cautions, notes } = record;
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, city, state, county, cautions: cautionsOf(record, today, nameMatch) },
+    ...{ expiry_date, city, state, county, cautions, notes },
     ...highlightedAttributes(record),
     ...(url === undefined ? {} : { url }),
   };
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
-function highlightedAttributes({ extra_data }: LicenseRecord) {
+function highlightedAttributes({ extra_data }: ResponseRecord) {
   const street = extra_data[EXTRA_DATA_LABELS.street];
   return {
     ...(street === undefined ? {} : { street }),
@@ -182,20 +136,22 @@ function highlightedAttributes({ extra_data }: LicenseRecord) {
   };
 }
 
-function cautionsInList(licenses: readonly z.output<typeof compactLicense>[]): string[] {
-  const cautioned = licenses.filter(({ cautions }) => cautions.length > 0).length;
-  return cautioned === 0 ? [] : [`Of those listed, ${cautioned} have cautions: tell them with the license.`];
-}
-
-function severalMatchesMessage(
-  { records, truncated }: Extract<LookupOutcome, { outcome: 'several' }>,
-  listed: number,
+/** That several match, and how to list fewer or more. */
+function severalMatch(
+  view: View,
+  listed: readonly ResponseRecord[],
   { unusedFilters, limit }: LookupCall,
-): string {
+): string[] {
+  const { records, truncated } = view;
+  const cautioned = listed.filter(({ cautions }) => cautions.length > 0).length;
+  const cautions =
+    cautioned === 0 ? [] : [`Of those listed, ${cautioned} have cautions: tell them with the license.`];
+  if (!truncated && listed.length === records.length) return [...sentencesOf(view, 'tool'), ...cautions];
   const matching = truncated ? `More than ${records.length}` : String(records.length);
   const narrowing = unusedFilters.length === 0 ? '' : `; narrow the search by ${unusedFilters.join(', ')}`;
   const higher = limit < MAX_MATCHES ? ` A higher limit (up to ${MAX_MATCHES}) lists more.` : '';
-  return truncated || listed < records.length
-    ? `${matching} licenses match (${listed} listed, exact names first)${narrowing}.${higher}`
-    : `${matching} licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.`;
+  return [
+    `${matching} licenses match (${listed.length} listed, exact names first)${narrowing}.${higher}`,
+    ...cautions,
+  ];
 }

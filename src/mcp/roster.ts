@@ -1,27 +1,18 @@
 import { z } from 'zod';
+import { type MissFacts, missFacts, sentencesOf } from '../answers/view.ts';
+import { itemsOf, NOT_UNLICENSED, REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
-import { itemsOf, summaryInWords } from '../licenses/counts.ts';
-import type { RecordOrigin } from '../licenses/license.ts';
 import { lookupRequest } from '../licenses/lookup.ts';
-import { AS_PERSONS, NOT_UNLICENSED, notFoundMessage, reasonOf } from '../licenses/not-found.ts';
-import {
-  invalidLookup,
-  type Roster,
-  type RosterItem,
-  type RosterResult,
-  rosterOutcome,
-} from '../rosters/roster.ts';
+import { invalidLookup, type Roster, type RosterItem, type RosterResult } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import {
   DEFAULT_ROSTER_MATCHES,
-  LOOKUP_WORDS,
   MAX_ROSTER_ITEMS,
   readParameters,
   rosterCallParameters,
   rosterItemParameters,
 } from './parameters.ts';
-import { AUTHORITY, compact, compactLicense, notFoundReason, SAMPLE_DATA_NOTICE } from './results.ts';
+import { compact, compactLicense, messageOf, originOf, resultOrigin } from './results.ts';
 
 const itemResult = z.object({
   index: z.int().describe('The place of the item in the roster, from 0'),
@@ -29,20 +20,16 @@ const itemResult = z.object({
   outcome: z
     .enum(['found', 'ambiguous', 'not_found', 'invalid'])
     .describe('ambiguous: several licenses match; invalid: the item could not be looked up'),
-  reason: notFoundReason.optional(),
   message: z.string().optional().describe('What to tell or to do'),
   name_match: z.boolean().optional().describe('Whether the name sent with a number is the holder’s'),
   licenses: z.array(compactLicense).optional(),
   truncated: z.literal(true).optional().describe('Present where more licenses match than are listed'),
-  did_you_mean: z
-    .array(z.string())
-    .optional()
-    .describe('Numbers or names that exist and may be meant; ask before you use one'),
+  ...missFacts.partial().shape,
 });
 
 /** The result of verify_roster. */
 export const rosterResult = z.object({
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  ...resultOrigin,
   message: z.string(),
   count: z.int(),
   summary: z.object({
@@ -73,22 +60,15 @@ export async function verifyRoster(
     items: values.items.map(rosterItem),
     maxMatches: values.max_matches ?? DEFAULT_ROSTER_MATCHES,
   };
-  const { date, isSampleData, summary, shaped } = await rosters.answer(
+  const { origin, summary, shaped } = await rosters.answer(
     roster,
-    (results, origin) => results.map((result) => itemContent(result, origin)),
+    (results) => results.map(itemContent),
     signal,
   );
-  const sentences = [
-    note,
-    isSampleData ? SAMPLE_DATA_NOTICE : '',
-    `${summaryInWords(summary)}.`,
-    NOT_UNLICENSED,
-    NOT_PROOF,
-    AUTHORITY,
-  ];
+  const message = messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF);
   return {
-    data_as_of: date,
-    message: sentences.filter((sentence) => sentence !== '').join(' '),
+    ...originOf(origin),
+    message: `${note} ${message}`.trimStart(),
     count: itemsOf(summary),
     summary,
     results: shaped.flat(),
@@ -110,44 +90,29 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
       businessName === undefined || lastName !== undefined
         ? { ...values, business_name: undefined }
         : { ...values, search_type: 'business' };
-    return { reference, request: lookupRequest(fields, LOOKUP_WORDS) };
+    return { reference, request: lookupRequest(fields, REQUEST_WORDS.tool) };
   } catch (error) {
     return { reference, request: invalidLookup(error) };
   }
 }
 
-function itemContent(
-  { index, reference, outcome }: RosterResult,
-  origin: RecordOrigin,
-): z.output<typeof itemResult> {
-  const item = { index, reference, outcome: rosterOutcome(outcome) };
-  switch (outcome.outcome) {
-    case 'found': {
-      const { record, nameMatch } = outcome;
-      const message = cautionSentences(record, cautionsOf(record, origin.today, nameMatch)).join(' ');
-      return {
-        ...item,
-        ...(message === '' ? {} : { message }),
-        ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
-        licenses: [compact(record, origin, nameMatch)],
-      };
-    }
-    case 'several':
-      return {
-        ...item,
-        licenses: outcome.records.map((record) => compact(record, origin)),
-        ...(outcome.truncated && { truncated: true }),
-      };
-    case 'invalid':
-      return { ...item, message: outcome.detail };
-    default:
-      return {
-        ...item,
-        ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
-        message: notFoundMessage(outcome, origin.date, AS_PERSONS.toolItem),
-        ...(outcome.didYouMean.length > 0 && { did_you_mean: [...outcome.didYouMean] }),
-      };
-  }
+function itemContent({ index, reference, view }: RosterResult): z.output<typeof itemResult> {
+  const { outcome, records, truncated } = view;
+  const message = outcome === 'ambiguous' ? '' : sentencesOf(view, 'toolItem').join(' ');
+  const nameMatch = outcome === 'found' ? view.record.name_match : undefined;
+  return {
+    ...{ index, reference, outcome },
+    ...(message !== '' && { message }),
+    ...(nameMatch !== undefined && { name_match: nameMatch }),
+    ...(records.length > 0 && { licenses: records.map(compact) }),
+    ...(truncated && { truncated }),
+    ...(outcome === 'not_found' && missOf(view.facts)),
+  };
+}
+
+/** The facts of a miss; without suggestions where there are none. */
+function missOf({ did_you_mean, ...facts }: MissFacts) {
+  return { ...facts, ...(did_you_mean.length > 0 && { did_you_mean }) };
 }
 
 /** How many items a call of verify_roster has; 0 for any other message. */

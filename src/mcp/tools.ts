@@ -1,14 +1,9 @@
-import {
-  type CallToolResult,
-  type InputRequiredResult,
-  isInputRequiredResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-} from '@modelcontextprotocol/server';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
+import { type Outcome, statusOutcome } from '../access/usage.ts';
+import { viewOf } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -24,7 +19,6 @@ import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
   historyParameters,
-  LOOKUP_WORDS,
   noParameters,
   numberParameters,
   type ObjectSchema,
@@ -34,9 +28,8 @@ import {
   readParameters,
   rosterParameters,
 } from './parameters.ts';
-import { type LookupCall, lookupResult, lookupToolResult } from './results.ts';
+import { lookupResult, lookupToolResult, originOf, resultOrigin } from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
-import { answered, type User, userOf, whichOne } from './which-one.ts';
 
 /** No tool changes anything, so a repeated call has the same result. */
 const READ_ONLY = {
@@ -47,7 +40,7 @@ const READ_ONLY = {
 } as const;
 
 const boardsResult = z.object({
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  ...resultOrigin,
   boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
 });
 
@@ -58,14 +51,11 @@ export interface ToolServices {
   readonly changes: Changes;
 }
 
-/** A tool's result, or a question to the user, and its outcome in the metrics. */
+/** A tool's result, and its outcome in the metrics. */
 interface ToolResult {
   readonly outcome: Outcome;
-  readonly content: Record<string, unknown> | InputRequiredResult;
+  readonly content: Record<string, unknown>;
 }
-
-/** What a client gets: a result, or a question to its user. */
-export type ToolResponse = CallToolResult | InputRequiredResult;
 
 interface Tool {
   readonly name: string;
@@ -78,7 +68,6 @@ interface Tool {
     services: ToolServices,
     parameters: Readonly<Record<string, unknown>>,
     clientGone: () => AbortSignal,
-    user: User | undefined,
   ) => Promise<ToolResult>;
 }
 
@@ -123,7 +112,7 @@ const TOOLS: readonly Tool[] = [
     outputSchema: objectSchema(historyResult, 'output'),
     call: async (services, given) => {
       const { outcome, content } = await historyForModel(services, given);
-      return { outcome: lookupOutcome(outcome), content };
+      return { outcome: outcome.outcome, content };
     },
   },
   {
@@ -159,19 +148,17 @@ const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotat
  * Calls a tool. A tool's errors are results; `undefined` says that there is no such tool.
  *
  * @param clientGone makes a signal that stops long work for a client that is gone
- * @param user the user whom the tool may ask; left out where it may not ask
  */
 export type CallTool = (
   name: string,
   given: Record<string, unknown>,
   clientGone: () => AbortSignal,
-  user?: User,
-) => Promise<ToolResponse | undefined>;
+) => Promise<CallToolResult | undefined>;
 
 export function toolCaller(services: ToolServices, log: Logger): CallTool {
-  return async (name, given, clientGone, user) => {
+  return async (name, given, clientGone) => {
     const tool = byName.get(name);
-    const call = tool && (() => tool.call(services, given, clientGone, user));
+    const call = tool && (() => tool.call(services, given, clientGone));
     return call && toolResponse(tool.name, services.lookups, log, call);
   };
 }
@@ -187,9 +174,8 @@ export function toolServer(callTool: CallTool, clientGone: () => AbortSignal): S
     cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
   });
   server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { envelope, inputResponses } }) => {
-    const user = userOf(envelope, inputResponses);
-    const result = await callTool(params.name, params.arguments ?? {}, clientGone, user);
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const result = await callTool(params.name, params.arguments ?? {}, clientGone);
     if (result !== undefined) return result;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
   });
@@ -218,31 +204,24 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
     ...described,
     inputSchema: objectSchema(parameters, 'input'),
     outputSchema: lookupOutput,
-    call: async ({ lookups }, given, _clientGone, user) => {
+    call: async ({ lookups }, given) => {
       const { values, note } = readParameters(parameters, given);
-      const { limit, ...criteria } = values;
-      const request = lookupRequest({ ...criteria, search_type: searchType }, LOOKUP_WORDS);
-      const answer = await answered(lookups, request, user?.responses);
-      const { outcome, ...dated } = answer?.narrowed ?? (await lookups.lookUp(request));
-      const origin = { ...dated, today: todayInOhio() };
-      const question = user && answer === undefined ? whichOne(outcome, request, origin) : undefined;
-      if (question !== undefined) return { outcome: lookupOutcome(outcome), content: question };
+      const { limit = MAX_MATCHES, ...criteria } = values;
+      const request = lookupRequest({ ...criteria, search_type: searchType }, REQUEST_WORDS.tool);
+      const { outcome, ...origin } = await lookups.lookUp(request);
+      const isByNumber = request.by === 'number';
       const searched = Object.fromEntries(
-        Object.entries({ ...criteria, ...answer?.filters }).flatMap(([name, value]): [string, string][] =>
-          value === undefined || (request.by === 'number' && FILTERS.has(name)) ? [] : [[name, value]],
+        Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
+          value === undefined || (isByNumber && FILTERS.has(name)) ? [] : [[name, value]],
         ),
       );
-      const call: LookupCall = {
-        searched,
-        unusedFilters: FILTER_PARAMETERS.filter(
-          (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
-        ),
-        limit: limit ?? MAX_MATCHES,
-        isByName: request.by !== 'number',
-      };
-      const result = lookupToolResult(outcome, call, origin);
-      const message = [note, answer?.sentence ?? '', result.message].filter((text) => text !== '').join(' ');
-      return { outcome: lookupOutcome(outcome), content: { ...result, message } };
+      const unusedFilters = FILTER_PARAMETERS.filter(
+        (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
+      );
+      const view = viewOf(outcome, origin, isByNumber ? 'number' : 'name');
+      const result = lookupToolResult(view, { searched, unusedFilters, limit });
+      const content = { ...result, message: `${note} ${result.message}`.trimStart() };
+      return { outcome: outcome.outcome, content };
     },
   };
 }
@@ -252,7 +231,7 @@ async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
   return {
     outcome: 'answered',
     content: {
-      data_as_of: metadata.date,
+      ...originOf({ date: metadata.date, today: todayInOhio() }),
       boards: BOARDS.map(({ name, code }) => ({ name, code, license_types: licenseTypes.get(name) ?? [] })),
     },
   };
@@ -267,19 +246,17 @@ async function toolResponse(
   lookups: Lookups,
   log: Logger,
   call: () => Promise<ToolResult>,
-): Promise<ToolResponse> {
+): Promise<CallToolResult> {
   try {
     const { outcome, content } = await call();
     toolCalls.inc({ tool, outcome });
-    return isInputRequiredResult(content)
-      ? content
-      : { content: asText(content), structuredContent: content };
+    return { content: asText(content), structuredContent: content };
   } catch (error) {
     const { status, detail } = errorResponse(error);
     toolCalls.inc({ tool, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { content: asText({ error: detail, data_as_of: await dataAsOf(lookups) }), isError: true };
+    return { content: asText({ error: detail, ...(await dataOf(lookups)) }), isError: true };
   }
 }
 
@@ -287,10 +264,10 @@ function asText(content: Record<string, unknown>): CallToolResult['content'] {
   return [{ type: 'text', text: JSON.stringify(content) }];
 }
 
-/** The date of the live publication; null when there is none or it can't be read. */
-async function dataAsOf(lookups: Lookups): Promise<string | null> {
+/** The date of the live publication and its age; null when there is none or it can't be read. */
+async function dataOf(lookups: Lookups) {
   return lookups.livePublication().then(
-    ({ metadata }) => metadata.date,
-    () => null,
+    ({ metadata: { date } }) => originOf({ date, today: todayInOhio() }),
+    () => ({ data_as_of: null, data_age_days: null }),
   );
 }

@@ -126,7 +126,8 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   const before = await feedOf(store, from.metadata);
   const epochs = await epochsSince(store, before, to);
   const feed = rolledBackFeed(before, to.metadata.feed, epochs ?? []);
-  const writer = changeWriter(store, { before: from.index, after: to.index }, feed, beginning);
+  const indices = { before: from.index, after: to.index, dateBefore: from.metadata.date };
+  const writer = changeWriter(store, indices, feed, beginning);
   const isWhole = epochs !== undefined && (await writeChanges(store, feed, epochs, writer));
   return isWhole ? writer.finish() : withoutChanges(await feedAfterGap(store, feed, beginning));
 }

@@ -82,10 +82,13 @@ const listRow = z.object({
   need: z.enum(ROW_NEEDS),
   /** The license, or the first of several that fit; of its extra data only what its cautions depend on. */
   licenses: z.array(
-    licenseRecord.pick({
-      ...{ board: true, license_number: true, full_name: true, license_type: true },
-      ...{ status: true, raw_status: true, expiry_date: true, extra_data: true },
-    }),
+    licenseRecord
+      .pick({
+        ...{ board: true, license_number: true, full_name: true, license_type: true },
+        ...{ status: true, raw_status: true, expiry_date: true, issue_date: true, extra_data: true },
+      })
+      // Records of version 0.3.0 have none.
+      .partial({ issue_date: true }),
   ),
   /** Whether the name sent with a number is the holder's. */
   name_match: z.boolean().optional(),

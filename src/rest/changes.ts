@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { lookupOutcome } from '../access/usage.ts';
+import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
+import { missFacts, toResponseRecord } from '../answers/view.ts';
+import { missDetail, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, type HistoryChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { toResponseRecord } from '../licenses/license.ts';
-import { isMiss, type Miss } from '../licenses/lookup.ts';
-import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { type LicenseHistory, type Lookups, licenseHistory, noChangeKnown } from '../lookup/service.ts';
+import type { Miss } from '../licenses/lookup.ts';
+import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { board, fromText, REST_PATH, whole } from './fields.ts';
-import { licenseBody, notFoundReason } from './lookup.ts';
+import { licenseBody } from './lookup.ts';
 
 /** A change as responses have it. */
 export const changeBody = storedChange.omit({
@@ -21,6 +20,7 @@ export const changeBody = storedChange.omit({
   license: true,
   number: true,
   erases: true,
+  last_in_dataset: true,
 });
 
 const historyChangeBody = changeBody
@@ -147,17 +147,18 @@ const historyResponse = z
   .meta({ id: 'LicenseHistory' });
 
 const neverSeenBody = z
-  .object({ detail: z.string(), reason: notFoundReason, ...coverage })
+  .object({ detail: z.string(), reason: missFacts.shape.reason, ...dataAge, ...coverage })
   .meta({ id: 'NeverSeen' });
 
 /** The body for a number of which neither a license nor a change is known. */
 function neverSeen(
   outcome: Miss,
-  { date, since, gaps }: Pick<LicenseHistory, 'date' | 'since' | 'gaps'>,
+  { since, gaps, ...origin }: Origin & Pick<LicenseHistory, 'since' | 'gaps'>,
 ): z.output<typeof neverSeenBody> {
   return {
-    detail: [notFoundDetail(outcome, date), ...noChangeKnown(outcome, since)].join(' '),
-    reason: reasonOf(outcome),
+    detail: [missDetail(outcome, origin, 'rest'), ...noChangeKnown(outcome, since)].join(' '),
+    reason: outcome.reason,
+    data_age_days: dataAgeDays(origin),
     ...coverageOf({ since, gaps }),
   };
 }
@@ -182,8 +183,8 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
     handle: async (ctx, { query: { board, license_number: number } }) => {
       const history = await licenseHistory({ lookups, changes }, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
-      ctx.state.outcome = lookupOutcome(outcome);
-      if (licenseNumber === undefined && isMiss(outcome)) {
+      ctx.state.outcome = outcome.outcome;
+      if (licenseNumber === undefined && outcome.outcome === 'none') {
         ctx.status = 404;
         return neverSeen(outcome, history);
       }
@@ -191,7 +192,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         board: board.name,
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
-        record: record === undefined ? null : toResponseRecord(record, { ...history, today: todayInOhio() }),
+        record: record === undefined ? null : toResponseRecord(record, history),
         changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;
     },

@@ -1,9 +1,9 @@
 import type { RateLimit } from '../access/rate-limit.ts';
+import { lastScraped } from '../answers/origin.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { sendCompressed } from '../http/compressed-stream.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
-import { lastScraped } from '../licenses/license.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
 import { REST_PATH } from './fields.ts';
 

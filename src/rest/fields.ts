@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { BOARDS, type Board, boardByName, nearestBoards } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';
@@ -27,9 +28,7 @@ function boardError(input: unknown): string {
 
 /** The error for a name that is not exactly one of the 24 boards'. */
 export function unknownBoard(name: string): BadRequestError {
-  return new BadRequestError(
-    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
-  );
+  return new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
 }
 
 function isBlank(value: unknown): boolean {

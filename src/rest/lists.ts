@@ -1,5 +1,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { originBody, originFields } from '../answers/origin.ts';
+import { FOUND_BY, missFacts } from '../answers/view.ts';
+import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import type { NumberedRow } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
@@ -7,22 +10,12 @@ import { ClientError } from '../http/errors.ts';
 import { endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
-import { itemsOf } from '../licenses/counts.ts';
-import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
-import {
-  type LookupWords,
-  lookupFields,
-  MAX_LISTED_MATCHES,
-  type Miss,
-  readLookup,
-} from '../licenses/lookup.ts';
-import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
+import { lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
 import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
   DEFAULT_LISTED_MATCHES,
-  FOUND_BY,
   type ItemReader,
   MAX_ITEMS,
   type Roster,
@@ -32,7 +25,7 @@ import {
 } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
 import { absentIfBlank, fromText, REST_PATH, unknownBoard, whole } from './fields.ts';
-import { licenseBody, notFoundReason, REST_WORDS } from './lookup.ts';
+import { licenseBody, missBody } from './lookup.ts';
 
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
@@ -64,7 +57,8 @@ export const notFoundResult = z
     ...resultBase,
     outcome: z.literal('not_found'),
     detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    reason: notFoundReason
+    ...missFacts.shape,
+    reason: missFacts.shape.reason
       .optional()
       .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
     did_you_mean: z
@@ -85,10 +79,6 @@ export const invalidResult = z
   })
   .meta({ id: 'InvalidItem' });
 
-type ResultBody = z.output<
-  typeof foundResult | typeof ambiguousResult | typeof notFoundResult | typeof invalidResult
->;
-
 export const rosterAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
@@ -101,55 +91,32 @@ export const rosterAnswerBody = z
         invalid: z.int(),
       })
       .describe('How many items ended in each way; clear is part of found'),
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     results: z
       .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
       .describe('In the order of the items'),
   })
   .meta({ id: 'RosterAnswer' });
 
-function resultBody(
-  { index, reference, outcome, foundBy, suggestionsOmitted }: RosterResult,
-  origin: RecordOrigin,
-): ResultBody {
-  const item = { index, reference };
-  switch (outcome.outcome) {
-    case 'found': {
-      const record = toResponseRecord(outcome.record, origin, outcome.nameMatch);
-      return { ...item, outcome: 'found', found_by: foundBy, record };
-    }
-    case 'several': {
-      const matches = outcome.records.map((record) => toResponseRecord(record, origin));
-      return { ...item, outcome: 'ambiguous', matches, truncated: outcome.truncated };
-    }
+export function resultBody({ index, reference, view, suggestionsOmitted }: RosterResult) {
+  const item = { index, reference, outcome: view.outcome };
+  switch (view.outcome) {
+    case 'found':
+      return { ...item, found_by: view.foundBy, record: view.record };
+    case 'ambiguous':
+      return { ...item, matches: view.records, truncated: view.truncated };
+    case 'not_found':
+      return { ...item, ...missBody(view), ...(suggestionsOmitted && { suggestions_omitted: true }) };
     case 'invalid':
-      return { ...item, outcome: 'invalid', detail: outcome.detail };
-    default:
-      return { ...item, ...missBody(outcome, origin.date, suggestionsOmitted) };
+      return { ...item, detail: view.detail };
   }
-}
-
-/** What the result of an item says of a miss. */
-export function missBody(
-  outcome: Miss,
-  publicationDate: string,
-  suggestionsOmitted: boolean,
-): Omit<z.output<typeof notFoundResult>, keyof typeof resultBase> {
-  return {
-    outcome: 'not_found',
-    detail: notFoundDetail(outcome, publicationDate),
-    ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
-    did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
-    ...(suggestionsOmitted && { suggestions_omitted: true }),
-  };
 }
 
 /** A roster's answer as JSON. */
 export const JSON_ANSWER: AnswerFormat<Buffer> = {
-  shape: (results, origin) =>
-    Buffer.from(results.map((result) => JSON.stringify(resultBody(result, origin))).join(',')),
-  parts: ({ date, summary, shaped }) => {
-    const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
+  shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
+  parts: ({ origin, summary, shaped }) => {
+    const head = { count: itemsOf(summary), summary, ...originBody(origin) };
     const comma = Buffer.from(',');
     return [
       Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
@@ -170,12 +137,6 @@ export function itemsOfList(items: string) {
   const error = `items must be an array of 1 to ${MAX_ITEMS} ${items}.`;
   return z.array(z.unknown(), error).min(1, error).max(MAX_ITEMS, error);
 }
-
-/** How a roster says what is wrong with an item: a number needs no board. */
-const ROSTER_WORDS: LookupWords = {
-  ...REST_WORDS,
-  noBoard: (by) => (by === 'number' ? undefined : REST_WORDS.noBoard(by)),
-};
 
 const anyBoard = z.string('board must be a string.').transform((text): Board => {
   const found = boardByText(text);
@@ -231,7 +192,7 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
     const reader = {
       fieldsOf: ({ cells }: NumberedRow) => rowFields(table, cells),
-      requestOf: (fields: RowFields) => rowRequest(fields, ROSTER_WORDS, query.board),
+      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
     };
     const read = () => readRoster(table.rows, reader, query.max_matches);
     return { count: table.rows.length, read, table: () => table, isTable: true };
@@ -242,7 +203,7 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
   const board = sent.board ?? query.board;
   const reader = {
     fieldsOf: (item: unknown) => item,
-    requestOf: (item: unknown) => readLookup(item, ROSTER_WORDS, board, boardByText),
+    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
   };
   const read = () => readRoster(items, reader, sent.max_matches ?? query.max_matches);
   return { count: items.length, read, table: () => itemsTable(items), isTable: false };

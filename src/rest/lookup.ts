@@ -1,31 +1,19 @@
 import { z } from 'zod';
-import { lookupOutcome } from '../access/usage.ts';
+import { dataAge, type Origin, originBody, originFields } from '../answers/origin.ts';
+import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
 import { endpoint, type Operation, type Route } from '../http/guard.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import {
-  FIELD_WORDS,
   type LookupOutcome,
   type LookupRequest,
-  type LookupWords,
   lookupFields,
   MAX_MATCHES,
   readLookup,
 } from '../licenses/lookup.ts';
-import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { boardName, REST_PATH, unknownBoard } from './fields.ts';
-
-/** How the REST API says what is wrong with the fields of a lookup. */
-export const REST_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  unknownBoard: (name) => unknownBoard(name).message,
-  noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
-};
-
-const from = responseRecord.pick({ source: true, last_scraped: true }).shape;
+import { boardName, REST_PATH } from './fields.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -39,7 +27,7 @@ export const matchesBody = z
     truncated: z.boolean().describe('Whether more match than are answered'),
     message: z.string().optional().describe('Where truncated: how to narrow the search'),
     multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
-    ...from,
+    ...originFields,
   })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });
 
@@ -53,69 +41,47 @@ export const noMatchBody = z
       .describe(
         'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
       ),
-    ...from,
+    ...originFields,
   })
   .meta({
     id: 'NoMatch',
     description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
   });
 
-export const notFoundReason = z
-  .enum(NUMBER_NOT_FOUND_REASONS)
-  .describe(
-    'unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only ' +
-      'another board has it. not_a_business: it is a person’s, and search_type is business.',
-  );
-
 export const numberNotFoundBody = z
   .object({
     detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    reason: notFoundReason,
-    did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
+    ...missFacts.shape,
+    ...dataAge,
   })
   .meta({ id: 'NumberMiss' });
 
+/** What an answer says of a miss: the facts, beside the words. */
+export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
+  return { detail: sentencesOf(view, 'rest').join(' '), ...view.facts };
+}
+
 /** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
-export function verifyResponse(outcome: LookupOutcome, origin: RecordOrigin) {
-  const from = { source: 'dataset', last_scraped: lastScraped(origin.date) } as const;
-  switch (outcome.outcome) {
-    case 'found':
-      return {
-        status: 200,
-        body: toResponseRecord(outcome.record, origin, outcome.nameMatch),
-      };
-    case 'several': {
-      const body: z.output<typeof matchesBody> = {
-        found: true,
-        count: outcome.records.length,
-        truncated: outcome.truncated,
-        ...(outcome.truncated && { message: TRUNCATED_MESSAGE }),
-        multiple: outcome.records.map((record) => toResponseRecord(record, origin)),
-        ...from,
-      };
-      return { status: 200, body };
-    }
-    default: {
-      const message = notFoundDetail(outcome, origin.date);
-      const didYouMean = [...outcome.didYouMean];
-      if (outcome.request.by === 'number') {
-        const body: z.output<typeof numberNotFoundBody> = {
-          detail: message,
-          reason: reasonOf(outcome),
-          did_you_mean: didYouMean,
-        };
-        return { status: 404, body };
-      }
-      const body: z.output<typeof noMatchBody> = {
-        found: false,
-        count: 0,
-        message,
-        did_you_mean: didYouMean,
-        ...from,
-      };
-      return { status: 200, body };
-    }
+export function verifyResponse(outcome: LookupOutcome, origin: Origin) {
+  const view = viewOf(outcome, origin);
+  const from = originBody(origin);
+  if (view.outcome === 'found') return { status: 200, body: view.record };
+  if (view.outcome === 'not_found') {
+    const { detail, ...facts } = missBody(view);
+    return facts.reason === undefined
+      ? { status: 200, body: { found: false, count: 0, message: detail, ...facts, ...from } }
+      : { status: 404, body: { detail, ...facts, data_age_days: from.data_age_days } };
   }
+  const { records, truncated } = view;
+  const body: z.output<typeof matchesBody> = {
+    found: true,
+    count: records.length,
+    truncated,
+    ...(truncated && { message: TRUNCATED_MESSAGE }),
+    multiple: [...records],
+    ...from,
+  };
+  return { status: 200, body };
 }
 
 const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
@@ -135,7 +101,7 @@ const VERIFY = {
   tag: 'Lookups',
   summary: 'Verify a license',
   description: 'By number (200 or 404), by person or by business (always 200; see found).',
-  input: { body: z.unknown().transform((sent) => readLookup(sent, REST_WORDS)) },
+  input: { body: z.unknown().transform((sent) => readLookup(sent, REQUEST_WORDS.rest)) },
   shownBody,
   responses: {
     200: {
@@ -153,8 +119,8 @@ const CACHED_DEPRECATED = '@1767225600';
 export function lookupRoutes(lookups: Lookups): Route[] {
   async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(outcome, { ...origin, today: todayInOhio() });
-    ctx.state.outcome = lookupOutcome(outcome);
+    const { status, body } = verifyResponse(outcome, origin);
+    ctx.state.outcome = outcome.outcome;
     ctx.status = status;
     return body;
   }

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { lookupOutcome } from '../access/usage.ts';
+import { toResponseRecord } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
-import { daysBefore, todayInOhio } from '../licenses/dates.ts';
-import { toResponseRecord } from '../licenses/license.ts';
-import { FIELD_WORDS } from '../licenses/lookup.ts';
+import { daysBefore } from '../licenses/dates.ts';
 import { type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
   MAX_NOTE_CHARACTERS,
@@ -38,7 +37,7 @@ function note(field: 'checked_by' | 'reference') {
 const savingBody = z
   .object(
     { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') },
-    FIELD_WORDS.notAnObject,
+    REQUEST_WORDS.rest.notAnObject,
   )
   .meta({
     id: 'SavingRequest',
@@ -95,14 +94,14 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
     handle: async (ctx, { body: { board, license_number: number, ...notes } }) => {
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
-      const [now, from] = [new Date(), { ...view, today: todayInOhio() }];
-      ctx.state.outcome = lookupOutcome(outcome);
+      const now = new Date();
+      ctx.state.outcome = outcome.outcome;
       if (record === undefined) {
-        const { status, body } = verifyResponse(outcome, from);
+        const { status, body } = verifyResponse(outcome, view);
         ctx.status = status;
         return body;
       }
-      const shown = recordOfLicense({ ...view, record }, from.today, notes);
+      const shown = recordOfLicense({ ...view, record }, view.today, notes);
       await perDay.spend(accountOf(ctx), savesOf(shown));
       try {
         const code = writtenRecordCode(await services.records.save(shown, now));
@@ -113,7 +112,7 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
           url: publicUrl && `${publicUrl}/records/${code}`,
           saved_at: now.toISOString(),
           kept_until: daysBefore(now.toISOString().slice(0, 10), -SAVED_RECORD_DAYS),
-          ...{ checked_by, reference, record: toResponseRecord(record, from) },
+          ...{ checked_by, reference, record: toResponseRecord(record, view) },
         } satisfies z.output<typeof savedBody>;
       } catch (error) {
         if (!(error instanceof RecordRefusedError)) throw error;

@@ -1,6 +1,8 @@
 import type { RateLimit } from '../access/rate-limit.ts';
+import { dataAgeDays } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
-import type { RosterCost, Route } from '../http/guard.ts';
+import { type Guards, guarded, type RosterCost, type Route } from '../http/guard.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseExports } from '../lookup/export.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
@@ -9,6 +11,7 @@ import type { Subscriptions } from '../subscriptions/service.ts';
 import { boardRoutes } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
 import { type ExportAccess, exportRoute } from './export.ts';
+import { REST_PATH } from './fields.ts';
 import { rosterRoute } from './lists.ts';
 import { lookupRoutes } from './lookup.ts';
 import { recordsRoute } from './records.ts';
@@ -43,4 +46,26 @@ export function restRoutes({ lookups, rosters, changes, subscriptions, ...servic
     exportRoute(services.exports, services.exporting),
     recordsRoute({ lookups, changes, records: services.records }, services.savesPerDay),
   ];
+}
+
+const LOOKUPS: ReadonlySet<string> = new Set(
+  ['verify', 'cached', 'batch'].map((name) => `${REST_PATH}/lookup/${name}`),
+);
+
+/**
+ * Everything under `/api/v1`. Errors of lookups say how old the data is, too; null where nothing is known to be published.
+ *
+ * @param publishedDate the run date of the live publication, as last known
+ */
+export function restApi(
+  routes: readonly Route[],
+  publishedDate: () => string | undefined,
+  guards: Omit<Guards, 'errorFacts'>,
+) {
+  const dataAge = () => {
+    const date = publishedDate();
+    return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
+  };
+  const errorFacts = (path: string) => (LOOKUPS.has(path) ? dataAge : undefined);
+  return guarded(REST_PATH, routes, { ...guards, errorFacts });
 }

@@ -1,36 +1,23 @@
 import { z } from 'zod';
-import { lookupOutcome } from '../access/usage.ts';
+import { type Origin, originBody, originFields } from '../answers/origin.ts';
+import { toResponseRecord } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { accountOf, endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
-import { todayInOhio } from '../licenses/dates.ts';
-import {
-  type LicenseRecord,
-  lastScraped,
-  licenseId,
-  type RecordOrigin,
-  responseRecord,
-  toResponseRecord,
-} from '../licenses/license.ts';
-import {
-  isMiss,
-  type LookupOutcome,
-  type LookupWords,
-  lookupFields,
-  type NumberRequest,
-  readLookup,
-} from '../licenses/lookup.ts';
+import { type LicenseRecord, licenseId } from '../licenses/license.ts';
+import { type LookupOutcome, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { absentIfBlank, board, boardName, fromText, REST_PATH, whole } from './fields.ts';
-import { invalidResult, itemsOfList, missBody, notFoundResult, resultBase } from './lists.ts';
-import { licenseBody, numberNotFoundBody, REST_WORDS, verifyResponse } from './lookup.ts';
+import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
+import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 
 const PATH = `${REST_PATH}/subscriptions`;
 const TAG = 'Subscriptions';
@@ -68,7 +55,7 @@ function bodyOf({
 function createdAnswer(
   subscription: Subscription,
   record: LicenseRecord,
-  origin: RecordOrigin,
+  origin: Origin,
 ): z.output<typeof createdBody> {
   return { ...bodyOf(subscription), record: toResponseRecord(record, origin) };
 }
@@ -95,7 +82,7 @@ const batchAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
     summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     results: z.array(batchResult).describe('In the order of the items'),
   })
   .meta({ id: 'SubscriptionBatchAnswer' });
@@ -109,36 +96,24 @@ interface NowWatched extends WatchResult {
 function batchAnswer(
   results: readonly RosterResult[],
   watched: ReadonlyMap<number, NowWatched>,
-  publicationDate: string,
-): z.output<typeof batchAnswerBody> {
+  origin: Origin,
+) {
   const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
-  const bodies = results.map(({ index, reference, outcome, suggestionsOmitted }) => {
-    const body = {
-      index,
-      reference,
-      ...batchBody(outcome, watched.get(index), publicationDate, suggestionsOmitted),
-    };
+  const bodies = results.map((result) => {
+    const { index, reference } = result;
+    const now = watched.get(index);
+    const body = now === undefined ? resultBody(result) : { index, reference, ...watchedResult(now) };
+    if (body.outcome === 'found' || body.outcome === 'ambiguous')
+      throw new Error('A license that was found is not watched.');
     summary[body.outcome] += 1;
     return body;
   });
-  const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
-  return { count: bodies.length, summary, ...from, results: bodies };
+  return { count: bodies.length, summary, ...originBody(origin), results: bodies };
 }
 
-function batchBody(
-  outcome: RosterResult['outcome'],
-  watched: NowWatched | undefined,
-  publicationDate: string,
-  suggestionsOmitted: boolean,
-) {
-  if (watched !== undefined) {
-    const { board, license_number } = watched.record;
-    const ended = watched.created === undefined ? ('exists' as const) : ('created' as const);
-    return { outcome: ended, subscription_id: watched.id, board, license_number };
-  }
-  if (outcome.outcome === 'invalid') return { outcome: 'invalid' as const, detail: outcome.detail };
-  if (isMiss(outcome)) return missBody(outcome, publicationDate, suggestionsOmitted);
-  throw new Error('A license that was found is not watched.');
+function watchedResult({ id, created, record: { board, license_number } }: NowWatched) {
+  const outcome = created === undefined ? ('exists' as const) : ('created' as const);
+  return { outcome, subscription_id: id, board, license_number };
 }
 
 const listedBody = subscriptionBody
@@ -150,42 +125,30 @@ const listedBody = subscriptionBody
 
 const listAnswerBody = z
   .object({
-    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    ...originFields,
     next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
     subscriptions: z.array(listedBody),
   })
   .meta({ id: 'SubscriptionPage' });
 
-/** A subscription as lists have it. @param outcome of the lookup of its number */
+/** A subscription as lists have it. @param result of the lookup of its number */
 function listed(
   subscription: Subscription,
-  outcome: RosterResult['outcome'] | undefined,
-  origin: RecordOrigin,
+  { view }: Pick<RosterResult, 'view'>,
 ): z.output<typeof listedBody> {
-  const record = recordOf(subscription, outcome);
-  return {
-    ...bodyOf(subscription),
-    in_dataset: record !== undefined,
-    record: record === undefined ? null : toResponseRecord(record, origin),
-  };
+  // Not another license whose number is written like it.
+  const isIt = ({ board, license_number: number }: LicenseRecord) =>
+    licenseId(board, number) === subscription.license;
+  const record = view.outcome === 'found' && isIt(view.record) ? view.record : null;
+  return { ...bodyOf(subscription), in_dataset: record !== null, record };
 }
 
-/** The license that is watched, and not another one whose number is written like it. */
-function recordOf(
-  { license }: Subscription,
-  outcome: LookupOutcome | { readonly outcome: 'invalid' } | undefined,
-): LicenseRecord | undefined {
-  if (outcome?.outcome !== 'found') return undefined;
-  const { board, license_number } = outcome.record;
-  return licenseId(board, license_number) === license ? outcome.record : undefined;
-}
-
-function listHead(publicationDate: string, next: string | undefined) {
-  return { source: 'dataset', last_scraped: lastScraped(publicationDate), next: next ?? null } as const;
+function listHead(origin: Origin, next: string | undefined) {
+  return { ...originBody(origin), next: next ?? null };
 }
 
 const NUMBER_NEEDED = 'license_number is needed: the number of the license to watch.';
-const WORDS: LookupWords = { ...REST_WORDS, noName: NUMBER_NEEDED };
+const WORDS = { ...REQUEST_WORDS.rest, noName: NUMBER_NEEDED };
 
 /** Only these fields say which license is meant. */
 const numberFields = z.object(
@@ -201,9 +164,9 @@ function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
 }
 
 /** Whether the dataset has no license of the number at the board: one that was there may still be watched. */
-function goneNumber(outcome: RosterResult['outcome']): NumberRequest | undefined {
-  const isGone = outcome.outcome === 'none' || outcome.outcome === 'other_board';
-  return isGone && outcome.request.by === 'number' ? outcome.request : undefined;
+function goneNumber(outcome: LookupOutcome | undefined): NumberRequest | undefined {
+  if (outcome?.outcome !== 'none' || outcome.request.by !== 'number') return undefined;
+  return ['ambiguous', 'not_a_business'].includes(outcome.reason) ? undefined : outcome.request;
 }
 
 /** Answers 403 where the account would watch more licenses than it may. */
@@ -280,11 +243,11 @@ export function subscriptionRoutes(
 ): Route[] {
   /** What became of the licenses that were found or are watched, by the index of the item. */
   async function watchAll(account: string, results: readonly RosterResult[]) {
-    const found = results.flatMap(({ index, reference, outcome }) =>
-      outcome.outcome === 'found' ? [{ index, reference, record: outcome.record }] : [],
+    const found = results.flatMap(({ index, reference, view }) =>
+      view.outcome === 'found' ? [{ index, reference, record: view.record }] : [],
     );
-    const gone = results.flatMap(({ index, outcome }) => {
-      const request = goneNumber(outcome);
+    const gone = results.flatMap(({ index, view }) => {
+      const request = view.outcome === 'not_found' ? goneNumber(view.miss) : undefined;
       return request === undefined ? [] : [{ index, request }];
     });
     const meant = await subscriptions.meantBy(
@@ -328,9 +291,8 @@ export function subscriptionRoutes(
       handle: (ctx, { body: { reference, request } }) =>
         withinLimit(ctx, async () => {
           const account = accountOf(ctx);
-          const { outcome, ...from } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-          ctx.state.outcome = lookupOutcome(outcome);
-          const origin = { ...from, today: todayInOhio() };
+          const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+          ctx.state.outcome = outcome.outcome;
           if (outcome.outcome === 'found') {
             const { record } = outcome;
             const [result] = await subscriptions.watch(account, [{ record, reference }]);
@@ -369,13 +331,13 @@ export function subscriptionRoutes(
             fieldsOf: (item) => item,
             requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
           });
-          const { date, shaped } = await rosters.answer(
+          const { origin, shaped } = await rosters.answer(
             { items, maxMatches: 1 },
             (part) => part,
             clientGone(ctx),
           );
           const results = shaped.flat();
-          return batchAnswer(results, await watchAll(accountOf(ctx), results), date);
+          return batchAnswer(results, await watchAll(accountOf(ctx), results), origin);
         }),
     }),
     endpoint({
@@ -398,20 +360,20 @@ export function subscriptionRoutes(
         await spendForItems(ctx, page.subscriptions.length, cost);
         const items = page.subscriptions.map(itemOf);
         const roster = { items, maxMatches: 1, withoutSuggestions: true };
-        const { date, shaped } = await rosters.answer(
+        const { origin, shaped } = await rosters.answer(
           roster,
-          (results, origin) =>
-            results.flatMap(({ index, outcome }) => {
+          (results) =>
+            results.flatMap(({ index, view }) => {
               const subscription = page.subscriptions[index];
               if (subscription === undefined) return [];
-              const entry = listed(subscription, outcome, origin);
+              const entry = listed(subscription, { view });
               const left = entry.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
               const isAsked = days === undefined || (left >= 0 && left <= days);
               return isAsked ? [JSON.stringify(entry)] : [];
             }),
           clientGone(ctx),
         );
-        const head = JSON.stringify(listHead(date, page.next)).slice(0, -1);
+        const head = JSON.stringify(listHead(origin, page.next)).slice(0, -1);
         const body = Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
         ctx.type = 'json';
         ctx.body = body;

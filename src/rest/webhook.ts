@@ -137,7 +137,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
     );
   }
 
-  return [
+  const routes = [
     endpoint({
       method: 'PUT',
       path: PATH,
@@ -229,4 +229,6 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       },
     }),
   ];
+  // Whatever is sent with it.
+  return webhooks === undefined ? routes.map((route) => ({ ...route, handle: () => void setUp() })) : routes;
 }

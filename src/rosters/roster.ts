@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
+import type { View } from '../answers/view.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import type { InvalidLookup, LookupOutcome, LookupRequest } from '../licenses/lookup.ts';
+import type { InvalidLookup, LookupRequest } from '../licenses/lookup.ts';
 
 /** The most items of one roster. */
 export const MAX_ITEMS = 1000;
@@ -77,35 +78,13 @@ export async function readItems<Item, Fields>(
   return all;
 }
 
-/** What found a license: its number, or a name of which it is the only match. */
-export const FOUND_BY = ['number', 'name'] as const;
-
-export type FoundBy = (typeof FOUND_BY)[number];
-
 /** The answer to one item of a roster. */
 export interface RosterResult {
   /** The item's place in the roster, from 0. */
   readonly index: number;
   readonly reference: string | null;
   /** Of several matches of a name, at most `maxMatches`. */
-  readonly outcome: LookupOutcome | InvalidLookup;
-  /** What found it, if it was found. */
-  readonly foundBy: FoundBy;
+  readonly view: View;
   /** Whether it has no suggestions because so many items before it have none either. */
   readonly suggestionsOmitted: boolean;
-}
-
-/** How an item ended, in the words of every interface. */
-export type RosterOutcome = 'found' | 'ambiguous' | 'not_found' | 'invalid';
-
-export function rosterOutcome({ outcome }: RosterResult['outcome']): RosterOutcome {
-  switch (outcome) {
-    case 'found':
-    case 'invalid':
-      return outcome;
-    case 'several':
-      return 'ambiguous';
-    default:
-      return 'not_found';
-  }
 }

@@ -1,29 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { cautionsOf } from '../licenses/cautions.ts';
-import type { RosterSummary } from '../licenses/counts.ts';
-import { todayInOhio } from '../licenses/dates.ts';
-import { isMiss, type LookupRequest } from '../licenses/lookup.ts';
-import { type LookupOrigin, type Lookups, type ManyLookups, withTimeout } from '../lookup/service.ts';
+import type { Origin } from '../answers/origin.ts';
+import { viewOf } from '../answers/view.ts';
+import type { RosterSummary } from '../answers/words.ts';
+import type { InvalidLookup, LookupOutcome } from '../licenses/lookup.ts';
+import type { Lookups, ManyLookups } from '../lookup/service.ts';
+import { withTimeout } from '../lookup/timeout.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { rosterItems } from '../telemetry/metrics.ts';
-import { type Roster, type RosterItem, type RosterResult, rosterOutcome } from './roster.ts';
-
-/** The publication that a roster was answered from. */
-export interface RosterOrigin extends LookupOrigin {
-  /** The date in Ohio, `YYYY-MM-DD`: days until expiry and cautions depend on it. */
-  readonly today: string;
-}
+import type { Roster, RosterItem, RosterResult } from './roster.ts';
 
 /** A whole roster's answer. */
-export interface RosterAnswer<Shaped> extends RosterOrigin {
+export interface RosterAnswer<Shaped> {
+  readonly origin: Origin;
   readonly summary: RosterSummary;
   /** The shaped results, in the order of the items. */
   readonly shaped: readonly Shaped[];
 }
 
 /** Gives results the form of a response. It is called for some results at a time, which keeps memory low. */
-export type ShapeResults<Shaped> = (results: readonly RosterResult[], origin: RosterOrigin) => Shaped;
+export type ShapeResults<Shaped> = (results: readonly RosterResult[]) => Shaped;
 
 /** How results become a response. */
 export interface AnswerFormat<Shaped> {
@@ -147,43 +143,50 @@ async function answerFrom<Shaped>(
   signal: AbortSignal,
   singles: Singles,
 ): Promise<RosterAnswer<Shaped>> {
-  const { publication, date, isSampleData, publicUrl } = many;
-  const origin = { publication, date, isSampleData, publicUrl, today: todayInOhio() };
+  const { origin } = many;
   const summary = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
   const giveWay = giveWayTo(singles);
-  let misses = 0;
+  let searchedAgain = 0;
 
-  /** Looks up the items from `start` on: without suggestions, then those without a license once more with them. */
-  async function lookUpWindow(start: number): Promise<readonly RosterResult[]> {
+  /** Looks up the items from `start` on: without suggestions, then those that have something to suggest once more. */
+  async function lookUpWindow(start: number): Promise<readonly EndedItem[]> {
     if (start >= items.length) return [];
     await giveWay();
     signal.throwIfAborted();
     const size = singles.hadSingle() ? WINDOW_ITEMS_BESIDE_SINGLES : WINDOW_ITEMS;
     const window = items.slice(start, start + size);
-    const results = await Promise.all(
-      window.map((item, at) => lookUpItem(many, item, start + at, maxMatches)),
-    );
+    const outcomes = await Promise.all(window.map((item) => outcomeOf(many, item, false)));
     return Promise.all(
-      results.map((result) => {
-        if (!isMiss(result.outcome)) return result;
-        misses += 1;
-        if (withoutSuggestions || misses > MAX_ITEMS_WITH_SUGGESTIONS)
-          return { ...result, suggestionsOmitted: true };
-        return withSuggestions(many, result, result.outcome.request, maxMatches);
+      window.map(async (item, at) => {
+        let outcome = outcomes[at] ?? (await outcomeOf(many, item, false));
+        const hasMore =
+          outcome.outcome === 'none' || (outcome.outcome === 'found' && outcome.nameMatch === false);
+        if (hasMore) searchedAgain += 1;
+        const isOmitted = hasMore && (withoutSuggestions || searchedAgain > MAX_ITEMS_WITH_SUGGESTIONS);
+        if (hasMore && !isOmitted) outcome = await outcomeOf(many, item, true);
+        return {
+          item,
+          index: start + at,
+          outcome,
+          suggestionsOmitted: isOmitted && outcome.outcome === 'none',
+        };
       }),
     );
   }
 
-  async function shapeWindow(results: readonly RosterResult[]): Promise<void> {
-    for (const { outcome } of results) {
-      summary[rosterOutcome(outcome)] += 1;
-      if (isClear(outcome, origin.today)) summary.clear += 1;
-    }
-    for (let at = 0; at < results.length; at += ITEMS_SHAPED_AT_ONCE) {
+  async function shapeWindow(ended: readonly EndedItem[]): Promise<void> {
+    for (let at = 0; at < ended.length; at += ITEMS_SHAPED_AT_ONCE) {
       await giveWay();
       signal.throwIfAborted();
-      shaped.push(shape(results.slice(at, at + ITEMS_SHAPED_AT_ONCE), origin));
+      const results = ended
+        .slice(at, at + ITEMS_SHAPED_AT_ONCE)
+        .map((each) => resultOf(each, origin, maxMatches));
+      for (const { view } of results) {
+        summary[view.outcome] += 1;
+        if (view.isClear) summary.clear += 1;
+      }
+      shaped.push(shape(results));
     }
   }
 
@@ -198,35 +201,38 @@ async function answerFrom<Shaped>(
   signal.throwIfAborted();
   const { clear: _, ...ended } = summary;
   for (const [outcome, count] of Object.entries(ended)) rosterItems.inc({ outcome }, count);
-  return { ...origin, summary, shaped };
+  return { origin, summary, shaped };
 }
 
-async function lookUpItem(
+/** An item, and how its lookup ended. */
+interface EndedItem extends Pick<RosterResult, 'index' | 'suggestionsOmitted'> {
+  readonly item: RosterItem;
+  readonly outcome: LookupOutcome | InvalidLookup;
+}
+
+async function outcomeOf(
   many: ManyLookups,
-  { reference, request }: RosterItem,
-  index: number,
+  { request }: RosterItem,
+  suggest: boolean,
+): Promise<LookupOutcome | InvalidLookup> {
+  return 'outcome' in request ? request : many.lookUp(request, suggest);
+}
+
+function resultOf(
+  { item: { reference, request }, index, outcome, suggestionsOmitted }: EndedItem,
+  origin: Origin,
   maxMatches: number,
-): Promise<RosterResult> {
-  const outcome = 'outcome' in request ? request : await many.lookUp(request, false);
+): RosterResult {
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
-  return { index, reference, outcome: listed(outcome, maxMatches), foundBy, suggestionsOmitted: false };
-}
-
-async function withSuggestions(
-  many: ManyLookups,
-  result: RosterResult,
-  request: LookupRequest,
-  maxMatches: number,
-): Promise<RosterResult> {
-  return { ...result, outcome: listed(await many.lookUp(request, true), maxMatches) };
+  const listed =
+    suggestionsOmitted && outcome.outcome === 'none'
+      ? { ...outcome, didYouMean: [] }
+      : listedOf(outcome, maxMatches);
+  return { index, reference, view: viewOf(listed, origin, foundBy), suggestionsOmitted };
 }
 
 /** The outcome with at most `maxMatches` of several matches. */
-function listed(outcome: RosterResult['outcome'], maxMatches: number): RosterResult['outcome'] {
+function listedOf(outcome: LookupOutcome | InvalidLookup, maxMatches: number): LookupOutcome | InvalidLookup {
   if (outcome.outcome !== 'several' || outcome.records.length <= maxMatches) return outcome;
   return { ...outcome, records: outcome.records.slice(0, maxMatches), truncated: true };
-}
-
-function isClear(outcome: RosterResult['outcome'], today: string): boolean {
-  return outcome.outcome === 'found' && cautionsOf(outcome.record, today, outcome.nameMatch).length === 0;
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { freshness } from '../answers/origin.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { endpoint, type Route } from '../http/guard.ts';
@@ -52,13 +53,6 @@ const statusAnswer = z
       .describe('The last publications asked for, the latest first; null where they were never known'),
   })
   .meta({ id: 'ServiceStatus' });
-
-/** How current the data is: fresh to 2 days, late to 7 days, stale beyond, and where its date has not come yet. */
-export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
-  if (ageInDays < 0) return 'stale';
-  if (ageInDays <= 2) return 'fresh';
-  return ageInDays <= 7 ? 'late' : 'stale';
-}
 
 /** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
 export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;

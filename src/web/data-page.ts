@@ -1,9 +1,9 @@
+import { freshness } from '../answers/origin.ts';
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { Route } from '../http/guard.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { freshness } from '../service-status/status.ts';
 import { NOT_STATED } from './license-facts.ts';
 import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
 import { count, daysInWords, longDate, ohioTime, shortDate } from './words.ts';

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
+import { boardActionInWords, CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
 import type { Board } from '../licenses/boards.ts';
-import { type Caution, cautionsOf, endorsedLicense, endorsementsOf } from '../licenses/cautions.ts';
+import { type Caution, cautionsOf, endorsedLicense, endorsementsOf, notesOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import {
-  boardAction,
-  disciplineOf,
   ENDORSED_LICENSE_LABELS,
   EXTRA_DATA_LABELS,
   hasBoardAction,
@@ -76,22 +75,22 @@ function subStatusOf(raw: string, status: string | null): string | undefined {
 /** Shapes tell the tones apart where there are no colors. */
 const SHAPES: Readonly<Record<Tone, string>> = { good: '✓', caution: '!', bad: '✕', neutral: '?' };
 
-/** The cautions that the words of the status say. */
-const SAID_BY_STATUS: ReadonlySet<Caution> = new Set(['not_active', 'sub_status', 'past_expiry']);
-
 /**
- * The status of a license as words, shape and color, followed by a tag for each caution that it does not say.
+ * The status of a license as words, shape and color, followed by a tag for each caution that it does not say, and for each
+ * note.
  *
  * @param today the date in Ohio
  * @param nameMatch whether a name sent along with the number is the holder's
  */
 export function statusTags(license: StandingFields, today: string, nameMatch?: boolean): Html {
   const cautions = cautionsOf(license, today, nameMatch);
-  const said = cautions.filter((caution) => SAID_BY_STATUS.has(caution));
+  const said = cautions.filter((caution) => CAUTION_WORDS[caution].tag === null);
   const { label, tone } = plainStatus(license, cautions);
-  const others = cautions.filter((caution) => !SAID_BY_STATUS.has(caution));
+  const others = cautions.filter((caution) => CAUTION_WORDS[caution].tag !== null);
   return html`${tag(tone, said, label)}${others.map(
     (caution) => html` ${tag('caution', [caution], tagWords(caution, license, today))}`,
+  )}${notesOf(license, today).map(
+    (note) => html` <span class="status neutral" data-note="${note}">${NOTE_WORDS[note].tag}</span>`,
   )}`;
 }
 
@@ -101,13 +100,12 @@ function tag(tone: Tone, cautions: readonly Caution[], words: string): Html {
 }
 
 function tagWords(caution: Caution, license: StandingFields, today: string): string {
-  if (caution === 'name_mismatch') return 'Name does not match';
-  if (caution === 'board_action') return 'Board action';
-  const standing = endorsedLicense(license)?.standing;
-  if (standing === undefined) return 'Endorsed license';
+  const { tag } = CAUTION_WORDS[caution];
+  const standing = caution === 'endorsed_license' ? endorsedLicense(license)?.standing : undefined;
+  if (standing === undefined) return tag ?? '';
   const cautions = cautionsOf(standing, today);
   const action = cautions.includes('board_action') ? ', board action' : '';
-  return `Endorsed license: ${plainStatus(standing, cautions).label}${action}`;
+  return `${tag}: ${plainStatus(standing, cautions).label}${action}`;
 }
 
 export const NOT_STATED = 'Not stated';
@@ -152,27 +150,33 @@ function verdict(
   of: Html = NOTHING,
 ): Html {
   const { label, tone, sentences } = plainStatus(license, cautions);
-  const codes = cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
+  const notes = notesOf(license, today);
+  const codes = html`${cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`}${
+    notes.length === 0 ? NOTHING : html` data-note="${notes.join(' ')}"`
+  }`;
   return html`<section class="verdict ${tone}"${codes}><h2>${of}<span aria-hidden="true">${SHAPES[tone]}</span> ${label}</h2>
-<p>${sentences.join(' ')}</p>
+<p>${[
+    ...sentences,
+    ...cautions.flatMap((caution) =>
+      caution === 'no_expiry_date' || caution === 'dates_conflict'
+        ? [CAUTION_WORDS[caution].sentence(license)]
+        : [],
+    ),
+    ...notes.map((note) => NOTE_WORDS[note].sentence(license, today)),
+  ].join(' ')}</p>
 ${factList(
   [
     ['Expires', expiry(license, today)],
-    ['Board action', boardActionInWords(license)],
+    ['Board action', boardActionFact(license)],
   ],
   'verdict-facts',
 )}</section>`;
 }
 
-function boardActionInWords(license: StandingFields): Html | string {
-  const value = boardAction(license);
-  if (hasBoardAction(license)) {
-    return html`<strong>Yes.</strong> The board has acted on this license at some time. The dataset does not say what it ordered; only the board can tell.`;
-  }
-  const stated = value.toUpperCase() === 'NO' ? 'None is stated' : value || NOT_STATED;
-  return disciplineOf(license) === undefined
-    ? stated
-    : `The status is one. The dataset’s own field for it says: ${value || 'nothing'}.`;
+function boardActionFact(license: StandingFields): Html | string {
+  const words = boardActionInWords(license);
+  if (!hasBoardAction(license)) return words;
+  return html`<strong>${words}.</strong> The board has acted on this license at some time. The dataset does not say what it ordered; only the board can tell.`;
 }
 
 function expiry({ expiry_date: date }: Pick<StandingFields, 'expiry_date'>, today: string): string {
@@ -207,11 +211,11 @@ export function licenseButtons(record: LicenseRecord, date: string, today: strin
     `${name}, ${type ?? 'license'} ${number}, ${board}`,
     `Status: ${plainStatus(record, cautionsOf(record, today)).label}`,
     `Expires: ${expires ?? NOT_STATED}`,
-    `Board action: ${boardAction(record) || NOT_STATED}`,
+    `Board action: ${boardActionInWords(record)}`,
     ...(endorsed === undefined
       ? []
       : [
-          `Endorsed license ${endorsedNumber}: ${endorsed.raw_status ?? NOT_STATED}, expires ${endorsed.expiry_date ?? NOT_STATED}, board action ${boardAction(endorsed) || NOT_STATED}`,
+          `Endorsed license ${endorsedNumber}: ${endorsed.raw_status ?? NOT_STATED}, expires ${endorsed.expiry_date ?? NOT_STATED}, board action ${boardActionInWords(endorsed)}`,
         ]),
     `Dataset of the State of Ohio of ${date}; the board is the authority.`,
   ];
@@ -223,7 +227,9 @@ export function licenseButtons(record: LicenseRecord, date: string, today: strin
 /** Every fact that the verdict does not say, each once; then the endorsements, and the attributes that come in numbers. */
 export function licenseFacts(record: LicenseRecord, today: string): Html {
   const { board, extra_data: extra, issue_date: issued } = record;
-  const endorsements = endorsementsOf(record);
+  const endorsements = endorsementsOf(record).flatMap(({ number, ...each }) =>
+    number === undefined ? [] : [{ ...each, number }],
+  );
   const attributes = Object.entries(extra)
     .filter(([label]) => !SAID_ELSEWHERE.has(label) && !isOfNumberedEndorsement(label, extra))
     .map(([label, value]) => [label, inWords(value)] as const);

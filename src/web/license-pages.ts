@@ -1,8 +1,7 @@
-import { lookupOutcome } from '../access/usage.ts';
+import { missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import type { Board } from '../licenses/boards.ts';
 import { licensePath } from '../licenses/license.ts';
-import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { boardByCode, publicOrigin, qrCode } from './addresses.ts';
 import { historyTimeline } from './history-timeline.ts';
@@ -31,7 +30,7 @@ export function licensePage(services: PageServices): Route {
       if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
       const view = await licenseHistory(services, { board, number });
       const { record, date, isSampleData } = view;
-      ctx.state.outcome = lookupOutcome(view.outcome);
+      ctx.state.outcome = view.outcome.outcome;
       const origin = { date, isSampleData };
       if (record === undefined) {
         ctx.status = 404;
@@ -100,12 +99,13 @@ ${boardContact(board)}`;
 function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
   const { outcome, licenseNumber, changes, since, gaps, date } = view;
   const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
-  if (licenseNumber === undefined && isMiss(outcome)) {
+  if (outcome.outcome !== 'none') return NOTHING;
+  if (licenseNumber === undefined) {
     return html`${miss(outcome, fields, date)}
 <p><a href="/">Search again</a></p>
 ${boardContact(board)}`;
   }
-  return html`<p>The ${board.name}’s license ${licenseNumber ?? number} is no longer in the State’s dataset of ${longDate(date)}. That does not say why; ask the board.</p>
+  return html`<p>${missMessage(outcome, longDate(date), 'page')}</p>
 <section><h2>History</h2>
 ${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Context, clientGone } from '../http/app.ts';
-import { nearestBoards } from '../licenses/boards.ts';
-import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS } from '../licenses/lookup.ts';
+import type { Origin } from '../answers/origin.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
+import { clientGone, type Context } from '../http/app.ts';
 import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow, NewRecord } from '../records/saved-records.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
-import type { RosterOrigin } from '../rosters/service.ts';
 import { boardByCode } from './addresses.ts';
 import type { PageServices } from './page.ts';
 import { listRow, type SentRow } from './roster-results.ts';
@@ -13,25 +12,12 @@ import { listRow, type SentRow } from './roster-results.ts';
 /** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
 export const ITEMS_FOR_ONE_OVER_REST = 4;
 
-/** What is wrong with a row that has only a name, and no board. */
-export const NO_BOARD = 'A name without a license number needs a board.';
-
-/** How the page says what is wrong with a row. */
-const ROW_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  tooLong: (field) => `The ${field.replace('_', ' ')} has more than ${MAX_CHARACTERS} characters.`,
-  unknownBoard: (name) => `No board is called “${name}”. The nearest is the ${nearestBoards(name)[0].name}.`,
-  noBoard: (by) => (by === 'person' ? NO_BOARD : undefined),
-  noName: 'The row has neither a license number nor a name.',
-  onlyFirstName: 'A first name alone finds nobody. Add the last name or the license number.',
-};
-
 /** A list that was checked. */
 export interface CheckedList {
   readonly rows: readonly ListRow[];
   /** The code of the board of the rows that name none; empty for none. */
   readonly board: string;
-  readonly origin: RosterOrigin;
+  readonly origin: Origin;
 }
 
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
@@ -40,7 +26,7 @@ export async function rosterOf(rows: readonly SentRow[], board: string): Promise
   const reader = {
     // The page shows a reference, and nothing else is done with it.
     fieldsOf: ({ fields: { reference: _, ...fields } }: SentRow): RowFields => fields,
-    requestOf: (fields: RowFields) => rowRequest(fields, ROW_WORDS, defaultBoard),
+    requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.row, defaultBoard),
   };
   return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
 }
@@ -52,18 +38,14 @@ export async function checkList(
   sent: readonly SentRow[],
   board: string,
 ): Promise<CheckedList> {
-  const shape = (results: readonly RosterResult[], { date, today }: RosterOrigin) =>
+  const shape = (results: readonly RosterResult[]) =>
     results.flatMap((result) => {
       const row = sent[result.index];
-      return row === undefined ? [] : [listRow(result, row, date, today)];
+      return row === undefined ? [] : [listRow(result, row)];
     });
   const roster = await rosterOf(sent, board);
-  const { shaped, publication, date, isSampleData, today } = await rosters.answer(
-    roster,
-    shape,
-    clientGone(ctx),
-  );
-  return { rows: shaped.flat(), board, origin: { publication, date, isSampleData, today } };
+  const { shaped, origin } = await rosters.answer(roster, shape, clientGone(ctx));
+  return { rows: shaped.flat(), board, origin };
 }
 
 /** A hash of what the page of a list shows: a record is saved only as it was shown. */

@@ -1,7 +1,7 @@
-import type { Context } from '../http/app.ts';
+import { summaryInWords } from '../answers/words.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
+import type { Context } from '../http/app.ts';
 import { type Route, spend, spendForItems } from '../http/guard.ts';
-import { summaryInWords } from '../licenses/counts.ts';
 import { type ListRow, readRecordCode } from '../records/saved-records.ts';
 import { recordAddress } from './addresses.ts';
 import {

@@ -1,15 +1,13 @@
 import { raw } from 'hono/html';
-import { lookupOutcome } from '../access/usage.ts';
+import { CAUTION_WORDS, missMessage, VOICES } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, boardByName } from '../licenses/boards.ts';
-import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { mapFilters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
-import { isMiss, type LookupOutcome, MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
+import { type LookupOutcome, MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
 import { nameParts } from '../licenses/names.ts';
-import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
 import {
   COUNTED_BY,
   type LicenseList,
@@ -79,7 +77,7 @@ export function lookupPage({ lookups, records, page, origin, today, live }: Page
       if (answer instanceof BadRequestError) return refuse([wrongType(fields, licenseTypes)]);
       const { listing, date, isSampleData } = answer;
       const { number } = listing;
-      ctx.state.outcome = lookupOutcome({ outcome: outcomeOf(answer) });
+      ctx.state.outcome = outcomeOf(answer);
       if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
         ctx.status = 303;
         ctx.redirect(licensePath(number.record));
@@ -156,9 +154,9 @@ function titleOf(answer: DatedListing, { number: asked }: ListingRequest, typed:
   const total = totalOf(answer);
   if (number?.outcome === 'found') return `1 license for ${typed}`;
   if (total > 0) return `${counted(total, 'license')} for ${typed}`;
-  if (number?.outcome === 'ambiguous_number') return `More than one license for ${typed}`;
-  if (number?.outcome === 'other_board')
-    return `${typed} is a number of another board than the ${asked?.board?.name}`;
+  const reason = number?.outcome === 'none' ? number.reason : undefined;
+  if (reason === 'ambiguous') return `More than one license for ${typed}`;
+  if (reason === 'other_board') return `${typed} is a number of another board than the ${asked?.board?.name}`;
   return `No license found for ${typed}`;
 }
 
@@ -191,7 +189,7 @@ function resultOf({ listing: { number, persons, businesses } }: DatedListing, sh
   const found = groups.filter(({ list }) => list.total > 0);
   const missed = groups.filter(({ list }) => list.total === 0);
   if (number?.outcome === 'found') return numberFound(number.record, number.nameMatch, shown);
-  const ofNumber = number !== undefined && isMiss(number) ? number : undefined;
+  const ofNumber = number?.outcome === 'none' ? number : undefined;
   if (found.length === 0) {
     return html`${removals(shown.fields, missed)}
 ${
@@ -200,10 +198,10 @@ ${
     : numberMiss(ofNumber, shown.fields, shown.date, 'h2')
 }
 ${missed.map((group) => nearNames(group, shown.fields, 'h2'))}
-<p>${MAY_STILL_EXIST}</p>`;
+<p>${VOICES.page.afterMiss}</p>`;
   }
   const numberSection = ofNumber === undefined ? NOTHING : numberMissed(ofNumber, shown);
-  const isUnknown = ofNumber?.outcome === 'none';
+  const isUnknown = ofNumber?.reason === 'unknown';
   return html`${removals(shown.fields, [])}
 <p>Compare the whole name, the place and the type before you take a license for the one you mean. Exact names come first, then active licenses.</p>
 ${isUnknown ? NOTHING : numberSection}${found.map((group) => groupSection(group, shown))}${
@@ -361,7 +359,7 @@ function otherReadings({ others }: LicenseList, fields: SearchFields): Html {
 /** The license of a number with another holder than the name typed beside it, or without a page of its own. */
 function numberFound(record: LicenseRecord, nameMatch: boolean | undefined, { date, today }: Shown): Html {
   return html`<section><h2>License ${record.license_number}</h2>
-${nameMatch === false ? alert('warning', html`${NAME_DOES_NOT_MATCH}`) : NOTHING}
+${nameMatch === false ? alert('warning', html`${CAUTION_WORDS.name_mismatch.sentence(record)}`) : NOTHING}
 ${licenseTable([record], html`<span class="source">State of Ohio dataset of ${longDate(date)}</span>`, today, nameMatch)}</section>`;
 }
 
@@ -381,20 +379,20 @@ ${numberMiss(isNumber ? outcome : { ...outcome, didYouMean: [] }, fields, date, 
  */
 export function miss(outcome: Miss, fields: SearchFields, date: string): Html {
   return html`${numberMiss(outcome, fields, date, 'h2')}
-<p>${MAY_STILL_EXIST}</p>`;
+<p>${VOICES.page.afterMiss}</p>`;
 }
 
 function numberMiss(outcome: Miss, fields: SearchFields, date: string, level: Level): Html {
   // The numbers of an unknown one are offered as links.
-  const said = outcome.outcome === 'none' ? { ...outcome, didYouMean: [] } : outcome;
-  return html`<p>${notFoundMessage(said, longDate(date))}</p>
+  const said = outcome.reason === 'unknown' ? { ...outcome, didYouMean: [] } : outcome;
+  return html`<p>${missMessage(said, longDate(date), 'page')}</p>
 ${nearNumbers(outcome, fields, level)}`;
 }
 
-function nearNumbers({ outcome, didYouMean, boards = [] }: Miss, fields: SearchFields, level: Level): Html {
+function nearNumbers({ reason, didYouMean, boards = [] }: Miss, fields: SearchFields, level: Level): Html {
   const near = (number: string) =>
     searchAddress(fields.q === undefined ? { ...fields, number } : { ...fields, q: number });
-  if (outcome === 'none') return suggestions(level, 'Similar numbers', didYouMean, near);
+  if (reason === 'unknown') return suggestions(level, 'Similar numbers', didYouMean, near);
   const [number, another] = didYouMean;
   return number !== undefined && another === undefined
     ? suggestions(level, 'Choose the board', boards, (board) =>

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { html, raw } from 'hono/html';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import type { Context, Middleware } from '../http/app.ts';
@@ -12,7 +13,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { freshness, type KnownPublications } from '../service-status/status.ts';
+import type { KnownPublications } from '../service-status/status.ts';
 import { daysInWords, longDate } from './words.ts';
 
 /** A piece of HTML: every value that was put into it is escaped. */
@@ -29,11 +30,7 @@ const POLICY =
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** The publication that a page answers from. */
-export interface Origin {
-  /** Its run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  readonly isSampleData: boolean;
-}
+export type PageOrigin = Pick<Origin, 'date' | 'isSampleData'>;
 
 /** What is wrong with a field of a form. */
 export interface FieldProblem {
@@ -54,7 +51,7 @@ export interface PageContent {
   /** What a search engine shows below the title. */
   readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
-  readonly origin: Origin | undefined;
+  readonly origin: PageOrigin | undefined;
   readonly body: Html;
   /** Whether search engines must not list it. */
   readonly isPrivate?: boolean;
@@ -113,7 +110,7 @@ export interface WebServices {
 export interface PageServices extends WebServices {
   readonly page: PageWriter;
   /** The publication that answers now, as last known. */
-  readonly origin: () => Origin | undefined;
+  readonly origin: () => PageOrigin | undefined;
   /** The date in Ohio. */
   readonly today: () => string;
 }
@@ -216,7 +213,7 @@ const DESCRIPTION =
 const SAMPLE_DATA = html`<div class="site-notice sample-data"><p class="grid-container"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
 
 /** Says so where the data is older than two days, or has a date that has not come yet. */
-function ageWarning({ date }: Origin, today: string): Html {
+function ageWarning({ date }: PageOrigin, today: string): Html {
   const age = daysBetween(date, today);
   const band = freshness(age);
   if (band === 'fresh') return NOTHING;

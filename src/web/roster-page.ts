@@ -1,18 +1,18 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type Route, spendForItems, spendMore } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { summaryInWords } from '../licenses/counts.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
 import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } from '../rosters/columns.ts';
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
-import { checkList, ITEMS_FOR_ONE_OVER_REST, NO_BOARD, rosterOf, shownListHash } from './list-check.ts';
+import { checkList, ITEMS_FOR_ONE_OVER_REST, rosterOf, shownListHash } from './list-check.ts';
 import { saveList } from './list-record.ts';
 import { boardSelect } from './lookup-form.ts';
 import { type FieldProblem, type Html, html, NOTHING, orBadRequest, type PageServices } from './page.ts';
@@ -239,7 +239,7 @@ ${columnsRead(list, sent.sheet ?? '')}
 
 /** One form with the list, and a button for each thing to do with it. */
 function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
-  const needsBoard = rows.some(({ note }) => note === NO_BOARD);
+  const needsBoard = rows.some(({ note }) => note === REQUEST_WORDS.row.noBoard('person'));
   return html`<form class="no-print list-actions" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
 ${
   needsBoard

@@ -1,10 +1,15 @@
 import { raw } from 'hono/html';
-import { cautionsOf, NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { type RosterSummary, summaryInWords } from '../licenses/counts.ts';
+import { sentencesOf } from '../answers/view.ts';
+import {
+  missMessage,
+  ONLY_MATCH_BY_NAME,
+  type RosterSummary,
+  recordSentences,
+  summaryInWords,
+} from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
-import { notFoundMessage } from '../licenses/not-found.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
 import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { type ListRow, ROW_NEEDS, type SavedRecordOf } from '../records/saved-records.ts';
@@ -25,11 +30,14 @@ type Need = ListRow['need'];
 type RowLicense = ListRow['licenses'][number];
 
 function rowLicense(license: LicenseRecord): RowLicense {
-  const { board, license_number, full_name, license_type, status, raw_status, expiry_date, extra_data } =
-    license;
-  const standing = Object.entries(extra_data).filter(([label]) => STANDING_LABELS.has(label));
+  const { board, license_number, full_name, license_type, status, raw_status } = license;
+  const { expiry_date, issue_date, extra_data } = license;
+  const standing = Object.entries(extra_data).filter(
+    ([label]) => STANDING_LABELS.has(label) || label.startsWith('Endorsement '),
+  );
   return {
-    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date },
+    ...{ board, license_number, full_name, license_type, status, raw_status },
+    ...{ expiry_date, issue_date },
     extra_data: Object.fromEntries(standing),
   };
 }
@@ -41,41 +49,28 @@ export interface SentRow {
   readonly fields: RowFields;
 }
 
-/**
- * A row beside what was found for it.
- *
- * @param date the run date of the dataset that answered
- * @param today the date in Ohio
- */
-export function listRow(
-  { outcome, foundBy, suggestionsOmitted }: RosterResult,
-  { number, fields }: SentRow,
-  date: string,
-  today: string,
-): ListRow {
-  const row = { row: number, fields, licenses: [], near: [] };
-  switch (outcome.outcome) {
+/** A row beside what was found for it. */
+export function listRow({ view, suggestionsOmitted }: RosterResult, { number, fields }: SentRow): ListRow {
+  const row = { row: number, fields, licenses: view.records.map(rowLicense), near: [] };
+  switch (view.outcome) {
     case 'found': {
-      const { record, nameMatch } = outcome;
-      const isClear = cautionsOf(record, today, nameMatch).length === 0;
-      const byName = foundBy === 'name' ? 'Found by its name alone: the only one that fits. Compare it.' : '';
+      const { record, foundBy, origin } = view;
+      // The tags beside it say the others.
+      const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
+      const sentences = recordSentences(record, { cautions, notes: record.notes }, origin.today);
       return {
         ...row,
-        need: isClear ? 'clear' : 'attention',
-        licenses: [rowLicense(record)],
-        ...(nameMatch !== undefined && { name_match: nameMatch }),
-        note: nameMatch === false ? NAME_DOES_NOT_MATCH : byName,
+        need: view.isClear ? 'clear' : 'attention',
+        ...(record.name_match !== undefined && { name_match: record.name_match }),
+        note: [...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []), ...sentences].join(' '),
       };
     }
-    case 'several': {
-      const more = outcome.truncated ? 'More than ' : '';
-      const note = `${more}${counted(outcome.records.length, 'license')} fit. Add the number, or more of the name.`;
-      return { ...row, need: 'attention', licenses: outcome.records.map(rowLicense), note };
-    }
+    case 'ambiguous':
+      return { ...row, need: 'attention', note: sentencesOf(view, 'page').join(' ') };
     case 'invalid':
-      return { ...row, need: 'invalid', note: inPlainWords(outcome.detail) };
-    default:
-      return { ...row, need: 'not_found', ...missed(outcome, suggestionsOmitted, date) };
+      return { ...row, need: 'invalid', note: inPlainWords(view.detail) };
+    case 'not_found':
+      return { ...row, need: 'not_found', ...missed(view.miss, suggestionsOmitted, view.origin.date) };
   }
 }
 
@@ -87,10 +82,10 @@ function inPlainWords(detail: string): string {
   );
 }
 
-function missed(outcome: Miss, suggestionsOmitted: boolean, date: string) {
-  const { request, didYouMean } = outcome;
-  const isUnknownNumber = request.by === 'number' && outcome.outcome === 'none';
-  const said = notFoundMessage(isUnknownNumber ? { ...outcome, didYouMean: [] } : outcome, longDate(date));
+function missed(miss: Miss, suggestionsOmitted: boolean, date: string) {
+  const { request, reason, didYouMean } = miss;
+  const isUnknownNumber = request.by === 'number' && reason === 'unknown';
+  const said = missMessage(isUnknownNumber ? { ...miss, didYouMean: [] } : miss, longDate(date), 'page');
   const similar =
     request.by !== 'number' && didYouMean.length > 0 ? ` Similar names: ${didYouMean.join('; ')}.` : '';
   const omitted = suggestionsOmitted ? ' Look it up alone to get suggestions.' : '';
@@ -122,7 +117,7 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
   not_found:
     'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
   invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
-  clear: 'Active, not past its expiry date, no board action, and the name fits where one was sent.',
+  clear: 'Active until a date to come, no board action is given, and the name fits where one was sent.',
 };
 
 /** A browser cannot go back to the answer of a form without sending the form again. */

@@ -12,7 +12,7 @@ import { errorsAsPages } from './error-page.ts';
 import { licensePage, licenseQrCode } from './license-pages.ts';
 import { runAgainPage } from './list-record.ts';
 import { lookupPage } from './lookup-page.ts';
-import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
+import { MARK, type PageOrigin, type PageServices, pageWriter, type WebServices } from './page.ts';
 import { recordCodePage, recordPage, saveRecordPage } from './record-pages.ts';
 import { rosterPages } from './roster-page.ts';
 
@@ -28,7 +28,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   const { live, limit } = services;
   const assets = await webAssets();
   const today = () => todayInOhio();
-  const origin = (): Origin | undefined => {
+  const origin = (): PageOrigin | undefined => {
     const now = live();
     return now && { date: now.metadata.date, isSampleData: now.metadata.sample };
   };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { errorResponse } from '../../src/http/errors.ts';
 import { readLookup } from '../../src/licenses/lookup.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
@@ -9,7 +10,6 @@ import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { REST_WORDS } from '../../src/rest/lookup.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -54,9 +54,9 @@ describe('with an unassigned shard', () => {
     const tracker = trackLivePublication(store, () => undefined);
     await tracker.refresh();
     tracker.stop();
-    const lookups = liveLookups(client, tracker);
+    const lookups = liveLookups(store, tracker);
     const statusOf = (request: object) =>
-      lookups.lookUp(readLookup(request, REST_WORDS)).then(
+      lookups.lookUp(readLookup(request, REQUEST_WORDS.rest)).then(
         ({ outcome }) => outcome.outcome,
         (error: unknown) => errorResponse(error).status,
       );

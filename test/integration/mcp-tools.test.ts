@@ -5,7 +5,15 @@ import serverJson from '../../server.json' with { type: 'json' };
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { recordAnswer, recordIn } from '../support/answers.ts';
 import { times } from '../support/fixtures.ts';
-import { compactLicense, connected, ERAS, startMcpService, toolCalls } from '../support/mcp-tools.ts';
+import {
+  compactLicense,
+  connected,
+  dataOrigin,
+  ERAS,
+  missFacts,
+  startMcpService,
+  toolCalls,
+} from '../support/mcp-tools.ts';
 import type { TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -25,14 +33,14 @@ const TOOLS = [
 ];
 
 const boardsResult = z.strictObject({
-  data_as_of: z.literal('2026-11-20'),
+  ...dataOrigin,
   boards: z.array(
     z.strictObject({ name: z.string(), code: z.string(), license_types: z.array(z.string()).min(1) }),
   ),
 });
 
 const rosterResult = z.strictObject({
-  data_as_of: z.literal('2026-11-20'),
+  ...dataOrigin,
   message: z.string().regex(/not_found never means that somebody is unlicensed/),
   count: z.int(),
   summary: z.strictObject({
@@ -47,7 +55,7 @@ const rosterResult = z.strictObject({
       index: z.int(),
       reference: z.string().nullable(),
       outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
-      reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']).optional(),
+      ...missFacts,
       message: z.string().optional(),
       name_match: z.boolean().optional(),
       licenses: z.array(z.strictObject(compactLicense.shape)).optional(),

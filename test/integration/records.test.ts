@@ -123,8 +123,10 @@ describe('a record', () => {
         issue_date: '2000-01-01',
         extra_data: { County: 'Allen', ZIP: '45801', 'Issue Date': '2000-01-01', 'Board Action': 'No' },
         cautions: [],
+        notes: [],
         source: 'dataset',
         last_scraped: '2026-11-20T00:00:00',
+        data_age_days: daysBetween('2026-11-20', today),
       });
     },
   );

@@ -56,14 +56,18 @@ describe('a roster as CSV', () => {
       result_expiry_date: '2099-10-31',
       result_days_until_expiry: expect.stringMatching(/^\d+$/),
       result_board_action: 'No',
+      result_notes: 'endorsement',
+      result_detail: expect.stringContaining('APRN.CNP.0070001'),
       result_name_match: 'true',
       result_found_by: 'number',
       result_last_scraped: LAST_SCRAPED,
+      result_data_age_days: expect.stringMatching(/^\d+$/),
     };
     const without = (outcome: string, cells: object) => ({
       ...empty,
       result_outcome: outcome,
       result_last_scraped: LAST_SCRAPED,
+      result_data_age_days: expect.stringMatching(/^\d+$/),
       ...cells,
     });
     expect(rows).toEqual([

@@ -23,7 +23,7 @@ async function answered(body: unknown) {
 
 async function refused(body: unknown): Promise<string> {
   const { status, body: answer } = await sendRoster(service.rest, body);
-  expect([status, answer]).toEqual([400, { detail: expect.any(String) }]);
+  expect([status, answer]).toEqual([400, { detail: expect.any(String), data_age_days: expect.any(Number) }]);
   return JSON.stringify(answer);
 }
 
@@ -42,6 +42,7 @@ describe('a roster', () => {
       summary: { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 },
       source: 'dataset',
       last_scraped: `${FIXTURES_DATE}T00:00:00`,
+      data_age_days: expect.any(Number),
       results: [
         {
           index: 0,

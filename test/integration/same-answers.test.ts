@@ -5,12 +5,12 @@ import { beforeAll, expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { CAUTIONS } from '../../src/licenses/cautions.ts';
+import type { ViewOutcome } from '../../src/answers/view.ts';
+import { CAUTIONS, NOTES } from '../../src/licenses/cautions.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../../src/licenses/license.ts';
-import { NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/not-found.ts';
-import type { RosterOutcome } from '../../src/rosters/roster.ts';
+import { NOT_FOUND_REASONS } from '../../src/licenses/lookup.ts';
 import { MAX_ITEMS_WITH_SUGGESTIONS } from '../../src/rosters/service.ts';
 import { search } from '../../src/storage/checked-search.ts';
 import type { ApiAnswer } from '../support/api.ts';
@@ -78,15 +78,15 @@ const FEWEST_OF_A_KIND = inForm({ short: 1, long: 5 });
 test('the questions are of all the kinds that there are', () => {
   const counts = new Map<string, number>();
   for (const { outcome, isCut, reason, licenses } of answers.map(ofVerify)) {
-    const cautions = licenses.flatMap(({ cautions: codes = '' }) => codes.split(' '));
-    for (const kind of new Set([outcome, isCut && 'cut', reason, ...cautions])) {
+    const codes = licenses.flatMap(({ cautions = '', notes = '' }) => `${cautions} ${notes}`.split(' '));
+    for (const kind of new Set([outcome, isCut && 'cut', reason, ...codes])) {
       if (kind) addTo(counts, kind);
     }
   }
   const isBelow = (fewest: number) => (kind: string) => (counts.get(kind) ?? 0) < fewest;
   const few = [
     ...['found', 'several', 'none', 'invalid'].filter(isBelow(FEWEST_OF_AN_OUTCOME)),
-    ...['cut', ...NUMBER_NOT_FOUND_REASONS, ...CAUTIONS].filter(isBelow(FEWEST_OF_A_KIND)),
+    ...['cut', ...NOT_FOUND_REASONS, ...CAUTIONS, ...NOTES].filter(isBelow(FEWEST_OF_A_KIND)),
   ];
   expect({ seed: SEED, counts: Object.fromEntries(counts), few }).toMatchObject({ few: [] });
 });
@@ -237,6 +237,6 @@ test('every item of a roster is answered with all that a single lookup answers',
   }
 }, 300_000);
 
-function isOutcome(outcome: string): outcome is RosterOutcome {
+function isOutcome(outcome: string): outcome is ViewOutcome {
   return ['found', 'ambiguous', 'not_found', 'invalid'].includes(outcome);
 }

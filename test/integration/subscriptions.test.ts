@@ -60,6 +60,8 @@ const listing = z.object({
   ),
 });
 
+const withDetail = z.looseObject({ detail: z.string() });
+
 function subscribe(number: unknown, more: object = {}, client = rest): Promise<ApiAnswer> {
   return client.verify({ board: NURSING, license_number: number, ...more }, PATH);
 }
@@ -160,7 +162,8 @@ describe('watching one license', () => {
       'RN.900001',
     ]) {
       const [asked, looked] = [await rest.verify(body, PATH), await rest.verify(body)];
-      expect([body, asked.status, asked.body]).toEqual([body, looked.status, looked.body]);
+      const withAge = { ...withDetail.parse(asked.body), data_age_days: expect.any(Number) };
+      expect([body, asked.status, withAge]).toEqual([body, looked.status, looked.body]);
       check('post', PATH, asked);
     }
     expect(await listAll()).toEqual([]);
@@ -276,6 +279,7 @@ describe('the list', () => {
     expect(body).toEqual({
       source: 'dataset',
       last_scraped: expect.stringMatching(/T00:00:00$/),
+      data_age_days: expect.any(Number),
       next: null,
       subscriptions: [],
     });

@@ -229,6 +229,7 @@ verifies('SEARCH-02', 'a search without a match returns 200 with found false and
       did_you_mean: [],
       source: 'dataset',
       last_scraped: '2026-11-20T00:00:00',
+      data_age_days: expect.any(Number),
     });
   }
 });

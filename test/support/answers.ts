@@ -25,12 +25,25 @@ export const recordAnswer = z.strictObject({
   issue_date: z.iso.date().nullable(),
   extra_data: z.record(z.string(), z.string().min(1)),
   cautions: z.array(
-    z.enum(['name_mismatch', 'not_active', 'sub_status', 'past_expiry', 'board_action', 'endorsed_license']),
+    z.enum([
+      'name_mismatch',
+      'not_active',
+      'sub_status',
+      'past_expiry',
+      'no_expiry_date',
+      'board_action',
+      'dates_conflict',
+      'endorsed_license',
+    ]),
   ),
+  notes: z.array(z.enum(['expires_soon', 'endorsement'])),
   source: z.literal('dataset'),
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
+  data_age_days: z.int(),
   /** Only where a name was sent along with a number. */
   name_match: z.boolean().optional(),
+  /** Only where it is another's. */
+  name_at_board: z.boolean().optional(),
 });
 
 const matchesAnswer = z.strictObject({
@@ -41,6 +54,7 @@ const matchesAnswer = z.strictObject({
   multiple: z.array(recordAnswer).min(2).max(100),
   source: z.literal('dataset'),
   last_scraped: z.string(),
+  data_age_days: z.int(),
 });
 
 const noMatchAnswer = z.strictObject({
@@ -50,14 +64,23 @@ const noMatchAnswer = z.strictObject({
   did_you_mean: z.array(z.string().min(1)).max(5),
   source: z.literal('dataset'),
   last_scraped: z.string(),
+  data_age_days: z.int(),
 });
 
-const errorAnswer = z.strictObject({ detail: z.string().min(1) });
+const errorAnswer = z.strictObject({
+  detail: z.string().min(1),
+  /** Of lookups alone. */
+  data_age_days: z.int().nullable().optional(),
+});
 
 const numberMissAnswer = z.strictObject({
   detail: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
-  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']),
+  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business', 'removed', 'unreadable']),
   did_you_mean: z.array(z.string().min(1)).max(3),
+  did_you_mean_name_match: z.array(z.boolean()).max(3).optional(),
+  last_in_dataset: z.iso.date().nullable().optional(),
+  last_raw_status: z.string().nullable().optional(),
+  data_age_days: z.int(),
 });
 
 export type RecordAnswer = z.output<typeof recordAnswer>;

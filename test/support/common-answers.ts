@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { CAUTIONS } from '../../src/licenses/cautions.ts';
+import { CAUTIONS, NOTES } from '../../src/licenses/cautions.ts';
 import type { ApiAnswer } from './api.ts';
 
 /** What every interface says of a question, each in its own form. */
@@ -20,6 +20,8 @@ export interface CommonLicense {
   readonly number: string;
   /** The codes of its cautions; left out where the interface does not say them. */
   readonly cautions?: string;
+  /** The codes of its notes; left out as its cautions. */
+  readonly notes?: string;
 }
 
 const INVALID: CommonAnswer = { outcome: 'invalid', licenses: [] };
@@ -37,12 +39,18 @@ function found(license: CommonLicense): CommonAnswer {
 }
 
 const license = z
-  .object({ board: z.string(), license_number: z.string(), cautions: z.array(z.string()) })
+  .object({
+    board: z.string(),
+    license_number: z.string(),
+    cautions: z.array(z.string()),
+    notes: z.array(z.string()),
+  })
   .transform(
-    ({ board, license_number: number, cautions }): CommonLicense => ({
+    ({ board, license_number: number, cautions, notes }): CommonLicense => ({
       board,
       number,
       cautions: cautions.join(' '),
+      notes: notes.join(' '),
     }),
   );
 
@@ -91,6 +99,7 @@ export const resultRow = z
     result_outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
     result_license_number: z.string(),
     result_cautions: z.string(),
+    result_notes: z.string(),
     result_reason: z.string().transform((reason) => reason || undefined),
     result_matches: z.string(),
     result_detail: z.string(),
@@ -102,6 +111,7 @@ export const resultRow = z
         return found({
           ...of(row.result_license_number),
           cautions: row.result_cautions.replaceAll(';', ' '),
+          notes: row.result_notes.replaceAll(';', ' '),
         });
       case 'ambiguous':
         return several(row.result_matches.split('; ').map(of), row.result_detail.startsWith('More than '));
@@ -245,12 +255,13 @@ function plain(escaped: string): string {
 }
 
 /** The cautions that a tag says, in the whole or in the first element of a class, in their order. */
-function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions'> {
+function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions' | 'notes'> {
   const shown = className === undefined ? html : elementOfClass(html, className);
   const codes = new Set(
-    [...shown.matchAll(/ data-caution="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
+    [...shown.matchAll(/ data-(?:caution|note)="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
   );
-  return { cautions: CAUTIONS.filter((code) => codes.has(code)).join(' ') };
+  const inOrder = (known: readonly string[]) => known.filter((code) => codes.has(code)).join(' ');
+  return { cautions: inOrder(CAUTIONS), notes: inOrder(NOTES) };
 }
 
 /** The last element of this class, with all that is in it: an endorsement's verdict comes after that of its license. */
@@ -270,6 +281,8 @@ function elementOfClass(html: string, name: string): string {
 
 /** A page says why a number has no license in words only: those of a miss and those of a roster's row. */
 const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/A license with the number .* was in the State/, 'removed'],
+  [/could not be read by this service/, 'unreadable'],
   [/is a person(’|&#39;|')s license/, 'not_a_business'],
   [/is not one of the /, 'other_board'],
   [/More than one board has |fits more than one license/, 'ambiguous'],

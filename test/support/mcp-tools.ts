@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { NOT_FOUND_REASONS } from '../../src/licenses/lookup.ts';
 import { recordAnswer } from './answers.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from './fixtures.ts';
 import { startService, type TestService } from './service.ts';
@@ -25,14 +26,26 @@ export const compactLicense = wholeLicense.pick({
   state: true,
   county: true,
   cautions: true,
+  notes: true,
   board_action: true,
   street: true,
 });
 
+/** What every result says of its data. */
+export const dataOrigin = { data_as_of: z.literal('2026-11-20'), data_age_days: z.int().min(0) };
+
+/** The facts of a number that was not found. */
+export const missFacts = {
+  reason: z.enum(NOT_FOUND_REASONS).optional(),
+  did_you_mean_name_match: z.array(z.boolean()).optional(),
+  last_in_dataset: z.string().nullable().optional(),
+  last_raw_status: z.string().nullable().optional(),
+};
+
 const lookupResult = z.strictObject({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
-  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']).optional(),
-  data_as_of: z.literal('2026-11-20'),
+  ...dataOrigin,
+  ...missFacts,
   searched: z.record(z.string(), z.string()),
   count: z.int(),
   truncated: z.boolean(),
@@ -41,7 +54,7 @@ const lookupResult = z.strictObject({
   message: z.string().min(1),
 });
 
-const toolError = z.strictObject({ error: z.string().min(1), data_as_of: z.literal('2026-11-20') });
+const toolError = z.strictObject({ error: z.string().min(1), ...dataOrigin });
 
 /** A tool result with one text block. */
 export const toolResult = z.object({

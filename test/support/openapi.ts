@@ -60,9 +60,7 @@ export function responseExamples(
   status: string,
 ): Record<string, unknown> {
   const media = document.paths[path]?.[method]?.responses[status]?.content[JSON_TYPE];
-  return Object.fromEntries(
-    Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]),
-  );
+  return Object.fromEntries(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
 }
 
 /** What the document says of API keys. */
@@ -76,7 +74,12 @@ const JSON_TYPE = 'application/json';
 function withNullTypes(part: unknown): object {
   const text = JSON.stringify(part, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
-    const { nullable, type, enum: values, ...rest } = z.looseObject({ enum: z.array(z.unknown()).optional() }).parse(value);
+    const {
+      nullable,
+      type,
+      enum: values,
+      ...rest
+    } = z.looseObject({ enum: z.array(z.unknown()).optional() }).parse(value);
     if (nullable !== true) return value;
     if (type === undefined) return { anyOf: [rest, { type: 'null' }] };
     return { ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) };

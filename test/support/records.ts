@@ -50,6 +50,8 @@ export const ANSWERED_LICENSE = {
   issue_date: '2015-06-01',
   extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
   cautions: [],
+  notes: [],
   source: 'dataset',
   last_scraped: '2026-11-20T00:00:00',
+  data_age_days: 1,
 };

@@ -15,6 +15,7 @@ export const rosterAnswer = z.object({
   }),
   source: z.literal('dataset'),
   last_scraped: z.string(),
+  data_age_days: z.int(),
   results: z.array(z.looseObject({ outcome: z.string() })),
 });
 

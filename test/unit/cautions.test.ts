@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { recordSentences } from '../../src/answers/words.ts';
 import {
   CAUTIONS,
-  cautionSentences,
   cautionsOf,
   endorsedLicense,
   endorsedLicenseAttributes,
   endorsementsOf,
+  NOTES,
+  notesOf,
 } from '../../src/licenses/cautions.ts';
 import type { StandingFields } from '../../src/licenses/status.ts';
 
@@ -26,7 +28,14 @@ describe('the cautions', () => {
   test.each<[string, StandingFields, string]>([
     ['an active license', license(), ''],
     ['one that expires today', license({ expiry_date: TODAY }), ''],
-    ['one without an expiry date', license({ expiry_date: null }), ''],
+    ['one without an expiry date', license({ expiry_date: null }), 'no_expiry_date'],
+    [
+      'an inactive one without an expiry date',
+      license({ status: 'CLOSED', raw_status: 'Closed', expiry_date: null }),
+      'not_active',
+    ],
+    ['one issued after it expires', license({ issue_date: '2028-01-01' }), 'dates_conflict'],
+    ['one issued on the day on which it expires', license({ issue_date: '2027-10-31' }), ''],
     ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), 'past_expiry'],
     [
       'an inactive one, long expired',
@@ -40,12 +49,33 @@ describe('the cautions', () => {
       'not_active sub_status',
     ],
     ['no status at all', license({ status: null, raw_status: null }), 'not_active'],
-    ['a sub-status alone', license({ status: null, raw_status: 'Suspended' }), 'not_active sub_status'],
+    [
+      'a sub-status alone',
+      license({ status: null, raw_status: 'Suspended' }),
+      'not_active sub_status board_action',
+    ],
     ['a status in capital letters', license({ raw_status: 'ACTIVE' }), ''],
     ['a status that no board has', license({ status: 'FROZEN', raw_status: 'Frozen' }), 'not_active'],
     ['a board action', license({ extra_data: { 'Board Action': 'Yes' } }), 'board_action'],
     ['a board action in capital letters', license({ extra_data: { 'Board Action': 'YES' } }), 'board_action'],
     ['no board action', license({ extra_data: { 'Board Action': 'No' } }), ''],
+    ['no board action in other letters', license({ extra_data: { 'Board Action': ' no ' } }), ''],
+    [
+      'a board action in words',
+      license({ extra_data: { 'Board Action': 'Yes - Consent Agreement' } }),
+      'board_action',
+    ],
+    ['a board action of an unknown value', license({ extra_data: { 'Board Action': 'Y' } }), 'board_action'],
+    [
+      'a disciplinary sub-status, whatever the column says',
+      license({ raw_status: 'Active - Probation', extra_data: { 'Board Action': 'No' } }),
+      'sub_status board_action',
+    ],
+    [
+      'an endorsement of one without an expiry date',
+      endorsementOf({ expiry_date: null }, 'Active'),
+      'endorsed_license',
+    ],
     ['an endorsement of a clear license', endorsementOf({}, 'Active'), ''],
     ['an endorsement of a suspended license', SUSPENDED, 'endorsed_license'],
     [
@@ -72,14 +102,67 @@ describe('the cautions', () => {
   test('are in a fixed order, name_mismatch first', () => {
     const all = {
       ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
+      issue_date: '2026-11-21',
       extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
     };
-    const expected = CAUTIONS.filter((caution) => caution !== 'not_active');
+    const expected = CAUTIONS.filter((caution) => !['not_active', 'no_expiry_date'].includes(caution));
     expect(cautionsOf(all, TODAY, false)).toEqual(expected);
     expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
-    expect(cautionSentences(all, expected)).toHaveLength(expected.length);
+    expect(sentencesOf(all, false)).toHaveLength(expected.length);
   });
 });
+
+describe('the notes', () => {
+  const endorsed = (fields: Record<string, string>) =>
+    license({ extra_data: { 'Endorsement Number 1': 'APRN.CNP.1', ...fields } });
+  test.each<[string, StandingFields, string]>([
+    ['an active license', license(), ''],
+    ['one that expires today', license({ expiry_date: TODAY }), 'expires_soon'],
+    ['one that expires in 30 days', license({ expiry_date: '2026-12-21' }), 'expires_soon'],
+    ['one that expires in 31 days', license({ expiry_date: '2026-12-22' }), ''],
+    ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), ''],
+    [
+      'an inactive one that expires tomorrow',
+      license({ status: 'INACTIVE', raw_status: 'Inactive', expiry_date: '2026-11-22' }),
+      '',
+    ],
+    ['one with an active endorsement', endorsed({ 'Endorsement Status 1': 'Active' }), ''],
+    ['one with a lapsed endorsement', endorsed({ 'Endorsement Status 1': 'Inactive' }), 'endorsement'],
+    ['one with an endorsement without a status', endorsed({}), 'endorsement'],
+    [
+      'one with an endorsement with a board action',
+      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Board Action 1': 'Yes' }),
+      'endorsement',
+    ],
+    [
+      'one with a suspended endorsement without a number',
+      license({
+        extra_data: { 'Endorsement Status 3': 'Active', 'Endorsement Sub Status 3': 'Suspended' },
+      }),
+      'endorsement',
+    ],
+  ])('of %s', (_which, each, expected) => {
+    expect(notesOf(each, TODAY).join(' ')).toBe(expected);
+  });
+
+  test('are told in words', () => {
+    const each = {
+      ...endorsed({ 'Endorsement Status 1': 'Inactive', 'Endorsement Sub Status 1': 'Lapsed' }),
+      expiry_date: '2026-12-01',
+    };
+    expect(notesOf(each, TODAY)).toEqual(NOTES);
+    expect(sentencesOf(each)).toEqual([
+      'It expires on 2026-12-01, in 10 days.',
+      'Of its endorsements, tell: APRN.CNP.1: Inactive - Lapsed.',
+    ]);
+  });
+});
+
+/** What a reader is told, by whether the name sent with the number is the holder's. */
+function sentencesOf(each: StandingFields, nameMatch?: boolean): string[] {
+  const codes = { cautions: cautionsOf(each, TODAY, nameMatch), notes: notesOf(each, TODAY) };
+  return recordSentences({ ...each, board: 'Nursing Board' }, codes, TODAY);
+}
 
 test('what an endorsement stores of the license that it endorses is read back unchanged', () => {
   expect(endorsedLicense(SUSPENDED)).toEqual({
@@ -100,7 +183,7 @@ test('what an endorsement stores of the license that it endorses is read back un
   expect(endorsedLicense(license())).toBeUndefined();
 });
 
-test('the endorsements of a license are those that have a number, with the values of its row', () => {
+test('the endorsements of a license have the values of its row', () => {
   const endorsements = endorsementsOf({
     extra_data: {
       ZIP: '43215',
@@ -127,6 +210,11 @@ test('the endorsements of a license are those that have a number, with the value
       },
     },
     {
+      number: undefined,
+      type: 'without a number',
+      standing: { status: null, raw_status: null, expiry_date: null, extra_data: {} },
+    },
+    {
       number: 'APRN.CNP.4',
       type: undefined,
       standing: { status: null, raw_status: null, expiry_date: null, extra_data: {} },
@@ -139,17 +227,47 @@ test.each<[string, StandingFields, string[]]>([
   [
     'a sub-status',
     license({ raw_status: 'Active - Probation' }),
-    ['Report the full status: Active - Probation.'],
+    [
+      'Report the full status: Active - Probation.',
+      'The board has acted on this license; only the board can tell what it ordered.',
+    ],
   ],
   [
     'another status than Active',
     license({ status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
-    ['Report the full status: Inactive - Suspended, whatever its expiry date.'],
+    [
+      'Report the full status: Inactive - Suspended, whatever its expiry date.',
+      'The board has acted on this license; only the board can tell what it ordered.',
+    ],
   ],
   [
     'a blank status',
     license({ status: null, raw_status: null }),
     ['Report the full status: the State does not state one, whatever its expiry date.'],
+  ],
+  [
+    'a column that contradicts the status',
+    license({
+      status: 'INACTIVE',
+      raw_status: 'Inactive - Revoked',
+      extra_data: { 'Board Action': 'No' },
+    }),
+    [
+      'Report the full status: Inactive - Revoked, whatever its expiry date.',
+      'The board has acted on this license; only the board can tell what it ordered. Its status says so, although the State’s column Board Action says No.',
+    ],
+  ],
+  [
+    'a missing expiry date',
+    license({ expiry_date: null }),
+    ['The State gives no expiry date for it: ask the board until when it is valid.'],
+  ],
+  [
+    'dates that conflict',
+    license({ issue_date: '2028-01-01' }),
+    [
+      'Its dates conflict: issued on 2028-01-01, after it expired on 2027-10-31. Ask the board which is right.',
+    ],
   ],
   [
     'an endorsed license, its status, expiry date and board action',
@@ -159,5 +277,5 @@ test.each<[string, StandingFields, string[]]>([
     ],
   ],
 ])('the sentences for a reader say %s', (_what, each, sentences) => {
-  expect(cautionSentences(each, cautionsOf(each, TODAY))).toEqual(sentences);
+  expect(sentencesOf(each)).toEqual(sentences);
 });

@@ -138,6 +138,7 @@ const ORIGIN = {
   at: '2026-11-02T00:00:00.000Z',
   publication: 'p-2',
   date: '2026-11-02',
+  before: '2026-11-01',
 };
 
 function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { freshness } from '../../src/service-status/status.ts';
+import { freshness } from '../../src/answers/origin.ts';
 
 test.each([
   [-13_146, 'stale'],

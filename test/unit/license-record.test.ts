@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { lastScraped, responseRecord, toResponseRecord } from '../../src/licenses/license.ts';
+import { lastScraped } from '../../src/answers/origin.ts';
+import { responseRecord, toResponseRecord } from '../../src/answers/view.ts';
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('a record in a response', () => {
@@ -14,7 +15,7 @@ describe('a record in a response', () => {
     const compared = toResponseRecord(
       storedLicense(),
       { date: '2026-11-20', today: '2026-11-21' },
-      nameMatch,
+      { nameMatch },
     );
     const cautions = nameMatch ? [] : ['name_mismatch'];
     expect(compared).toEqual({ ...plain, cautions, name_match: nameMatch });

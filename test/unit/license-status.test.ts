@@ -37,7 +37,7 @@ describe('the status on the website', () => {
   test.each([
     ['2026-11-22', 'caution'],
     ['2026-11-23', 'good'],
-    [null, 'good'],
+    [null, 'caution'],
   ])('of an active license that expires on %j is %s', (expiry, tone) => {
     expect(status('Active', 'Active', expiry).tone).toBe(tone);
   });

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { FIELD_WORDS } from '../../src/licenses/lookup.ts';
 import { rowRequest } from '../../src/licenses/row-lookup.ts';
 import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
 import { readList, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
 const WORDS = {
-  ...FIELD_WORDS,
+  ...REQUEST_WORDS.rest,
   unknownBoard: (name: string) => `No board ${name}`,
   noBoard: () => undefined,
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { readLookup, type TypedName } from '../../src/licenses/lookup.ts';
-import { REST_WORDS } from '../../src/rest/lookup.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');
@@ -17,7 +17,7 @@ const NEEDS_LAST_NAME = 'A search by name needs last_name; first_name only narro
 
 /** The lookup that the REST API reads in a body. */
 function verifyRequest(body: unknown) {
-  return readLookup(body, REST_WORDS);
+  return readLookup(body, REQUEST_WORDS.rest);
 }
 
 /** The words with which a body is refused as a bad request. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Origin } from '../../src/answers/origin.ts';
+import { type View, viewOf } from '../../src/answers/view.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
-import type { LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
-import { type LookupCall, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
+import type { LookupOutcome, NotFoundReason } from '../../src/licenses/lookup.ts';
+import { type LookupCall, lookupResult, lookupToolResult } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
@@ -15,14 +17,18 @@ const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
 
 /** The result, which is one that the tools' schema allows. */
-function result(outcome: LookupOutcome, call: Partial<LookupCall> = {}, origin: Partial<Origin> = {}) {
-  const answered = lookupToolResult(
-    outcome,
-    { searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, isByName: false, ...call },
-    { date: DATE, isSampleData: false, today: TODAY, ...origin },
-  );
+function result(
+  outcome: LookupOutcome,
+  call: Partial<LookupCall & Pick<View, 'foundBy'>> = {},
+  origin: Partial<Origin> = {},
+) {
+  const { foundBy, ...rest } = call;
+  const from = { publication: 'p', date: DATE, isSampleData: false, today: TODAY, ...origin };
+  const answered = lookupToolResult(viewOf(outcome, from, foundBy), {
+    ...{ searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, ...rest },
+  });
   expect(lookupResult.parse(answered)).toEqual(answered);
-  expect(answered).toMatchObject({ data_as_of: DATE, searched: SEARCHED });
+  expect(answered).toMatchObject({ data_as_of: DATE, data_age_days: 1, searched: SEARCHED });
   expect(answered.message.endsWith(AUTHORITY)).toBe(true);
   return answered;
 }
@@ -46,14 +52,16 @@ describe('the tool result for a number that is found', () => {
       expiry_date: '2026-11-20',
       extra_data: { 'Board Action': 'Yes' },
     });
-    const call = { isByName: true };
-    const { licenses, message } = result({ ...license, nameMatch: false }, call, { isSampleData: true });
-    expect(licenses).toMatchObject([{ name_match: false, board_action: 'Yes' }]);
+    const call = { foundBy: 'name' } as const;
+    const outcome = { ...license, nameMatch: false, isNameAtBoard: true };
+    const { licenses, message } = result(outcome, call, { isSampleData: true });
+    expect(licenses).toMatchObject([{ name_match: false, name_at_board: true, board_action: 'Yes' }]);
     expect(message).toBe(
       [
         'SAMPLE DATA: generated, of no real person or business.',
         'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.',
         'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+        'Another license of the Nursing Board has that name: search by the name.',
         'Report the full status: Active - Probation.',
         'The State lists it as active although its expiry date has passed: report both.',
         'The board has acted on this license; only the board can tell what it ordered.',
@@ -70,7 +78,12 @@ describe('the tool result for a number that is found', () => {
 
 describe('the tool result for nothing found', () => {
   test('by name suggests similar names', () => {
-    const answered = result({ outcome: 'none', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
+    const answered = result({
+      outcome: 'none',
+      reason: 'unknown',
+      request: BY_NAME,
+      didYouMean: ['SMITH', 'SMYTHE'],
+    });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
@@ -78,25 +91,34 @@ describe('the tool result for nothing found', () => {
     );
   });
 
-  test('by number does not suggest the number that was asked for', () => {
-    const outcome = {
-      outcome: 'other_board',
+  test('by number says whose the similar numbers are, if a name was sent', () => {
+    const answered = result({
+      outcome: 'none',
+      reason: 'unknown',
       request: BY_NUMBER,
-      didYouMean: ['RN.123456', 'RN.0123456'],
-      boards: ['Nursing Board'],
-    } as const;
-    expect(result(outcome).did_you_mean).toEqual(['RN.0123456']);
+      didYouMean: ['RN.123', 'RN.0123'],
+      ofTheName: ['RN.0123'],
+    });
+    expect(answered.did_you_mean_name_match).toEqual([false, true]);
+    expect(answered.message).toContain('The holder of RN.0123 has the name given.');
   });
 
-  test.each<[Miss['outcome'], string, 'not_found' | 'ambiguous', string]>([
-    ['none', 'unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
-    ['ambiguous_number', 'ambiguous', 'ambiguous', 'Send it as the board writes it.'],
-    ['other_board', 'other_board', 'not_found', 'Ask again with that board.'],
-    ['not_a_business', 'not_a_business', 'not_found', 'verify_license looks it up.'],
-  ])('by number (%s) has the reason %s, is %s, and says what to do', (outcome, reason, word, advice) => {
+  test('by number says when a license left the dataset, and what its status was', () => {
+    const left = { lastInDataset: '2026-11-19', lastRawStatus: 'Active' };
+    expect(
+      result({ outcome: 'none', reason: 'removed', request: BY_NUMBER, didYouMean: [], left }),
+    ).toMatchObject({ reason: 'removed', last_in_dataset: '2026-11-19', last_raw_status: 'Active' });
+  });
+
+  test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
+    ['unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
+    ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
+    ['other_board', 'not_found', 'Ask again with that board.'],
+    ['not_a_business', 'not_found', 'verify_license looks it up.'],
+  ])('by number (%s) is %s, and says what to do', (reason, word, advice) => {
     const didYouMean = ['RN.123', 'RN.0123'];
     const boards = ['Nursing Board', 'Medical Board'];
-    const answered = result({ outcome, request: BY_NUMBER, didYouMean, boards });
+    const answered = result({ outcome: 'none', reason, request: BY_NUMBER, didYouMean, boards });
     expect(answered).toMatchObject({
       outcome: word,
       reason,
@@ -104,7 +126,7 @@ describe('the tool result for nothing found', () => {
       licenses: [],
       did_you_mean: didYouMean,
     });
-    expect(answered.message.endsWith(`${advice} ${AUTHORITY}`)).toBe(true);
+    expect(answered.message).toContain(`${advice} That does not mean that nobody is licensed. ${AUTHORITY}`);
   });
 });
 
@@ -127,6 +149,7 @@ describe('the tool result for several matches', () => {
       state: 'OH',
       county: 'FRANKLIN',
       cautions: [],
+      notes: [],
       board_action: null,
     });
     expect(message).toBe(
@@ -188,6 +211,7 @@ describe('the tool result for several matches', () => {
       'full_name',
       'license_number',
       'license_type',
+      'notes',
       'raw_status',
       'state',
       'status',

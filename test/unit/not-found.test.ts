@@ -1,50 +1,55 @@
 import { describe, expect, test } from '@jest/globals';
+import { missDetail, missMessage } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import type { Miss } from '../../src/licenses/lookup.ts';
-import { notFoundDetail, notFoundMessage, reasonOf } from '../../src/licenses/not-found.ts';
+import type { Miss, NotFoundReason } from '../../src/licenses/lookup.ts';
 
 const DATE = '2026-11-20';
 const DATASET = "in the State's dataset of 2026-11-20";
 const NURSING = boardByName('Nursing Board');
 
-function number(outcome: Miss['outcome'], fields: Partial<Miss> = {}): Miss {
+function number(reason: NotFoundReason, fields: Partial<Miss> = {}): Miss {
   const request = { by: 'number', number: 'RN 1', board: NURSING, businessOnly: false } as const;
-  return { outcome, request, didYouMean: [], ...fields };
+  return { outcome: 'none', reason, request, didYouMean: [], ...fields };
 }
 
 const PERSON = { by: 'person', board: NURSING, lastName: 'Bowen', filters: {} } as const;
 
 function name(fields: Partial<Miss> = {}): Miss {
-  return { outcome: 'none', request: PERSON, didYouMean: [], ...fields };
+  return { outcome: 'none', reason: 'unknown', request: PERSON, didYouMean: [], ...fields };
 }
 
-test('the detail of a miss is its message and the authority', () => {
+test.each([
+  ['2026-11-22', ''],
+  ['2026-11-23', ' The data is late: 3 days old. What happened since is not in it.'],
+  ['2026-12-01', ' The data is stale: 11 days old. What happened since is not in it.'],
+  ['2026-11-19', ' The data is stale: its date has not come yet.'],
+])('the detail of a miss is its message, the authority and, on %s, the age of the data', (today, age) => {
   const miss = name();
-  expect(notFoundDetail(miss, DATE)).toBe(
-    `${notFoundMessage(miss, DATE)} The issuing board is the authority; ask it before you conclude anything.`,
+  expect(missDetail(miss, { date: DATE, today }, 'rest')).toBe(
+    `${missMessage(miss, DATE, 'rest')} The issuing board is the authority; ask it before you conclude anything.${age}`,
   );
 });
 
 describe('the message about a number that was not found', () => {
-  test.each<[Miss['outcome'], Partial<Miss>, string]>([
-    ['none', {}, `No license with the number "RN 1" is ${DATASET}.`],
+  test.each<[NotFoundReason, Partial<Miss>, string]>([
+    ['unknown', {}, `No license with the number "RN 1" is ${DATASET}.`],
     [
-      'none',
+      'unknown',
       { didYouMean: ['RN.1', 'RN.01'] },
       `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01.`,
     ],
     [
-      'ambiguous_number',
+      'ambiguous',
       {},
       `The number "RN 1", written like this, fits more than one license ${DATASET}. Send it as the board writes it.`,
     ],
     [
-      'ambiguous_number',
+      'ambiguous',
       { didYouMean: ['RN.1', 'RN.01'] },
       `The number "RN 1", written like this, fits more than one license ${DATASET}. Similar numbers that exist: RN.1, RN.01. Send it as the board writes it.`,
     ],
     [
-      'ambiguous_number',
+      'ambiguous',
       { didYouMean: ['RN.1'], boards: ['Medical Board', 'Nursing Board'] },
       `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
     ],
@@ -56,20 +61,36 @@ describe('the message about a number that was not found', () => {
     [
       'not_a_business',
       {},
-      `The number "RN 1" is a person's license ${DATASET}, not a business's. Ask for persons.`,
+      `The number "RN 1" is a person's license ${DATASET}, not a business's. Leave out search_type to look it up.`,
     ],
-  ])('for the outcome %s, %j', (outcome, fields, words) => {
-    expect(notFoundMessage(number(outcome, fields), DATE, 'Ask for persons.')).toBe(words);
+    [
+      'unknown',
+      { didYouMean: ['RN.1', 'RN.01'], ofTheName: ['RN.01'] },
+      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01. The holder of RN.01 has the name given.`,
+    ],
+    [
+      'unknown',
+      { isFeedUnread: true },
+      `No license with the number "RN 1" is ${DATASET}. Whether such a license left the dataset could not be read now: ask again later.`,
+    ],
+    [
+      'removed',
+      { left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active - Probation' } },
+      `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}. The last dataset that had it is of 2026-11-19; its status then: Active - Probation. The dataset does not say why; ask the board.`,
+    ],
+    [
+      'removed',
+      { left: { lastInDataset: null, lastRawStatus: null } },
+      `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}. The dataset does not say why; ask the board.`,
+    ],
+    [
+      'unreadable',
+      {},
+      `A row ${DATASET} has the number "RN 1", but could not be read by this service. That says nothing of the license; ask the board.`,
+    ],
+  ])('for the reason %s, %j', (reason, fields, words) => {
+    expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
   });
-});
-
-test.each<[Miss['outcome'], string]>([
-  ['none', 'unknown'],
-  ['ambiguous_number', 'ambiguous'],
-  ['other_board', 'other_board'],
-  ['not_a_business', 'not_a_business'],
-])('the reason that interfaces send for the outcome %s is %s', (outcome, reason) => {
-  expect(reasonOf(number(outcome))).toBe(reason);
 });
 
 describe('the message about a name that was not found', () => {
@@ -102,6 +123,6 @@ describe('the message about a name that was not found', () => {
       `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". Check the filters, or leave them out.`,
     ],
   ])('%s', (_which, fields, words) => {
-    expect(notFoundMessage(name(fields), DATE)).toBe(words);
+    expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lookupOutcome, statusOutcome } from '../../src/access/usage.ts';
+import { statusOutcome } from '../../src/access/usage.ts';
 
 test.each([
   [200, 'answered'],
@@ -14,15 +14,4 @@ test.each([
   [503, 'unavailable'],
 ] as const)('a request answered with %d is counted as %s', (status, outcome) => {
   expect(statusOutcome(status)).toBe(outcome);
-});
-
-test.each([
-  ['found', 'found'],
-  ['several', 'several'],
-  ['none', 'none'],
-  ['ambiguous_number', 'none'],
-  ['other_board', 'none'],
-  ['not_a_business', 'none'],
-] as const)('a lookup that ended with %s is counted as %s', (outcome, counted) => {
-  expect(lookupOutcome({ outcome })).toBe(counted);
 });

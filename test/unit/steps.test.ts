@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
-import { isMiss, type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
+import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -82,7 +82,7 @@ function byPerson(lastName: string): LookupRequest {
 async function lookUp(asked: LookupRequest, search: Search, nearSurnames?: NearSurnames) {
   const publication = { search, nearSurnames: nearSurnames ?? surnamesNear().nearSurnames };
   const outcome = await lookUpRequest(asked, publication, nearSurnames !== undefined);
-  if (!isMiss(outcome)) return outcome;
+  if (outcome.outcome !== 'none') return outcome;
   const { request, ...rest } = outcome;
   expect(request).toBe(asked);
   return rest;
@@ -182,57 +182,72 @@ describe('of the licenses whose numbers differ only in case and separators, a lo
       'none of two that are not written as typed',
       byNumber('DC01234'),
       [license('DC.01234'), license('DC-01234')],
-      { outcome: 'ambiguous_number', didYouMean: ['DC-01234', 'DC.01234'], boards: [NURSING.name] },
+      { outcome: 'none', reason: 'ambiguous', didYouMean: ['DC-01234', 'DC.01234'], boards: [NURSING.name] },
     ],
     [
       'none of two boards, if no board is asked for',
       byNumber('SP.1234'),
       [license('SP.1234', speech), license('SP.1234', psychology)],
-      { outcome: 'ambiguous_number', didYouMean: ['SP.1234'], boards: [psychology, speech] },
+      { outcome: 'none', reason: 'ambiguous', didYouMean: ['SP.1234'], boards: [psychology, speech] },
     ],
     [
       'none of a person and a business, if either may be meant',
       byNumber('02123456'),
       [license('02.123456'), business('02-123456')],
-      { outcome: 'ambiguous_number', didYouMean: ['02-123456', '02.123456'], boards: [NURSING.name] },
+      {
+        outcome: 'none',
+        reason: 'ambiguous',
+        didYouMean: ['02-123456', '02.123456'],
+        boards: [NURSING.name],
+      },
     ],
     [
       'none of many, and offers three of them, each once',
       byNumber('A12'),
       ['A.1-2', 'A.12', 'A1.2', 'A1-2', 'A-12', 'A-12'].map((number) => license(number)),
-      { outcome: 'ambiguous_number', didYouMean: ['A-12', 'A.12', 'A1-2'], boards: [NURSING.name] },
+      { outcome: 'none', reason: 'ambiguous', didYouMean: ['A-12', 'A.12', 'A1-2'], boards: [NURSING.name] },
     ],
     [
       'none of a person, if only businesses are asked for',
       byNumber('RN.1', { board: NURSING, businessOnly: true }),
       [license('RN.1')],
-      { outcome: 'not_a_business', didYouMean: [] },
+      { outcome: 'none', reason: 'not_a_business', didYouMean: [] },
     ],
     [
       'none of another board, and names that board',
       byNumber('SP 1234', { board: NURSING }),
       [license('SP.1234', speech), license('SP-1234', speech)],
-      { outcome: 'other_board', didYouMean: ['SP-1234', 'SP.1234'], boards: [speech] },
+      { outcome: 'none', reason: 'other_board', didYouMean: ['SP-1234', 'SP.1234'], boards: [speech] },
     ],
     [
       'none of two other boards, and names both',
       byNumber('SP 1234', { board: NURSING }),
       [license('SP.1234', speech), license('SP-1234', psychology)],
-      { outcome: 'other_board', didYouMean: ['SP-1234', 'SP.1234'], boards: [psychology, speech] },
+      {
+        outcome: 'none',
+        reason: 'other_board',
+        didYouMean: ['SP-1234', 'SP.1234'],
+        boards: [psychology, speech],
+      },
     ],
     [
       'none of two other boards, and names only the one that has it as typed',
       byNumber('SP.1234', { board: NURSING }),
       [license('SP.1234', speech), license('SP-1234', psychology)],
-      { outcome: 'other_board', didYouMean: ['SP.1234', 'SP-1234'], boards: [speech] },
+      { outcome: 'none', reason: 'other_board', didYouMean: ['SP.1234', 'SP-1234'], boards: [speech] },
     ],
     [
       'none of another board, and offers only businesses if only they are asked for',
       byNumber('02123456', { board: PSYCHOLOGY, businessOnly: true }),
       [license('02.123456'), business('02-123456', PHARMACY.name)],
-      { outcome: 'other_board', didYouMean: ['02-123456'], boards: [PHARMACY.name, NURSING.name] },
+      {
+        outcome: 'none',
+        reason: 'other_board',
+        didYouMean: ['02-123456'],
+        boards: [PHARMACY.name, NURSING.name],
+      },
     ],
-    ['none of none', byNumber('RN.000000'), [], { outcome: 'none', didYouMean: [] }],
+    ['none of none', byNumber('RN.000000'), [], { outcome: 'none', reason: 'unknown', didYouMean: [] }],
   ])('%s', async (_which, request, sameKey, outcome) => {
     for (const found of [sameKey, sameKey.toReversed()]) {
       expect(await chosen(request, found)).toEqual(outcome);
@@ -250,7 +265,11 @@ describe('of the licenses whose numbers differ only in case and separators, a lo
 describe('a lookup by person', () => {
   test('searches once, with everything that was given', async () => {
     const { queries, search } = publicationAnswering([]);
-    expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'none', didYouMean: [] });
+    expect(await lookUp(byPerson('Smith'), search)).toEqual({
+      outcome: 'none',
+      reason: 'unknown',
+      didYouMean: [],
+    });
     expect(queries).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
   });
 
@@ -323,7 +342,7 @@ describe('a lookup by person', () => {
 });
 
 describe('a number that nobody has', () => {
-  const unknown = { outcome: 'none', didYouMean: [] };
+  const unknown = { outcome: 'none', reason: 'unknown', didYouMean: [] };
 
   test('gets the three nearest numbers from one more search, each once and without holders', async () => {
     const { queries, search } = publicationAnswering(
@@ -443,7 +462,7 @@ describe('a name that is sent along with a number', () => {
     ]);
     const name = { lastName: 'Smith' };
     const outcome = await lookUp({ by: 'number', number: 'DC01234', businessOnly: false, name }, search);
-    expect(outcome).toMatchObject({ outcome: 'ambiguous_number' });
+    expect(outcome).toMatchObject({ outcome: 'none', reason: 'ambiguous', ofTheName: ['DC-01234'] });
     expect(outcome).not.toHaveProperty('nameMatch');
   });
 });
@@ -467,6 +486,7 @@ describe('a person whom nobody matches', () => {
     const { nearQueries, nearSurnames } = surnamesNear(smiths);
     expect(await lookUp(bySurname('Smith'), search, nearSurnames)).toEqual({
       outcome: 'none',
+      reason: 'unknown',
       didYouMean: ['SMIT', 'SMYTH'],
     });
     expect(queries.map((query) => 'names' in query && query.names)).toEqual([
@@ -485,6 +505,7 @@ describe('a person whom nobody matches', () => {
     const near = surnamesNear({ 'NUR/VEGA': ['NUR/VEGAS'] });
     expect(await lookUp(bySurname('Vega'), search, near.nearSurnames)).toEqual({
       outcome: 'none',
+      reason: 'unknown',
       didYouMean: ['VEGAQZMORA', 'DELACRUZVEGA', 'VEGAS'],
     });
   });
@@ -502,6 +523,7 @@ describe('a person whom nobody matches', () => {
     const request = { ...bySurname('Vega'), firstName: 'Ann' };
     expect(await lookUp(request, search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'none',
+      reason: 'unknown',
       surnameExists: true,
       didYouMean: ['VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN', 'VEGA, ANA', 'VEGA, LEE', 'VEGAS, ANN'],
     });
@@ -512,7 +534,7 @@ describe('a person whom nobody matches', () => {
     async (_what, request, selects) => {
       const { queries, search } = publicationAnswering([], [], [], []);
       const outcome = await lookUp(request, search, surnamesNear(smiths).nearSurnames);
-      expect(outcome).toEqual({ outcome: 'none', didYouMean: ['SMIT', 'SMYTH'] });
+      expect(outcome).toEqual({ outcome: 'none', reason: 'unknown', didYouMean: ['SMIT', 'SMYTH'] });
       expect(queries.map((query) => ('select' in query ? query.select : query.by))).toEqual(selects);
     },
   );
@@ -525,6 +547,7 @@ describe('a person whom nobody matches', () => {
         result('select' in query && query.select === 'any_one' ? smith : []);
       expect(await lookUp(request, search, surnamesNear(smiths).nearSurnames)).toEqual({
         outcome: 'none',
+        reason: 'unknown',
         ...(what.includes('filter') && { nameExists: true }),
         surnameExists: true,
         didYouMean: [],
@@ -538,7 +561,7 @@ describe('a person whom nobody matches', () => {
       publicationAnswering([], []).search,
       surnamesNear().nearSurnames,
     );
-    expect(outcome).toEqual({ outcome: 'none', didYouMean: [] });
+    expect(outcome).toEqual({ outcome: 'none', reason: 'unknown', didYouMean: [] });
   });
 });
 
@@ -589,6 +612,7 @@ describe('a business of which no trade name begins as typed', () => {
     const { queries, search } = publicationAnswering([], named(...names, ...names), [], []);
     expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'none',
+      reason: 'unknown',
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
     expect(queries.slice(2)).toEqual([
@@ -602,6 +626,7 @@ describe('a business of which no trade name begins as typed', () => {
     const { search } = publicationAnswering([], many, [], []);
     expect(await lookUp(byBusiness('Acmee'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'none',
+      reason: 'unknown',
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
     });
   });
@@ -615,6 +640,7 @@ describe('a business of which no trade name begins as typed', () => {
       const { search } = publicationAnswering([], [], prefixed, worded);
       expect(await lookUp(byBusiness('Acme'), search, surnamesNear().nearSurnames)).toEqual({
         outcome: 'none',
+        reason: 'unknown',
         nameExists: true,
         didYouMean: [],
       });

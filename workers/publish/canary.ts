@@ -30,7 +30,7 @@ export async function askCanary(
 ): Promise<string[]> {
   const lookups = licenses.flatMap(lookupsOf);
   const tracker = trackLivePublication(store, () => undefined);
-  const live = liveLookups(store.client, tracker);
+  const live = liveLookups(store, tracker);
   try {
     const differences = await Promise.all(
       lookups.map(async ({ request, expected }) => {

@@ -66,7 +66,7 @@ async function storeChanges(
   feed: FeedState,
 ): Promise<FeedChanges> {
   const { store, config, job } = run;
-  const indices = { before: live.index, after: index };
+  const indices = { before: live.index, after: index, dateBefore: live.metadata.date };
   const writer = changeWriter(store, indices, feed, metadata, digests.newFields);
   const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
   const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };

@@ -115,6 +115,10 @@ function field(name: string, value: string, mask: string): readonly [RegExp, str
 const MASKS = [
   field('days_until_expiry', String.raw`-?\d+`, '<days>'),
   field('age_in_days', String.raw`\d+`, '<days>'),
+  field('data_age_days', String.raw`\d+`, '<days>'),
+  // The last cells of a row of a list.
+  [/(?<=\d{4}-\d\d-\d\dT00:00:00[,;])\d+/g, '<days>'],
+  [/The data is (?:late|stale): \d+ days old\./g, 'The data is <how old>.'],
   field('freshness', '"[a-z]+"', '<freshness>'),
   field('(?:(?:verified|created|rotated|saved)_)?at', `"${TIME}"`, '<time>'),
   field('code', '"(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}"', '<code>'),

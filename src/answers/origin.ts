@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { boardByLabel } from '../licenses/boards.ts';
+import { daysBetween } from '../licenses/dates.ts';
+import { type LicenseRecord, licensePath } from '../licenses/license.ts';
+
+/** The publication that an answer is from, and the day on which it is given. */
+export interface Origin {
+  /** The id of the publication. */
+  readonly publication: string;
+  /** Its run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The date in Ohio, `YYYY-MM-DD`: the data's age, days until expiry and cautions depend on it. */
+  readonly today: string;
+  /** Whether the data is generated, not the State's. */
+  readonly isSampleData: boolean;
+  /** Where clients find this service, without a path: `https://licenses.example.gov`. */
+  readonly publicUrl?: string | undefined;
+}
+
+/** Calendar days from the run date of the data to today; negative before that date. */
+export function dataAgeDays({ date, today }: Pick<Origin, 'date' | 'today'>): number {
+  return daysBetween(date, today);
+}
+
+/** How current the data is: fresh to 2 days, late to 7 days, stale beyond, and where its date has not come yet. */
+export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
+  if (ageInDays < 0) return 'stale';
+  if (ageInDays <= 2) return 'fresh';
+  return ageInDays <= 7 ? 'late' : 'stale';
+}
+
+/** The age of the data, as every answer says it. */
+export const dataAge = {
+  data_age_days: z
+    .int()
+    .describe('Days from the run date of the dataset to today; late from 3, stale from 8'),
+};
+
+/** What every answer of the REST API says of its origin. */
+export const originFields = {
+  source: z.literal('dataset'),
+  last_scraped: z.string().describe('The run date of the dataset that answered, YYYY-MM-DDT00:00:00'),
+  ...dataAge,
+};
+
+export function originBody(origin: Pick<Origin, 'date' | 'today'>) {
+  return {
+    source: 'dataset',
+    last_scraped: lastScraped(origin.date),
+    data_age_days: dataAgeDays(origin),
+  } as const;
+}
+
+/** The value of `last_scraped`: midnight of the publication's date, without a time zone. */
+export function lastScraped(publicationDate: string): string {
+  return `${publicationDate}T00:00:00`;
+}
+
+/** The address of a license's page; `undefined` without a public address, and for a board that the catalog does not have. */
+export function licenseUrl(
+  license: Pick<LicenseRecord, 'board' | 'license_number'>,
+  { publicUrl }: Pick<Origin, 'publicUrl'>,
+): string | undefined {
+  if (publicUrl === undefined || boardByLabel(license.board) === undefined) return undefined;
+  return publicUrl + licensePath(license);
+}

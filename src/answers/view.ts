@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { CAUTIONS, cautionsOf, NOTES, notesOf } from '../licenses/cautions.ts';
+import { daysBetween } from '../licenses/dates.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
+import {
+  type InvalidLookup,
+  type LookupOutcome,
+  type Miss,
+  NOT_FOUND_REASONS,
+  type NotFoundReason,
+} from '../licenses/lookup.ts';
+import { licenseUrl, type Origin, originBody, originFields } from './origin.ts';
+import {
+  CAUTION_WORDS,
+  missDetail,
+  NOTE_WORDS,
+  ONLY_MATCH_BY_NAME,
+  REASON_WORDS,
+  recordSentences,
+  VOICES,
+  type Voice,
+} from './words.ts';
+
+/** `code (meaning), code (meaning)` */
+function meaningsOf<Code extends string>(
+  codes: readonly Code[],
+  words: Readonly<Record<Code, { readonly meaning: string }>>,
+): string {
+  return codes.map((code) => `${code} (${words[code].meaning})`).join(', ');
+}
+
+/** A license record in the answers of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
+export const responseRecord = licenseRecord.extend({
+  found: z.literal(true),
+  days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
+  cautions: z
+    .array(z.enum(CAUTIONS))
+    .describe(`What a reader must not miss, in this order: ${meaningsOf(CAUTIONS, CAUTION_WORDS)}`),
+  notes: z
+    .array(z.enum(NOTES))
+    .describe(`What else a reader should know, in this order: ${meaningsOf(NOTES, NOTE_WORDS)}`),
+  ...originFields,
+  name_match: z
+    .boolean()
+    .optional()
+    .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
+  name_at_board: z
+    .boolean()
+    .optional()
+    .describe(
+      'Where name_match is false: whether another license of the board has that name; absent where nobody looked',
+    ),
+  url: z
+    .url()
+    .optional()
+    .describe(
+      'The page of the license at this service, to cite; absent where the service has no public address',
+    ),
+});
+
+export type ResponseRecord = z.output<typeof responseRecord>;
+
+/** What an answer says of the name that was sent along with the number. */
+type NameSent = Pick<Extract<LookupOutcome, { outcome: 'found' }>, 'nameMatch' | 'isNameAtBoard'>;
+
+/** Adds the fields that depend on the day, the publication and the request. */
+export function toResponseRecord(
+  record: LicenseRecord,
+  origin: Pick<Origin, 'date' | 'today' | 'publicUrl'>,
+  { nameMatch, isNameAtBoard }: NameSent = {},
+): ResponseRecord {
+  const { today } = origin;
+  const url = licenseUrl(record, origin);
+  return {
+    found: true,
+    license_number: record.license_number,
+    full_name: record.full_name,
+    board: record.board,
+    license_type: record.license_type,
+    status: record.status,
+    expiry_date: record.expiry_date,
+    days_until_expiry: record.expiry_date === null ? null : daysBetween(today, record.expiry_date),
+    city: record.city,
+    state: record.state,
+    raw_status: record.raw_status,
+    county: record.county,
+    issue_date: record.issue_date,
+    extra_data: record.extra_data,
+    cautions: cautionsOf(record, today, nameMatch),
+    notes: notesOf(record, today),
+    ...originBody(origin),
+    ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
+    ...(isNameAtBoard === undefined ? {} : { name_at_board: isNameAtBoard }),
+    ...(url === undefined ? {} : { url }),
+  };
+}
+
+/** Why a number has no license, as a code. */
+export const notFoundReason = z
+  .enum(NOT_FOUND_REASONS)
+  .describe(`Why a number has no license: ${meaningsOf(NOT_FOUND_REASONS, REASON_WORDS)}`);
+
+/** What the answers of every interface have for a number that was not found, beside words. */
+export const missFacts = z.object({
+  reason: notFoundReason,
+  did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
+  did_you_mean_name_match: z
+    .array(z.boolean())
+    .optional()
+    .describe(
+      'Of each number in did_you_mean: whether its holder has the name that was sent; absent without one',
+    ),
+  last_in_dataset: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known',
+    ),
+  last_raw_status: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Where reason is removed: its status then; null where it is not known'),
+});
+
+/** What found a license: its number, or a name of which it is the only match. */
+export const FOUND_BY = ['number', 'name'] as const;
+
+interface Viewed {
+  readonly origin: Origin;
+  /** The license that was found, or those of which one may be meant. */
+  readonly records: readonly ResponseRecord[];
+  /** Whether more match than are here. */
+  readonly truncated: boolean;
+  readonly foundBy: (typeof FOUND_BY)[number];
+  /** Whether one license was found that has no cautions. */
+  readonly isClear: boolean;
+}
+
+/** What the outcome of a lookup means. Interfaces arrange it; none looks at the outcome again. */
+export type View = Viewed &
+  (
+    | { readonly outcome: 'found'; readonly record: ResponseRecord }
+    | { readonly outcome: 'ambiguous' }
+    | { readonly outcome: 'not_found'; readonly miss: Miss; readonly facts: MissFacts }
+    | { readonly outcome: 'invalid'; readonly detail: string }
+  );
+
+/** How a lookup ended, in the words of every interface. */
+export type ViewOutcome = View['outcome'];
+
+/** The facts of a miss; those of a name have no reason. */
+export type MissFacts = Omit<z.output<typeof missFacts>, 'reason'> & { readonly reason?: NotFoundReason };
+
+const NO_LICENSE = { records: [], truncated: false, isClear: false };
+
+/** What an outcome means. @param foundBy what was looked for */
+export function viewOf(
+  outcome: LookupOutcome | InvalidLookup,
+  origin: Origin,
+  foundBy: Viewed['foundBy'] = 'number',
+): View {
+  const from = { origin, foundBy };
+  switch (outcome.outcome) {
+    case 'found': {
+      const record = toResponseRecord(outcome.record, origin, outcome);
+      const isClear = record.cautions.length === 0;
+      return { ...from, outcome: 'found', record, records: [record], truncated: false, isClear };
+    }
+    case 'several': {
+      const records = outcome.records.map((record) => toResponseRecord(record, origin));
+      return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated, isClear: false };
+    }
+    case 'none':
+      return { ...from, ...NO_LICENSE, outcome: 'not_found', miss: outcome, facts: factsOf(outcome) };
+    case 'invalid':
+      return { ...from, ...NO_LICENSE, outcome: 'invalid', detail: outcome.detail };
+  }
+}
+
+function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFacts {
+  return {
+    ...(request.by === 'number' && { reason }),
+    did_you_mean: [...didYouMean],
+    ...(ofTheName && { did_you_mean_name_match: didYouMean.map((number) => ofTheName.includes(number)) }),
+    ...(left && { last_in_dataset: left.lastInDataset, last_raw_status: left.lastRawStatus }),
+  };
+}
+
+/** What is told of an answer, a sentence each, and what to do next. */
+export function sentencesOf(view: View, voice: Voice): string[] {
+  switch (view.outcome) {
+    case 'found':
+      return [
+        ...(view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []),
+        ...recordSentences(view.record, view.record, view.origin.today),
+      ];
+    case 'ambiguous': {
+      const more = view.truncated ? 'More than ' : '';
+      return [`${more}${view.records.length} licenses ${VOICES[voice].severalMatch}`];
+    }
+    case 'not_found':
+      return [missDetail(view.miss, view.origin, voice)];
+    case 'invalid':
+      return [view.detail];
+  }
+}

@@ -1,0 +1,404 @@
+import { nearestBoards } from '../licenses/boards.ts';
+import { type Caution, endorsedLicense, endorsementsToTell, type Note } from '../licenses/cautions.ts';
+import { daysBetween } from '../licenses/dates.ts';
+import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
+import {
+  type BusinessRequest,
+  type LookupWords,
+  MAX_CHARACTERS,
+  type Miss,
+  type NotFoundReason,
+  type PersonRequest,
+} from '../licenses/lookup.ts';
+import { boardAction, disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
+import { dataAgeDays, freshness, type Origin } from './origin.ts';
+
+/** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
+export type Voice = 'rest' | 'tool' | 'toolItem' | 'page';
+
+export const NOBODY_IS_UNLICENSED = 'That does not mean that nobody is licensed.';
+export const NOT_UNLICENSED =
+  'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
+
+/** Part of every result of the MCP server. */
+export const AUTHORITY =
+  'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
+export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
+
+/** What a reader must do with the only match of a name. */
+export const ONLY_MATCH_BY_NAME =
+  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
+
+/** Where the voices differ. */
+interface VoiceWords {
+  /** How a number is looked up as a person's, after a lookup that was restricted to businesses. */
+  readonly asPersons: string;
+  /** What follows every miss. */
+  readonly afterMiss: string;
+  /** What follows the number of licenses that match, with what to do next. */
+  readonly severalMatch: string;
+}
+
+export const VOICES: Readonly<Record<Voice, VoiceWords>> = {
+  rest: {
+    asPersons: 'Leave out search_type to look it up.',
+    afterMiss: 'The issuing board is the authority; ask it before you conclude anything.',
+    severalMatch: 'match. Send the number, or more of the name.',
+  },
+  tool: {
+    asPersons: 'verify_license looks it up.',
+    afterMiss: NOBODY_IS_UNLICENSED,
+    severalMatch:
+      'match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.',
+  },
+  // The message of the whole list says the rest once.
+  toolItem: {
+    asPersons: 'Leave out business_name to look it up.',
+    afterMiss: '',
+    severalMatch: 'match: ask which one is meant.',
+  },
+  page: {
+    asPersons: '',
+    afterMiss: 'A license that is missing here may still exist: the issuing board is the authority.',
+    severalMatch: 'fit. Add the number, or more of the name.',
+  },
+};
+
+/** That the data is not fresh; empty where it is. */
+export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
+  const age = dataAgeDays(origin);
+  const state = freshness(age);
+  if (state === 'fresh') return '';
+  return age < 0
+    ? 'The data is stale: its date has not come yet.'
+    : `The data is ${state}: ${age} days old. What happened since is not in it.`;
+}
+
+interface CautionWords {
+  /** For the documents of the interfaces. */
+  readonly meaning: string;
+  /** In a few words, beside the status; `null` for what the status itself says. */
+  readonly tag: string | null;
+  /** What a reader must tell; empty where another caution says it. */
+  readonly sentence: (license: StandingFields) => string;
+}
+
+/** The status of a license as a reader must tell it. */
+function fullStatus({ raw_status: raw }: StandingFields): string {
+  return `Report the full status: ${raw ?? 'the State does not state one'}`;
+}
+
+export const CAUTION_WORDS: Readonly<Record<Caution, CautionWords>> = {
+  name_mismatch: {
+    meaning: "a name was sent with the number and is not the holder's",
+    tag: 'Name does not match',
+    sentence: () =>
+      'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+  },
+  not_active: {
+    meaning: 'the primary status is not Active',
+    tag: null,
+    sentence: (license) => `${fullStatus(license)}, whatever its expiry date.`,
+  },
+  sub_status: {
+    meaning: 'the raw status has a sub-status, such as Probation or Active In Renewal',
+    tag: null,
+    sentence: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
+  },
+  past_expiry: {
+    meaning: 'Active, but the expiry date has passed',
+    tag: null,
+    sentence: () => 'The State lists it as active although its expiry date has passed: report both.',
+  },
+  no_expiry_date: {
+    meaning: 'Active, but the State gives no expiry date',
+    tag: 'No expiry date',
+    sentence: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
+  },
+  board_action: {
+    meaning: 'Board Action is neither blank nor No, or the sub-status is disciplinary, such as Suspended',
+    tag: 'Board action',
+    sentence: (license) =>
+      `The board has acted on this license; only the board can tell what it ordered.${
+        disciplineOf(license)?.hasBoardAction === false && boardAction(license) !== ''
+          ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
+          : ''
+      }`,
+  },
+  dates_conflict: {
+    meaning: 'the issue date is after the expiry date',
+    tag: 'Dates conflict',
+    sentence: ({ issue_date: issued, expiry_date: expiry }) =>
+      `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
+  },
+  endorsed_license: {
+    meaning:
+      'the license that this one endorses has a caution of its own, such as not_active or board_action',
+    tag: 'Endorsed license',
+    sentence: endorsedSentence,
+  },
+};
+
+function endorsedSentence(license: StandingFields): string {
+  const { number, standing } = endorsedLicense(license) ?? {};
+  if (number === undefined || standing === undefined) return '';
+  const parts = [
+    `its status is ${standing.raw_status ?? 'not stated'}`,
+    standing.expiry_date === null
+      ? 'the State gives no expiry date'
+      : `its expiry date ${standing.expiry_date}`,
+    ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
+  ];
+  return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
+}
+
+interface NoteWords extends Omit<CautionWords, 'tag' | 'sentence'> {
+  readonly tag: string;
+  readonly sentence: (license: StandingFields, today: string) => string;
+}
+
+export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
+  expires_soon: {
+    meaning: 'Active, and expires within 30 days',
+    tag: 'Expires soon',
+    sentence: ({ expiry_date: expiry }, today) =>
+      `It expires on ${expiry}, in ${daysBetween(today, expiry ?? today)} days.`,
+  },
+  endorsement: {
+    meaning: 'one of its endorsements is not active or has a board action',
+    tag: 'Endorsement not active',
+    sentence: (license) => {
+      const told = endorsementsToTell(license).map(
+        ({ number, type, standing }) =>
+          `${number ?? type ?? 'without a number'}: ${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
+      );
+      return `Of its endorsements, tell: ${told.join('; ')}.`;
+    },
+  },
+};
+
+/** What a reader must be told of a license, a sentence each. */
+export function recordSentences(
+  license: StandingFields & { readonly board: string; readonly name_at_board?: boolean | undefined },
+  { cautions, notes }: { readonly cautions: readonly Caution[]; readonly notes: readonly Note[] },
+  today: string,
+): string[] {
+  const sentences = [
+    ...cautions.flatMap((caution) => [
+      CAUTION_WORDS[caution].sentence(license),
+      caution === 'name_mismatch' ? nameAtBoard(license) : '',
+    ]),
+    ...notes.map((note) => NOTE_WORDS[note].sentence(license, today)),
+  ];
+  return sentences.filter((sentence) => sentence !== '');
+}
+
+/** Whether whoever was named has another license of the board, where somebody looked. */
+function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof recordSentences>[0]): string {
+  if (isThere === undefined) return '';
+  return isThere
+    ? `Another license of the ${board} has that name: search by the name.`
+    : `No license of the ${board} has that name.`;
+}
+
+/** Whether the board has acted on a license, in words. A blank column is not a No. */
+export function boardActionInWords(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): string {
+  const column = boardAction(license) || 'nothing';
+  const discipline = disciplineOf(license);
+  if (discipline === undefined) return column === 'nothing' ? 'Not given by the State' : column;
+  return discipline.hasBoardAction ? column : `Yes, by its status (the State’s column says ${column})`;
+}
+
+interface ReasonWords {
+  readonly meaning: string;
+  /** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
+  readonly sentence: (miss: Miss, number: string, where: string, voice: Voice) => string;
+}
+
+export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
+  unknown: {
+    meaning: 'no board has the number',
+    sentence: (miss, number, where) => `No license with the ${number} is ${where}.${similarNumbers(miss)}`,
+  },
+  ambiguous: {
+    meaning: 'several licenses have it, or are written like it',
+    sentence: (miss, number, where) => {
+      const { didYouMean, boards = [] } = miss;
+      return didYouMean.length === 1
+        ? `More than one board has a license with the ${number} ${where}: the ${boards.join(' and the ')}. Name the board.`
+        : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
+    },
+  },
+  other_board: {
+    meaning: 'only another board has it',
+    sentence: ({ request, boards = [] }, number, where) =>
+      `The ${number} is not one of the ${request.board?.name ?? 'board asked'}, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`,
+  },
+  not_a_business: {
+    meaning: 'it is a person’s, and a business was asked for',
+    sentence: (_miss, number, where, voice) =>
+      `The ${number} is a person's license ${where}, not a business's. ${VOICES[voice].asPersons}`,
+  },
+  removed: {
+    meaning: 'a license with it left the dataset; see last_in_dataset and last_raw_status',
+    sentence: ({ left }, number, where) =>
+      `A license with the ${number} was in the State's dataset before, and is not ${where}.${
+        left?.lastInDataset == null
+          ? ''
+          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`
+      } The dataset does not say why; ask the board.`,
+  },
+  unreadable: {
+    meaning: 'the row that the dataset has for it could not be read',
+    sentence: (_miss, number, where) =>
+      `A row ${where} has the ${number}, but could not be read by this service. That says nothing of the license; ask the board.`,
+  },
+};
+
+function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
+  if (didYouMean.length === 0) return '';
+  const held =
+    ofTheName.length === 0 ? '' : ` The holder of ${ofTheName.join(' and of ')} has the name given.`;
+  return ` Similar numbers that exist: ${didYouMean.join(', ')}.${held}`;
+}
+
+/**
+ * What was searched without finding a license, in which dataset, and what to do. It never says "unlicensed".
+ *
+ * @param date the run date of the dataset that answered, as the voice writes it
+ */
+export function missMessage(miss: Miss, date: string, voice: Voice): string {
+  const { request, reason, isFeedUnread } = miss;
+  const where = `in the State's dataset of ${date}`;
+  if (request.by !== 'number') return nameMessage(miss, request, where);
+  const unread = isFeedUnread
+    ? ' Whether such a license left the dataset could not be read now: ask again later.'
+    : '';
+  return `${REASON_WORDS[reason].sentence(miss, `number "${request.number}"`, where, voice).trimEnd()}${unread}`;
+}
+
+/** The whole of what is told of a miss: with the age of the data, and who is the authority. */
+export function missDetail(miss: Miss, origin: Pick<Origin, 'date' | 'today'>, voice: Voice): string {
+  const sentences = [missMessage(miss, origin.date, voice), VOICES[voice].afterMiss, ageSentence(origin)];
+  return sentences.filter((sentence) => sentence !== '').join(' ');
+}
+
+function nameMessage(
+  { surnameExists, nameExists }: Miss,
+  request: PersonRequest | BusinessRequest,
+  where: string,
+): string {
+  const { board } = request;
+  const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
+  if (nameExists === true) {
+    return `${holders} has licenses of the name "${nameOf(request)}" ${where}, but none with ${filterWords(request.filters)}. Check the filters, or leave them out.`;
+  }
+  if (surnameExists === true && request.by === 'person') {
+    return `${holders} has licenses of the surname "${request.lastName}" ${where}, but none of the ${nameWords(request)}. Check the given name, or leave it out.`;
+  }
+  const whose = board === undefined ? 'any of the 24 boards' : `the ${board.name}`;
+  return `No license of ${whose} matches the ${nameWords(request)} ${where}. Check the spelling and the board.`;
+}
+
+/** What was searched: `name "Bowen, Su" with city "Toledo"`. */
+function nameWords(request: PersonRequest | BusinessRequest): string {
+  const filters = filterWords(request.filters);
+  return `name "${nameOf(request)}"${filters === '' ? '' : ` with ${filters}`}`;
+}
+
+/** A name as it was searched: `Bowen, Su` of a person. */
+function nameOf(request: PersonRequest | BusinessRequest): string {
+  if (request.by === 'business') return request.name;
+  return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
+}
+
+/** `city "Tolede" and status "ACTIVE"`; empty without filters. */
+function filterWords(filters: Filters): string {
+  return FILTER_NAMES.flatMap((name) => {
+    const value = filters[name];
+    return value === undefined ? [] : [`${name} "${value}"`];
+  }).join(' and ');
+}
+
+/** The sentence for a number without known changes; none for one of several licenses, which may have changed. */
+export function noChangeKnown({ reason }: Miss, since: string): string[] {
+  return reason === 'ambiguous'
+    ? []
+    : [`No change of a license of that board with this number is known since ${since}.`];
+}
+
+const GROUPED = new Intl.NumberFormat('en-US');
+
+/** How many items of a list ended in each way; `clear` is how many of the found have no cautions. */
+export type RosterSummary = Readonly<
+  Record<'found' | 'clear' | 'ambiguous' | 'not_found' | 'invalid', number>
+>;
+
+/** How many items a roster has. */
+export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
+  return found + ambiguous + not_found + invalid;
+}
+
+/** `12 clear, 14 need attention, 3 not found, 1 not understood`: what needs attention was found with cautions, or several match. */
+export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
+  const parts = [
+    [clear, 'clear'],
+    [found - clear + ambiguous, found - clear + ambiguous === 1 ? 'needs attention' : 'need attention'],
+    [not_found, 'not found'],
+    [invalid, 'not understood'],
+  ] as const;
+  return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
+}
+
+function nearestBoard(name: string): string {
+  return nearestBoards(name)[0].name;
+}
+
+/** The words of an interface whose fields have the names of `lookupFields`. */
+const FIELD_WORDS = {
+  notAnObject: 'The body must be a JSON object.',
+  notText: (field: string) => `${field} must be a string.`,
+  tooLong: (field: string) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
+  noName: 'Give license_number, or last_name, or search_type "business" with business_name.',
+  onlyFirstName: 'A search by name needs last_name; first_name only narrows it.',
+  noBusinessName: 'A business search needs business_name or license_number.',
+};
+
+const REST_REQUEST = {
+  ...FIELD_WORDS,
+  unknownBoard: (name: string) =>
+    `No board has exactly the name given; the nearest is "${nearestBoard(name)}". GET /lookup/boards lists all.`,
+  noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
+};
+
+/** How each interface says what is wrong with a lookup. */
+export const REQUEST_WORDS = {
+  rest: REST_REQUEST,
+  /** An item of a list by REST: a number needs no board. */
+  restItem: {
+    ...REST_REQUEST,
+    noBoard: (by) => (by === 'number' ? undefined : REST_REQUEST.noBoard()),
+  },
+  tool: {
+    ...FIELD_WORDS,
+    unknownBoard: (name) => `board ${boardProblem(name)} list_ohio_boards lists all.`,
+    noBoard: (by) => (by === 'person' ? 'A search by name needs board.' : undefined),
+  },
+  /** A row of a list on the website. */
+  row: {
+    ...FIELD_WORDS,
+    tooLong: (field) => `The ${field.replace('_', ' ')} has more than ${MAX_CHARACTERS} characters.`,
+    unknownBoard: (name) => `No board is called “${name}”. The nearest is the ${nearestBoard(name)}.`,
+    noBoard: (by) => (by === 'person' ? 'A name without a license number needs a board.' : undefined),
+    noName: 'The row has neither a license number nor a name.',
+    onlyFirstName: 'A first name alone finds nobody. Add the last name or the license number.',
+  },
+} satisfies Record<string, LookupWords>;
+
+/** What is wrong with the board that a tool was given. */
+export function boardProblem(given: unknown): string {
+  if (given === undefined) return 'is missing. Send the exact name of a board;';
+  if (typeof given !== 'string') return 'must be text. Send the exact name of a board;';
+  const nearest = nearestBoards(given.trim()).map(({ name }) => `"${name}"`);
+  return `is not the exact name of a board. The nearest: ${nearest.join(', ')};`;
+}
