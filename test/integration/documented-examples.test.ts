@@ -227,6 +227,7 @@ const ASKED: readonly [id: string, name: string, method: string, path: string, b
 /** An answer, as it was on a day. */
 function asOf(date: string, text: string): string {
   return JSON.stringify(JSON.parse(text), function (this: unknown, name, value: unknown) {
+    if (name === 'data_age_days') return 0;
     if (name !== 'days_until_expiry' || typeof value !== 'number') return value;
     const { expiry_date: expires } = z.looseObject({ expiry_date: z.string() }).parse(this);
     return daysBetween(date, expires);

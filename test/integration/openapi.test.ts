@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
@@ -230,6 +231,80 @@ test('the document says how to get a key, that it is free, what fair use is, and
   expect(description).toMatch(/free for every verified business: ask the operator/);
   expect(description).toMatch(/Fair use applies: 1,000,000 requests a minute/);
   expect(description).toMatch(/never belongs in client-side code/);
+});
+
+describe('generators of clients can read', () => {
+  /** Each part of the document that is an object, with the names of the parts that it is in. */
+  function* partsOf(
+    part: unknown,
+    place: readonly string[] = [],
+  ): Generator<[string, Record<string, unknown>]> {
+    if (typeof part !== 'object' || part === null) return;
+    if (!Array.isArray(part)) yield [place.join(' '), z.record(z.string(), z.unknown()).parse(part)];
+    for (const [name, inner] of Object.entries(part)) {
+      // What is in there is data.
+      if (name !== 'examples') yield* partsOf(inner, [...place, name]);
+    }
+  }
+
+  function partsWith(isWrong: (part: Record<string, unknown>) => boolean): string[] {
+    return [...partsOf(document)].filter(([, part]) => isWrong(part)).map(([place]) => place);
+  }
+
+  test('its version: 3.1 is new to some', () => {
+    expect(document.openapi).toBe('3.0.3');
+    expect(document).not.toHaveProperty('webhooks');
+  });
+
+  test('its patterns, which have no classes of Unicode and are not an alternation as a whole', () => {
+    const wrong = partsWith(
+      ({ pattern }) =>
+        typeof pattern === 'string' &&
+        (/\\[pP]/.test(pattern) || pattern.replaceAll(/\([^()]*\)/g, '').includes('|')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('its nulls: a schema says nullable, and is never merged with another one that does not', () => {
+    expect(partsWith(({ type }) => Array.isArray(type) || type === 'null')).toEqual([]);
+    const merged = ({ allOf, properties }: Record<string, unknown>) =>
+      Array.isArray(allOf) && (allOf.length > 1 || properties !== undefined);
+    expect(partsWith(merged)).toEqual([]);
+  });
+
+  test('its alternatives and the values of its maps, which are schemas with a name', () => {
+    const isNamed = (schema: unknown) =>
+      typeof schema === 'object' && schema !== null && ('$ref' in schema || !('properties' in schema));
+    const wrong = partsWith(
+      ({ oneOf, anyOf, additionalProperties }) =>
+        ![oneOf, anyOf].flat().filter(Boolean).every(isNamed) || !isNamed(additionalProperties ?? {}),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('its names, which differ across tags, schemas and operations, and end as no file of tests does', () => {
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const named = z.object({ operationId: z.string(), tags: z.tuple([z.string()]) });
+    const ids = operations.map((operation) => named.parse(operation));
+    const schemas = Object.keys(
+      z.looseObject({ schemas: z.record(z.string(), z.unknown()) }).parse(document.components).schemas,
+    );
+    const tags = [...new Set(ids.map(({ tags: [tag] }) => tag))];
+    const names = [...schemas, ...tags].map((name) => name.toLowerCase());
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    expect(new Set(ids.map(({ operationId }) => operationId)).size).toBe(ids.length);
+    expect(schemas.filter((name) => /test$|^New/i.test(name))).toEqual([]);
+  });
+
+  test('its bodies: requests are JSON, responses JSON first', () => {
+    const types = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ requestBody, responses }) => [
+        ...(requestBody === undefined ? [] : [Object.keys(requestBody.content).join()]),
+        ...Object.values(responses).flatMap(({ content }) => Object.keys(content)[0] ?? []),
+      ]),
+    );
+    expect([...new Set(types)]).toEqual(['application/json']);
+  });
 });
 
 test('every example in the document fits its schema', () => {
