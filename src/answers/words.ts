@@ -10,7 +10,7 @@ import {
   type NotFoundReason,
   type PersonRequest,
 } from '../licenses/lookup.ts';
-import { boardAction, disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
+import { boardAction, hasBoardAction, isBoardActionGiven, type StandingFields } from '../licenses/status.ts';
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
 /** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
@@ -120,7 +120,7 @@ export const CAUTION_WORDS: Readonly<Record<Caution, CautionWords>> = {
     tag: 'Board action',
     sentence: (license) =>
       `The board has acted on this license; only the board can tell what it ordered.${
-        disciplineOf(license)?.hasBoardAction === false && boardAction(license) !== ''
+        !isBoardActionGiven(license) && boardAction(license) !== ''
           ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
           : ''
       }`,
@@ -203,10 +203,11 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
 
 /** Whether the board has acted on a license, in words. A blank column is not a No. */
 export function boardActionInWords(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): string {
-  const column = boardAction(license) || 'nothing';
-  const discipline = disciplineOf(license);
-  if (discipline === undefined) return column === 'nothing' ? 'Not given by the State' : column;
-  return discipline.hasBoardAction ? column : `Yes, by its status (the State’s column says ${column})`;
+  const column = boardAction(license);
+  if (!isBoardActionGiven(license) && hasBoardAction(license)) {
+    return `Yes, by its status (the State’s column says ${column || 'nothing'})`;
+  }
+  return column || 'Not given by the State';
 }
 
 interface ReasonWords {

@@ -80,7 +80,7 @@ export interface Miss {
    */
   readonly didYouMean: readonly string[];
   /** The numbers among them whose holder has the name that was sent; absent where none was sent. */
-  readonly ofTheName?: readonly string[];
+  readonly ofTheName?: readonly string[] | undefined;
   /** Of `other_board` and `ambiguous`: the boards that have the number. */
   readonly boards?: readonly string[];
   /** Of `removed`. */

@@ -69,6 +69,7 @@ export function recordStatus(primary: string, sub: string): RecordStatus {
 
 /** What a license says of its board's discipline. */
 export interface Discipline {
+  /** Whether its Board Action is Yes. */
   readonly hasBoardAction: boolean;
   /** In upper case where it is a disciplinary one, otherwise empty. */
   readonly subStatus: string;
@@ -78,7 +79,7 @@ export interface Discipline {
 export function disciplineOf(
   record: Pick<StandingFields, 'raw_status' | 'extra_data'>,
 ): Discipline | undefined {
-  const acted = !NO_ACTION.has(boardAction(record).trim().toUpperCase());
+  const acted = boardAction(record).toUpperCase() === 'YES';
   const subStatus = disciplinarySubStatus(record.raw_status ?? '');
   return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
 }
@@ -96,9 +97,14 @@ export function boardAction({ extra_data: extra }: Pick<StandingFields, 'extra_d
 
 const NO_ACTION: ReadonlySet<string> = new Set(['', 'NO']);
 
-/** Whether the board has acted on the license: its Board Action is neither blank nor No, or its sub-status is disciplinary. */
+/** Whether the Board Action names an action: anything but blank and No. */
+export function isBoardActionGiven(license: Pick<StandingFields, 'extra_data'>): boolean {
+  return !NO_ACTION.has(boardAction(license).trim().toUpperCase());
+}
+
+/** Whether the board has acted on the license, by its Board Action or by a disciplinary sub-status. */
 export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): boolean {
-  return disciplineOf(license) !== undefined;
+  return isBoardActionGiven(license) || disciplinarySubStatus(license.raw_status ?? '') !== '';
 }
 
 const KNOWN_BOARD_ACTIONS: ReadonlySet<string> = new Set(['', 'YES', 'NO']);

@@ -93,6 +93,9 @@ export function lookupToolResult(view: View, call: LookupCall): LookupResult {
   const listed = view.records.slice(0, call.limit);
   const isWhole = view.outcome === 'found';
   const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
+  const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
+  // The number that was asked for is no suggestion.
+  const offered = [...numbers.keys()].filter((at) => numbers[at] !== call.searched.license_number);
   return {
     outcome:
       isWhole || view.outcome === 'ambiguous'
@@ -111,7 +114,9 @@ export function lookupToolResult(view: View, call: LookupCall): LookupResult {
     licenses: listed.map((record) =>
       isWhole ? { ...record, ...highlightedAttributes(record) } : compact(record),
     ),
-    ...facts,
+    ...others,
+    did_you_mean: offered.map((at) => numbers[at] ?? ''),
+    ...(matches && { did_you_mean_name_match: offered.map((at) => matches[at] === true) }),
   };
 }
 

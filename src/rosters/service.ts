@@ -226,7 +226,7 @@ function resultOf(
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
   const listed =
     suggestionsOmitted && outcome.outcome === 'none'
-      ? { ...outcome, didYouMean: [] }
+      ? { ...outcome, didYouMean: [], ofTheName: undefined }
       : listedOf(outcome, maxMatches);
   return { index, reference, view: viewOf(listed, origin, foundBy), suggestionsOmitted };
 }

@@ -21,7 +21,10 @@ import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';
 
 const NURSING = 'Nursing Board';
-const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
+const UNAVAILABLE = {
+  detail: 'Lookups are not available right now; try again shortly.',
+  data_age_days: expect.any(Number),
+};
 
 /** Lookups that search all shards, one for each kind of query. */
 const SEARCHES = {

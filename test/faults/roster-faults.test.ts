@@ -17,7 +17,10 @@ const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 1000);
 /** All nurses, which takes several requests to OpenSearch, one after the other. */
 const ROSTER = { board: NURSING, items: NURSES.map(({ number }) => ({ license_number: number })) };
-const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
+const UNAVAILABLE = {
+  detail: 'Lookups are not available right now; try again shortly.',
+  data_age_days: expect.any(Number),
+};
 
 const idsOf = z.object({ ids: z.array(z.string()) });
 
@@ -280,7 +283,7 @@ test('of more rosters than can wait, some get 503 at once, and every other one i
   for (const { headers, body } of refused) {
     expect([headers.get('retry-after'), body]).toEqual([
       '1',
-      { detail: 'The service is overloaded; try again shortly.' },
+      { detail: 'The service is overloaded; try again shortly.', data_age_days: expect.any(Number) },
     ]);
   }
   for (const { status, body } of answers.filter((each) => each.status !== 503)) {

@@ -85,7 +85,10 @@ async function asked(): Promise<Timed> {
 function expectUnavailable(all: readonly Timed[]): string {
   for (const { answer, ms } of all) {
     expect([answer.status, Number(answer.headers.get('retry-after')) >= 1]).toEqual([503, true]);
-    expect(answer.body).toEqual({ detail: expect.stringContaining('try again') });
+    expect(answer.body).toEqual({
+      detail: expect.stringContaining('try again'),
+      data_age_days: expect.any(Number),
+    });
     expect(ms).toBeLessThan(ANSWERS_WITHIN_MS);
   }
   const slowest = (Math.max(...all.map(({ ms }) => ms)) / 1000).toFixed(1);

@@ -106,7 +106,7 @@ describe('a request', () => {
         (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
       for (const protocol of ['http', 'HTTP', 'https, http']) {
         const answer = await behindProxy.rest(newAddress(), key, { 'x-forwarded-proto': protocol });
-        expect([protocol, answer.status, answer.body]).toEqual([
+        expect([protocol, answer.status, answer.body]).toMatchObject([
           protocol,
           403,
           { detail: 'Requests are taken by https only; send this one to the https address.' },

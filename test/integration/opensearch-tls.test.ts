@@ -201,7 +201,7 @@ describeUnless(NO_OPENSSL, 'OpenSearch by https, with a user', () => {
           headers: { 'x-api-key': rest.key, 'content-type': 'application/json' },
           body: JSON.stringify(LOOKUP),
         });
-        expect([answer.status, await answer.json()]).toEqual([503, { detail: AWAY }]);
+        expect([answer.status, await answer.json()]).toEqual([503, { detail: AWAY, data_age_days: null }]);
         await otherApi.printed('OpenSearch can not be used');
         expectLine(logged(otherApi.output(), 'msg', 'OpenSearch can not be used')?.error ?? '');
       } finally {

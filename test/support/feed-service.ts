@@ -2,6 +2,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiClient, apiClient } from './api.ts';
 import { type DayRow, licensesOf, writeDay } from './day-files.ts';
+import type { WebServer } from './proxy.ts';
 import { publishFiles } from './publishing.ts';
 
 export const NURSING = 'Nursing Board';
@@ -24,9 +25,15 @@ export interface FeedService {
   stop(): Promise<void>;
 }
 
-export async function startFeedService(settings: Record<string, string> = {}): Promise<FeedService> {
+/** @param proxied starts what the API asks in place of OpenSearch */
+export async function startFeedService(
+  settings: Record<string, string> = {},
+  proxied?: (openSearchUrl: string) => Promise<WebServer>,
+): Promise<FeedService> {
   const environment = await testEnvironment(settings);
-  let api = await startApi(environment.variables);
+  const proxy = await proxied?.(environment.config.OPENSEARCH_URL);
+  const variables = { ...environment.variables, ...(proxy && { OPENSEARCH_URL: proxy.url }) };
+  let api = await startApi(variables);
   let day = 0;
   return {
     environment,
@@ -45,7 +52,7 @@ export async function startFeedService(settings: Record<string, string> = {}): P
     },
     restartApi: async () => {
       await api.stop();
-      api = await startApi(environment.variables);
+      api = await startApi(variables);
     },
     stop: async () => {
       await api.stop();

@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../../sample-data/generator/random.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
+import { daysBefore, todayInOhio } from '../../src/licenses/dates.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type FixtureRow, nurseRow, times } from './fixtures.ts';
 
@@ -64,7 +65,30 @@ export const ODD_ROWS: readonly FixtureRow[] = [
   nurseRow('-', 'RN.740006'),
   nurseRow(', ONLYGIVEN', 'RN.740007'),
   nurseRow('COMMAS, JR, MARTIN', 'RN.740008', { BOARD_ACTION: 'Yes' }),
+  // What is told of a date or an endorsement.
+  nurseRow('DATELESS, DORA', 'RN.760001', { EXPIRATION_DATE: '' }),
+  nurseRow('CONFLICT, CORA', 'RN.760002', { ISSUE_DATE: '2020-01-01', EXPIRATION_DATE: '2015-10-31' }),
+  nurseRow('SOON, SUE', 'RN.760003', { EXPIRATION_DATE: daysBefore(todayInOhio(), -10) }),
+  nurseRow('LAPSING, LEA', 'RN.760004', {
+    ...endorsement('APRN.CNP.760004'),
+    ENDORSEMENT_STATUS_1: 'Inactive',
+  }),
+  nurseRow('ACTION, ADA', 'RN.760005', { BOARD_ACTION: 'Consent Agreement' }),
 ];
+
+const LEFT = times(6, (at) => nurseRow(`LEFT, LOU ${at}`, `RN.77000${at}`, { SUB_STATUS: 'Probation' }));
+
+/** Of the first of two days: licenses that the second does not have, or has in rows that can't be read. */
+export const FIRST_DAY_ROWS = LEFT;
+export const SECOND_DAY_ROWS = LEFT.slice(0, 3).map((row) => ({ ...row, EXPIRATION_DATE: 'soon' }));
+
+/** Questions about what the second day has no more. */
+export const LEFT_QUESTIONS: readonly Question[] = LEFT.flatMap(({ LICENSE_NUMBER: number = '' }) => [
+  { board: 'Nursing Board', license_number: number },
+  { board: 'Nursing Board', license_number: number.replace('.', ' ').toLowerCase(), last_name: 'Left' },
+  { board: 'Dental Board', license_number: number },
+  { license_number: number },
+]);
 
 function endorsement(number: string): FixtureRow {
   return {

@@ -91,6 +91,21 @@ describe('the tool result for nothing found', () => {
     );
   });
 
+  test('by number does not suggest the number that was asked for', () => {
+    const outcome = {
+      outcome: 'none',
+      reason: 'other_board',
+      request: BY_NUMBER,
+      didYouMean: ['RN.123456', 'RN.0123456'],
+      ofTheName: ['RN.0123456'],
+      boards: ['Nursing Board'],
+    } as const;
+    expect(result(outcome)).toMatchObject({
+      did_you_mean: ['RN.0123456'],
+      did_you_mean_name_match: [true],
+    });
+  });
+
   test('by number says whose the similar numbers are, if a name was sent', () => {
     const answered = result({
       outcome: 'none',

@@ -1,0 +1,121 @@
+/** @room lookups */
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { numberMissIn } from '../support/answers.ts';
+import { waitForLive } from '../support/api.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
+import { sendRoster, sendTable } from '../support/rosters.ts';
+
+// What a lookup says of a number that the feed of changes knows. same-answers.test.ts compares the interfaces.
+
+let service: FeedService;
+let rest: FeedService['rest'];
+let publishDay: FeedService['publishDay'];
+let step: ProxyStep;
+
+beforeEach(async () => {
+  step = pass;
+  service = await startFeedService({}, (url) => startProxy(url, (request) => step(request)));
+  ({ rest, publishDay } = service);
+});
+afterEach(() => service.stop());
+
+const [GONE, UNREADABLE] = NURSES;
+const gone = GONE?.number ?? '';
+const unreadable = UNREADABLE?.number ?? '';
+const FIRST_DAY = NURSES.map((row) => (row === GONE ? { ...row, subStatus: 'Probation' } : row));
+const SECOND_DAY = FIRST_DAY.flatMap((row) =>
+  row.number === gone ? [] : [row.number === unreadable ? { ...row, expires: '31.31.2099' } : row],
+);
+
+/** What /lookup/verify says of a number that it does not find. */
+async function miss(number: string, more: object = {}) {
+  const { data_age_days: _, ...body } = numberMissIn(
+    await rest.verify({ board: NURSING, license_number: number, ...more }),
+  );
+  return body;
+}
+
+const REMOVED = {
+  reason: 'removed',
+  did_you_mean: [],
+  last_in_dataset: '2026-11-01',
+  last_raw_status: 'Active - Probation',
+};
+
+test('a number that left the dataset says when and with which status, an unreadable one that nothing follows', async () => {
+  await publishDay(FIRST_DAY);
+  await publishDay(SECOND_DAY);
+  for (const number of [gone, gone.toLowerCase(), gone.replace('.', ' - ')]) {
+    const { detail, ...facts } = await miss(number, { last_name: 'Holder' });
+    expect(facts).toEqual(REMOVED);
+    expect(detail).toMatch(
+      /The last dataset that had it is of 2026-11-01; its status then: Active - Probation\./,
+    );
+    expect(detail).not.toContain('HOLDER');
+  }
+  expect(await miss(unreadable)).toEqual({
+    detail: expect.stringMatching(/could not be read by this service.*says nothing of the license/),
+    reason: 'unreadable',
+    did_you_mean: [],
+  });
+  expect((await miss(`${gone}9`)).reason).toBe('unknown');
+  expect((await miss(gone, { board: 'Dental Board' })).reason).toBe('unknown');
+
+  const items = [gone, unreadable].map((license_number) => ({ license_number }));
+  const { body } = await sendRoster(rest, { items });
+  expect(body).toMatchObject({ results: [REMOVED, { reason: 'unreadable' }] });
+  const { text } = await sendTable(rest, `license_number\n${gone}\n`);
+  expect(text).toContain('removed,2026-11-01,Active - Probation,');
+  const subscribed = await rest.verify({ board: NURSING, license_number: gone }, '/api/v1/subscriptions');
+  expect([subscribed.status, subscribed.body]).toEqual([404, expect.objectContaining(REMOVED)]);
+  const { body: tool } = await rest.callTool('verify_license', { license_number: gone });
+  expect(tool).toMatchObject({ result: { structuredContent: { outcome: 'not_found', ...REMOVED } } });
+  const page = await rest.request('GET', `/licenses/NUR/${unreadable}`);
+  expect([page.status, page.text]).toEqual([
+    404,
+    expect.stringContaining('could not be read by this service'),
+  ]);
+});
+
+test('a license that is back is found, and one that a rollback took away is unknown', async () => {
+  await publishDay(SECOND_DAY);
+  await publishDay(FIRST_DAY);
+  expect((await rest.verify({ board: NURSING, license_number: gone })).status).toBe(200);
+  await rollBack(service.environment.store);
+  await waitForLive(service.environment);
+  expect((await miss(gone)).reason).toBe('unknown');
+});
+
+const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });
+
+test('the numbers of a whole list are asked in one search', async () => {
+  await publishDay(FIRST_DAY);
+  await publishDay(SECOND_DAY);
+  const asked: string[] = [];
+  step = (request) => {
+    if (request.path.includes('changes/_search')) asked.push(request.body);
+    return request.forward();
+  };
+  const items = Array.from({ length: 60 }, (_, at) => ({ license_number: `RN.99${at + 100}` }));
+  await sendRoster(rest, { items: [...items, { license_number: gone }] });
+  // Once for all, and once more for those that get suggestions.
+  expect(asked.length).toBeLessThanOrEqual(3);
+  expect(searched.parse(JSON.parse(asked[0] ?? '')).query.bool.filter).toHaveLength(2);
+});
+
+test('where the feed does not answer, the detail says so, and the lookup is answered', async () => {
+  await publishDay(FIRST_DAY);
+  await publishDay(SECOND_DAY);
+  step = (request) =>
+    request.path.includes('changes/_search')
+      ? Promise.resolve({ status: 503, body: '{}' })
+      : request.forward();
+  const { detail, reason } = await miss(gone);
+  expect([reason, detail]).toEqual([
+    'unknown',
+    expect.stringContaining('Whether such a license left the dataset could not be read now'),
+  ]);
+});
