@@ -207,7 +207,9 @@ describe('the documented example equals the response of the service:', () => {
   ])('the error %d', async (status, ask) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual(responseExamples(document, 'post', VERIFY, String(status)).example);
+    expect(answer.body).toMatchObject(
+      z.looseObject({}).parse(responseExamples(document, 'post', VERIFY, String(status)).example),
+    );
   });
 
   test('some boards and their types', async () => {
@@ -274,7 +276,7 @@ describe('generators of clients can read', () => {
 
   test('its alternatives and the values of its maps, which are schemas with a name', () => {
     const isNamed = (schema: unknown) =>
-      typeof schema === 'object' && schema !== null && ('$ref' in schema || !('properties' in schema));
+      typeof schema !== 'object' || schema === null || !('properties' in schema);
     const wrong = partsWith(
       ({ oneOf, anyOf, additionalProperties }) =>
         ![oneOf, anyOf].flat().filter(Boolean).every(isNamed) || !isNamed(additionalProperties ?? {}),
