@@ -34,7 +34,7 @@ export interface RequestState {
   /** Whether the response is a file that is in memory once for all. */
   isFile?: boolean;
   /** What the body of an error has beside its detail; the one of a 401 is fixed. */
-  errorFacts?: () => Record<string, unknown>;
+  errorFacts?: (() => Record<string, unknown>) | undefined;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }

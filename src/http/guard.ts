@@ -151,8 +151,8 @@ export interface Guards {
   readonly keys: KeyCheck;
   readonly limit: RateLimit;
   readonly badKeyLimit: RateLimit;
-  /** What the errors of an address have beside their detail. */
-  readonly errorFacts: (path: string) => (() => Record<string, unknown>) | undefined;
+  /** What the errors of an address have beside their detail, by its path. */
+  readonly errorFacts: ReadonlyMap<string, () => Record<string, unknown>>;
 }
 
 /** Everything under a path. A request is counted and limited before its key is checked. */
@@ -164,8 +164,7 @@ export function guarded(
   return under(
     path,
     compose([
-      counted('rest', usage),
-      withFacts(errorFacts),
+      counted('rest', usage, errorFacts),
       limited(limit),
       httpsOnly(log),
       authenticated(keys, limit, badKeyLimit),
@@ -174,18 +173,18 @@ export function guarded(
   );
 }
 
-/** Says what the body of an error has beside its detail. */
-function withFacts(factsAt: Guards['errorFacts']): Middleware {
+/**
+ * Counts how each request at an interface ended and how long it took, and for whose key.
+ *
+ * @param errorFacts what the body of an error has beside its detail, by the path
+ */
+export function counted(
+  name: 'rest' | 'mcp' | 'web',
+  usage: KeyUsage,
+  errorFacts?: Guards['errorFacts'],
+): Middleware {
   return (ctx, next) => {
-    const facts = factsAt(ctx.path);
-    if (facts !== undefined) ctx.state.errorFacts = facts;
-    return next();
-  };
-}
-
-/** Counts how each request at an interface ended and how long it took, and for whose key. */
-export function counted(name: 'rest' | 'mcp' | 'web', usage: KeyUsage): Middleware {
-  return (ctx, next) => {
+    ctx.state.errorFacts = errorFacts?.get(ctx.path);
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);

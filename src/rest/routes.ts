@@ -48,9 +48,7 @@ export function restRoutes({ lookups, rosters, changes, subscriptions, ...servic
   ];
 }
 
-const LOOKUPS: ReadonlySet<string> = new Set(
-  ['verify', 'cached', 'batch'].map((name) => `${REST_PATH}/lookup/${name}`),
-);
+const LOOKUPS = ['verify', 'cached', 'batch'];
 
 /**
  * Everything under `/api/v1`. Errors of lookups say how old the data is, too; null where nothing is known to be published.
@@ -66,6 +64,6 @@ export function restApi(
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
-  const errorFacts = (path: string) => (LOOKUPS.has(path) ? dataAge : undefined);
+  const errorFacts = new Map(LOOKUPS.map((name) => [`${REST_PATH}/lookup/${name}`, dataAge]));
   return guarded(REST_PATH, routes, { ...guards, errorFacts });
 }
