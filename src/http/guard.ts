@@ -101,7 +101,7 @@ export function endpoint<const Shape extends InputShape>({
  *
  * @throws {BadRequestError} for a parameter that is sent twice
  */
-export function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
+function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
   const sent = Object.entries(query).flatMap(([name, value]) => {
     if (Array.isArray(value)) throw new BadRequestError(`${name} is sent twice; send it once.`);
     return value?.trim() === '' ? [] : [[name, value] as const];

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { originBody, originFields } from '../answers/origin.ts';
 import { FOUND_BY, missFacts } from '../answers/view.ts';
 import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
-import type { NumberedRow } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
@@ -11,14 +10,13 @@ import { endpoint, type RosterCost, type Route, spendForItems } from '../http/gu
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
 import { lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
-import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
   DEFAULT_LISTED_MATCHES,
-  type ItemReader,
   MAX_ITEMS,
-  type Roster,
+  type RosterItem,
   type RosterResult,
   readItems,
   reference,
@@ -79,7 +77,7 @@ export const invalidResult = z
   })
   .meta({ id: 'InvalidItem' });
 
-export const rosterAnswerBody = z
+const rosterAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
     summary: z
@@ -113,7 +111,7 @@ export function resultBody({ index, reference, view, suggestionsOmitted }: Roste
 }
 
 /** A roster's answer as JSON. */
-export const JSON_ANSWER: AnswerFormat<Buffer> = {
+const JSON_ANSWER: AnswerFormat<Buffer> = {
   shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
   parts: ({ origin, summary, shaped }) => {
     const head = { count: itemsOf(summary), summary, ...originBody(origin) };
@@ -178,7 +176,8 @@ interface SentRoster {
   /** How many items it has. Reading them takes time, so they are paid for first. */
   readonly count: number;
   /** Reads the items. What is wrong with one makes only that item invalid. */
-  readonly read: () => Promise<Roster>;
+  readonly read: () => Promise<readonly RosterItem[]>;
+  readonly maxMatches: number;
   /** The roster as rows, to which an answer in CSV adds columns. */
   readonly table: () => AnsweredTable;
   readonly isTable: boolean;
@@ -190,31 +189,30 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-    const reader = {
-      fieldsOf: ({ cells }: NumberedRow) => rowFields(table, cells),
-      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+    const read = () =>
+      readItems(table.rows, {
+        fieldsOf: ({ cells }) => rowFields(table, cells),
+        requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+      });
+    return {
+      count: table.rows.length,
+      read,
+      maxMatches: query.max_matches,
+      table: () => table,
+      isTable: true,
     };
-    const read = () => readRoster(table.rows, reader, query.max_matches);
-    return { count: table.rows.length, read, table: () => table, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const body = await jsonBody(ctx, ROSTER_LIMIT);
   const { items, ...sent } = checked(rosterBody, body);
   const board = sent.board ?? query.board;
-  const reader = {
-    fieldsOf: (item: unknown) => item,
-    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
-  };
-  const read = () => readRoster(items, reader, sent.max_matches ?? query.max_matches);
-  return { count: items.length, read, table: () => itemsTable(items), isTable: false };
-}
-
-async function readRoster<Item, Fields>(
-  items: readonly Item[],
-  reader: ItemReader<Item, Fields>,
-  maxMatches: number,
-): Promise<Roster> {
-  return { items: await readItems(items, reader), maxMatches };
+  const read = () =>
+    readItems(items, {
+      fieldsOf: (item) => item,
+      requestOf: (item) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
+    });
+  const maxMatches = sent.max_matches ?? query.max_matches;
+  return { count: items.length, read, maxMatches, table: () => itemsTable(items), isTable: false };
 }
 
 /** The items of a JSON body as a table with the fields that any of them has. */
@@ -266,9 +264,9 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       },
     },
     handle: async (ctx, { query }) => {
-      const { count, read, table, isTable } = await sentRoster(ctx, query);
+      const { count, read, maxMatches, table, isTable } = await sentRoster(ctx, query);
       await spendForItems(ctx, count, cost);
-      const roster = await read();
+      const roster = { items: await read(), maxMatches };
       const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
       const isCsv = (ctx.accepts(types) || types[0]) === 'text/csv';
       const { shape, parts } = isCsv ? answerTable(table()) : JSON_ANSWER;

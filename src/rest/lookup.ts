@@ -20,7 +20,7 @@ export const licenseBody = responseRecord.meta({
   description: 'A license and its holder',
 });
 
-export const matchesBody = z
+const matchesBody = z
   .object({
     found: z.literal(true),
     count: z.int().min(2).max(MAX_MATCHES),
@@ -31,7 +31,7 @@ export const matchesBody = z
   })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });
 
-export const noMatchBody = z
+const noMatchBody = z
   .object({
     found: z.literal(false),
     count: z.literal(0),

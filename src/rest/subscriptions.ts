@@ -52,15 +52,7 @@ function bodyOf({
   return { subscription_id: id, board, license_number, reference, created_at };
 }
 
-function createdAnswer(
-  subscription: Subscription,
-  record: LicenseRecord,
-  origin: Origin,
-): z.output<typeof createdBody> {
-  return { ...bodyOf(subscription), record: toResponseRecord(record, origin) };
-}
-
-function duplicateAnswer(id: string): z.output<typeof duplicateBody> {
+function duplicateAnswer(id = ''): z.output<typeof duplicateBody> {
   return { detail: 'Your account watches this license already.', subscription_id: id };
 }
 
@@ -141,10 +133,6 @@ function listed(
     licenseId(board, number) === subscription.license;
   const record = view.outcome === 'found' && isIt(view.record) ? view.record : null;
   return { ...bodyOf(subscription), in_dataset: record !== null, record };
-}
-
-function listHead(origin: Origin, next: string | undefined) {
-  return { ...originBody(origin), next: next ?? null };
 }
 
 const NUMBER_NEEDED = 'license_number is needed: the number of the license to watch.';
@@ -297,9 +285,11 @@ export function subscriptionRoutes(
             const { record } = outcome;
             const [result] = await subscriptions.watch(account, [{ record, reference }]);
             ctx.status = result?.created === undefined ? 409 : 201;
-            return result?.created === undefined
-              ? duplicateAnswer(result?.id ?? '')
-              : createdAnswer(result.created, record, origin);
+            if (result?.created === undefined) return duplicateAnswer(result?.id);
+            return {
+              ...bodyOf(result.created),
+              record: toResponseRecord(record, origin),
+            } satisfies z.output<typeof createdBody>;
           }
           const gone = goneNumber(outcome);
           const [watched] = gone === undefined ? [] : await subscriptions.meantBy(account, [gone]);
@@ -373,10 +363,9 @@ export function subscriptionRoutes(
             }),
           clientGone(ctx),
         );
-        const head = JSON.stringify(listHead(origin, page.next)).slice(0, -1);
-        const body = Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
+        const head = JSON.stringify({ ...originBody(origin), next: page.next ?? null }).slice(0, -1);
         ctx.type = 'json';
-        ctx.body = body;
+        return Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
       },
     }),
     endpoint({
