@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
-import { CHANGE_CAUSES, CHANGE_KINDS, type HistoryChange, storedChange } from '../changes/change.ts';
+import {
+  CHANGE_CAUSES,
+  CHANGE_KINDS,
+  fieldChange,
+  type HistoryChange,
+  storedChange,
+} from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
@@ -11,6 +17,9 @@ import type { Miss } from '../licenses/lookup.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { board, fromText, REST_PATH, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
+
+// Generators of clients need a name for the values of a map.
+fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
 /** A change as responses have it. */
 export const changeBody = storedChange.omit({
