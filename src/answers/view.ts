@@ -21,24 +21,15 @@ import {
   type Voice,
 } from './words.ts';
 
-/** `code (meaning), code (meaning)` */
-function meaningsOf<Code extends string>(
-  codes: readonly Code[],
-  words: Readonly<Record<Code, { readonly meaning: string }>>,
-): string {
-  return codes.map((code) => `${code} (${words[code].meaning})`).join(', ');
-}
+const cautions = CAUTIONS.map((code) => `${code} (${CAUTION_WORDS[code].meaning})`).join(', ');
+const notes = NOTES.map((code) => `${code} (${NOTE_WORDS[code].meaning})`).join(', ');
 
 /** A license record in the answers of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
 export const responseRecord = licenseRecord.extend({
   found: z.literal(true),
   days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
-  cautions: z
-    .array(z.enum(CAUTIONS))
-    .describe(`What a reader must not miss, in this order: ${meaningsOf(CAUTIONS, CAUTION_WORDS)}`),
-  notes: z
-    .array(z.enum(NOTES))
-    .describe(`What else a reader should know, in this order: ${meaningsOf(NOTES, NOTE_WORDS)}`),
+  cautions: z.array(z.enum(CAUTIONS)).describe(`What a reader must not miss, in this order: ${cautions}`),
+  notes: z.array(z.enum(NOTES)).describe(`What else a reader should know, in this order: ${notes}`),
   ...originFields,
   name_match: z
     .boolean()
@@ -96,9 +87,9 @@ export function toResponseRecord(
 }
 
 /** Why a number has no license, as a code. */
-export const notFoundReason = z
+const notFoundReason = z
   .enum(NOT_FOUND_REASONS)
-  .describe(`Why a number has no license: ${meaningsOf(NOT_FOUND_REASONS, REASON_WORDS)}`);
+  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASON_WORDS[code].meaning}.`).join(' '));
 
 /** What the answers of every interface have for a number that was not found, beside words. */
 export const missFacts = z.object({

@@ -16,7 +16,7 @@ import { dataAgeDays, freshness, type Origin } from './origin.ts';
 /** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
 export type Voice = 'rest' | 'tool' | 'toolItem' | 'page';
 
-export const NOBODY_IS_UNLICENSED = 'That does not mean that nobody is licensed.';
+const NOBODY_IS_UNLICENSED = 'That does not mean that nobody is licensed.';
 export const NOT_UNLICENSED =
   'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
 

@@ -34,7 +34,7 @@ import { type PublicationSearch, searchOptional } from './search.ts';
 type Found = readonly StoredLicense[];
 
 /** How many numbers are suggested when no license has the requested one. */
-export const MAX_SUGGESTED_NUMBERS = 3;
+const MAX_SUGGESTED_NUMBERS = 3;
 
 /** How far a number may be from the typed one to be suggested because its holder has the typed name. */
 const MAX_EDITS_WITH_NAME = 2;

@@ -206,9 +206,9 @@ describe('the documented example equals the response of the service:', () => {
   ])('the error %d', async (status, ask) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject(
-      z.looseObject({}).parse(responseExamples(document, 'post', VERIFY, String(status)).example),
-    );
+    // The age of the data is of today.
+    const { detail } = z.object({ detail: z.string() }).parse(answer.body);
+    expect({ detail }).toEqual(responseExamples(document, 'post', VERIFY, String(status)).example);
   });
 
   test('some boards and their types', async () => {
