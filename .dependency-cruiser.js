@@ -18,7 +18,8 @@ const LAYERS = {
   rosters: ['licenses', 'answers', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
   subscriptions: ['licenses', 'storage', 'changes', 'lookup', 'access', 'telemetry'],
-  http: ['licenses', 'answers', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
+  http: ['licenses', 'answers', 'storage', 'changes', 'publications', 'access', 'telemetry'],
+  'service-status': ['licenses', 'answers', 'changes', 'publications', 'lookup', 'http', 'telemetry'],
   rest: [
     'licenses',
     'answers',
@@ -33,16 +34,8 @@ const LAYERS = {
   ],
   mcp: ['licenses', 'answers', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   web: [
-    'licenses',
-    'answers',
-    'changes',
-    'records',
-    'publications',
-    'lookup',
-    'rosters',
-    'http',
-    'access',
-    'telemetry',
+    ...['licenses', 'answers', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http'],
+    ...['service-status', 'access', 'telemetry'],
   ],
   cli: [
     ...[

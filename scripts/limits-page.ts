@@ -10,7 +10,7 @@ import * as mcp from '../src/mcp/endpoint.ts';
 import { MAX_ROSTER_ITEMS } from '../src/mcp/parameters.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES, MAX_NUMBER_LENGTH } from '../src/rest/changes.ts';
 import { MAX_EXPORTS, MAX_EXPORTS_OF_ACCOUNT } from '../src/rest/export.ts';
-import { ROSTER_LIMIT } from '../src/rest/roster.ts';
+import { ROSTER_LIMIT } from '../src/rest/lists.ts';
 import * as subscriptions from '../src/rest/subscriptions.ts';
 import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, reference } from '../src/rosters/roster.ts';
 import * as rosters from '../src/rosters/service.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { stateGauges } from '../src/http/admin.ts';
+import { stateGauges } from '../src/service-status/admin.ts';
 import { metrics } from '../src/telemetry/metrics.ts';
 import { workerMetrics } from '../workers/admin.ts';
 import { markdownTable } from './markdown-table.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import examples from '../data/openapi-examples.json' with { type: 'json' };
 import meanings from '../data/status-meanings.json' with { type: 'json' };
 import statuses from '../data/statuses.json' with { type: 'json' };
 import { type ResponseRecord, responseRecord, toResponseRecord } from '../src/answers/view.ts';
@@ -6,10 +7,12 @@ import { CAUTION_WORDS, NOTE_WORDS } from '../src/answers/words.ts';
 import { BUSINESS_COLUMNS, type DatasetFile, INDIVIDUAL_COLUMNS } from '../src/dataset/columns.ts';
 import { mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
-import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN } from '../src/rest/verify-response.ts';
+import { licenseRecord } from '../src/licenses/license.ts';
 import { markdownTable } from './markdown-table.ts';
 
-const ORIGIN = { ...EXAMPLE_ORIGIN, publicUrl: 'https://licenses.example.gov' };
+const EXAMPLE = licenseRecord.parse(examples.verify['200'].record);
+const EXAMPLE_DATE = '2026-11-20';
+const ORIGIN = { date: EXAMPLE_DATE, today: EXAMPLE_DATE, publicUrl: 'https://licenses.example.gov' };
 const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS };
 
 /** The license of a row itself is the first; its numbered endorsements follow. */

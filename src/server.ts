@@ -13,14 +13,11 @@ import {
 import { keyUsage } from './access/usage.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
-import { adminApp, stateGauges } from './http/admin.ts';
-import { httpApp, logFailure } from './http/app.ts';
+import { httpApp, logFailure, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
-import { counted, limited } from './http/limits.ts';
-import { docsRoutes, openApiDocument } from './http/openapi.ts';
-import { queueBoard } from './http/queue-board.ts';
-import { type RequestState, routerOf } from './http/route.ts';
-import { knownPublications, statusRoute } from './http/status.ts';
+import { counted, limited, routerOf } from './http/guard.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
@@ -31,8 +28,10 @@ import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
 import { restApi, restRoutes } from './rest/routes.ts';
-import { WEBHOOK_MESSAGES } from './rest/webhook.ts';
 import { liveRosters } from './rosters/service.ts';
+import { adminApp, stateGauges } from './service-status/admin.ts';
+import { queueBoard } from './service-status/queue-board.ts';
+import { knownPublications, statusRoute } from './service-status/status.ts';
 import { refusal, TooBusyError } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
@@ -62,7 +61,8 @@ export function badKeysPerMinute(config: Config): number {
 type Api = Awaited<ReturnType<typeof connect>>;
 
 /** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
-async function connect(config: Config, log: Logger, isStopping: () => boolean, stopping: AbortSignal) {
+/** @param draining aborted once the process has been asked to stop; `stopping` once it ends */
+async function connect(config: Config, log: Logger, draining: AbortSignal, stopping: AbortSignal) {
   const store = openStore(config, SEARCH_TIMEOUT_MS, {
     triesOtherNodes: true,
     onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
@@ -105,7 +105,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean, s
     }),
     usage,
     queue: publishQueue(config),
-    isStopping,
+    draining,
     stopping,
   };
 }
@@ -147,7 +147,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   });
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
-  const docs = await docsRoutes(openApiDocument([...rest, status], WEBHOOK_MESSAGES, config));
+  const docs = await docsRoutes(openApiDocument([...rest, status], config));
   const mcp = routerOf([]);
   mcp.all(
     MCP_PATH,
@@ -157,15 +157,10 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   );
   mcp.all(DISCOVERY_PATHS, counted('mcp', usage), limited(mcpLimit), discovery(config));
 
-  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
+  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, stopping: api.draining });
   app.use(
-    restApi(rest, {
-      log,
-      usage,
-      publishedDate: () => tracker.current()?.metadata.date,
-      keys,
-      limit: restLimit,
-      badKeyLimit,
+    restApi(rest, () => tracker.current()?.metadata.date, {
+      ...{ log, usage, keys, limit: restLimit, badKeyLimit },
     }),
   );
   app.use(mcp.routes());
@@ -189,15 +184,20 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 
 /** Health, metrics and the queue's board, on the admin port. */
 function operatorApp(api: Api): Koa<RequestState> {
-  const { config, log, tracker, lookups, rosters, counting, records, isStopping } = api;
+  const { config, log, tracker, lookups, rosters, counting, records, draining } = api;
   const readiness = async () => {
     const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
     // A process that has been asked to stop is not ready, while it still answers.
-    const ready = index !== undefined && !isStopping();
+    const ready = index !== undefined && !draining.aborted;
     const problem = tracker.problem();
-    return { ready, index: index ?? null, stopping: isStopping(), ...(problem !== undefined && { problem }) };
+    return {
+      ready,
+      index: index ?? null,
+      stopping: draining.aborted,
+      ...(problem !== undefined && { problem }),
+    };
   };
-  const app = adminApp({ config, log, isStopping, readiness, metrics });
+  const app = adminApp({ config, log, stopping: draining, readiness, metrics });
   app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD));
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records);
   return app;
@@ -210,11 +210,11 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   const lines = bufferedLog('api', config.LOG_LEVEL);
   const { log } = lines;
-  let isStopping = false;
   let exitCode = 0;
   let stopped: Promise<void> | undefined;
+  const draining = new AbortController();
   const ending = new AbortController();
-  const api = await connect(config, log, () => isStopping, ending.signal);
+  const api = await connect(config, log, draining.signal, ending.signal);
   const isBehindProxies = config.TRUSTED_PROXIES > 0;
   const server = httpServer(await publicApp(api), { log, isBehindProxies });
   const adminServer = httpServer(operatorApp(api), { log });
@@ -228,8 +228,8 @@ export async function serve(): Promise<void> {
 
   /** `/readyz` fails and requests are still answered, until load balancers have noticed. Then the process stops. */
   async function drain(): Promise<void> {
-    if (isStopping) return;
-    isStopping = true;
+    if (draining.signal.aborted) return;
+    draining.abort();
     log.info({ seconds: config.DRAIN_SECONDS }, 'stopping; still answering');
     await sleep(config.DRAIN_SECONDS * 1000);
     await stop();
@@ -241,7 +241,7 @@ export async function serve(): Promise<void> {
   }
 
   async function stopNow(): Promise<void> {
-    isStopping = true;
+    draining.abort();
     // An export may take longer than the process has.
     ending.abort(new TooBusyError('The process stops.'));
     setTimeout(async () => {

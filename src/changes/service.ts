@@ -263,6 +263,6 @@ export const UNKNOWN_CURSOR =
   'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
 
 /** The detail of a cursor whose changes are gone. */
-export const EXPIRED_CURSOR =
+const EXPIRED_CURSOR =
   'The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, ' +
   'and go on from the cursor in next.';

@@ -1,14 +1,62 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { Stream } from 'node:stream';
 import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
+import type { Outcome } from '../access/usage.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
 import { errorResponse, httpsRequired } from './errors.ts';
-import { heldResponses } from './limits.ts';
-import type { Context, Middleware, RequestState } from './route.ts';
+import { largeResponses } from './limits.ts';
+
+/** What is known of a request while it is answered. */
+export interface RequestState {
+  /** The client's X-Request-Id if it is valid, else a new one. */
+  requestId: string;
+  /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
+  traceparent?: string | undefined;
+  /** The path, for the log. */
+  path: string;
+  /** What is done once the response has ended. An error in it is logged, and ends nothing else. */
+  onClose: (() => void)[];
+  /** When the request arrived, in the milliseconds of `performance.now()`. */
+  arrivedAt: number;
+  /** The id of the active API key that came with it. */
+  keyId?: string;
+  /** The id of the account that holds the key. */
+  account?: string;
+  /** Milliseconds from its arrival until its key was checked. */
+  keyCheckedMs?: number;
+  /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
+  route?: string;
+  /** Whether the response is a file that is in memory once for all. */
+  isFile?: boolean;
+  /** What the body of an error has beside its detail; the one of a 401 is fixed. */
+  errorFacts?: (() => Record<string, unknown>) | undefined;
+  /** How the request ended, if its status code does not say it. */
+  outcome?: Outcome;
+}
+
+export type Context = Koa.ParameterizedContext<RequestState>;
+
+export type Middleware = Koa.Middleware<RequestState>;
+
+/** Does this once the response has ended; at once where the client has left already. */
+export function whenClosed(ctx: Context, work: () => void): void {
+  if (ctx.res.closed) work();
+  else ctx.state.onClose.push(work);
+}
+
+/** Aborts when the client closes the connection before it has its answer, or has closed it already. */
+export function clientGone(ctx: Context): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => gone.abort(createError(400, 'The client is gone.'));
+  if (ctx.req.socket.destroyed) abort();
+  else whenClosed(ctx, abort);
+  return gone.signal;
+}
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
@@ -47,21 +95,17 @@ interface HttpAppOptions {
   readonly log: Logger;
   /** How many proxies in front of it append the client's address to X-Forwarded-For. */
   readonly trustedProxies?: number;
-  /** Whether the process is about to end; then every response closes its connection. */
-  readonly isStopping?: () => boolean;
+  /** Aborted once the process is about to end; then every response closes its connection. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 /**
  * A Koa app without routes. Every response has a request id and the security headers; every error and every path
  * that nothing serves is answered with `{"detail": string}`; every request is one line in the log.
  */
-export function httpApp({
-  log,
-  trustedProxies = 0,
-  isStopping = () => false,
-}: HttpAppOptions): Koa<RequestState> {
+export function httpApp({ log, trustedProxies = 0, stopping }: HttpAppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  const hold = heldResponses(log);
+  const hold = largeResponses(log);
   const noteRefusal = refusalLog(log);
   app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
   // Nothing may run before this: Koa answers what is thrown elsewhere with a plain text.
@@ -74,13 +118,29 @@ export function httpApp({
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
       await next();
       if (ctx.status === 404 && ctx.body === undefined) throw createError(404);
-      hold(ctx);
+      const bytes = bodySize(ctx);
+      if (bytes >= LARGE_BYTES) hold(ctx, ctx.state.isFile === true ? 0 : bytes, bytes);
     } catch (error) {
       answerError(ctx, error, log, noteRefusal);
     }
-    if (isStopping()) ctx.set('connection', 'close');
+    if (stopping?.aborted === true) ctx.set('connection', 'close');
   });
   return app;
+}
+
+/** A smaller response fits into the buffers of its connection; what connections may cost is bounded by their number. */
+const LARGE_BYTES = 64 * 1024;
+
+/** How many bytes of the body are in memory: none of a stream whose length is not known. */
+function bodySize(ctx: Context): number {
+  const body: unknown = ctx.body;
+  const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
+  if (!isWritten && ctx.response.is('json')) {
+    // As Koa would do it a little later.
+    ctx.body = JSON.stringify(body);
+  }
+  const length = Number(ctx.response.get('content-length'));
+  return Number.isNaN(length) ? 0 : length;
 }
 
 function dropLongHeaders(headers: IncomingHttpHeaders): void {
@@ -160,7 +220,8 @@ const MAX_EXAMPLE_CHARACTERS = 300;
 function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
   const { status, detail, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
-  else if (status >= 500) logFailure(ctx, error, log);
+  // 501: the operator has not set up what was asked for.
+  else if (status >= 500 && status !== 501) logFailure(ctx, error, log);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   // Of what would have been sent.
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
+import busboy from 'busboy';
 import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import type { Context } from './app.ts';
 import { ClientError } from './errors.ts';
 import { type Slots, slots } from './limits.ts';
-import type { Context } from './route.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
@@ -128,25 +131,44 @@ const MAX_FIELDS = 20;
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_FIELDS): Promise<FormData> {
-  const mediaType = ctx.request.type.toLowerCase();
-  const isMultipart = mediaType === 'multipart/form-data';
-  if (!isMultipart && mediaType !== 'application/x-www-form-urlencoded') {
+  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase())) {
     throw new ClientError(415, 'Send the form as the page sends it.');
   }
-  const boundary = /;\s*boundary="?([^";\s]+)/i.exec(ctx.request.get('content-type'))?.[1] ?? '';
   const bytes = await bodyBytes(ctx, limit);
-  const separator = isMultipart ? `--${boundary}` : '&';
-  // Counted first, since the parser takes seconds for the fields that fit into a megabyte.
-  if (bytes.toString('latin1').split(separator, maxFields + 2).length > maxFields + 1) {
-    throw new BadRequestError(`A form takes at most ${maxFields} fields.`);
-  }
-  // The parser must find no other boundary than the one by which the fields are counted.
-  const type = isMultipart ? `${mediaType}; boundary=${boundary}` : mediaType;
   try {
-    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
-  } catch {
+    return await readForm(ctx.request.get('content-type'), bytes, maxFields);
+  } catch (error) {
+    if (error instanceof BadRequestError) throw error;
     throw refusedBody(ctx, new BadRequestError('The form can not be read. Go back, and send it again.'));
   }
+}
+
+const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
+
+/** @throws {BadRequestError} for too many fields; what the parser throws for a form that is not well formed */
+async function readForm(contentType: string, bytes: Buffer, maxFields: number): Promise<FormData> {
+  const form = new FormData();
+  const files: Promise<void>[] = [];
+  const parser = busboy({
+    headers: { 'content-type': contentType },
+    defParamCharset: 'utf8',
+    // It says that there are too many parts at the last one that it takes.
+    limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
+  });
+  parser.on('field', (name, value) => form.append(name, value));
+  parser.on('file', (name, file, { filename }) => {
+    const read = buffer(file).then((content) =>
+      form.append(name, new File([new Uint8Array(content)], filename)),
+    );
+    // The parser fails, too.
+    read.catch(() => undefined);
+    files.push(read);
+  });
+  const tooMany = new BadRequestError(`A form takes at most ${maxFields} fields.`);
+  for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
+  await pipeline([bytes], parser);
+  await Promise.all(files);
+  return form;
 }
 
 /**
@@ -159,13 +181,18 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   const mediaType = ctx.request.type.toLowerCase();
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.req.headers;
   if (mediaType === '' && encoding === undefined && length === '0') return undefined;
-  if (mediaType !== 'application/json') throw createError(415);
+  if (mediaType !== 'application/json') throw notJson();
   const text = await textBody(ctx, limit);
   try {
     return JSON.parse(text);
   } catch {
     throw refusedBody(ctx, createError(400));
   }
+}
+
+/** For a body of another media type. */
+export function notJson(): Error {
+  return createError(415);
 }
 
 export function bodyTooLarge({ words }: BodyLimit): ClientError {

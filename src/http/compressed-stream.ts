@@ -2,9 +2,9 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { statusOutcome } from '../access/usage.ts';
 import { responsesCut } from '../telemetry/metrics.ts';
+import type { Context } from './app.ts';
 import { errorResponse } from './errors.ts';
 import { RESPONSE_LIMITS } from './limits.ts';
-import type { Context } from './route.ts';
 
 const CHECK_EVERY_MS = 1000;
 
@@ -48,7 +48,7 @@ export async function sendCompressed(
   const timer = setInterval(() => {
     const waited = waitedMs + Math.max(0, performance.now() - waitingSince);
     if (waited <= freeMs + (socket.bytesWritten - bytesBefore) / minBytesPerMs) return;
-    responsesCut.inc({ reason: 'slow' });
+    responsesCut.inc();
     // What the network has accepted and not delivered is dropped, too.
     socket.resetAndDestroy();
   }, CHECK_EVERY_MS);

@@ -6,7 +6,7 @@ import { AddressCounts } from '../access/rate-limit.ts';
 import { ConfigError } from '../config.ts';
 import { connectionsRefused } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
-import type { RequestState } from './route.ts';
+import type { RequestState } from './app.ts';
 
 /** Clients that send more slowly than this, or stop half-way, are disconnected. */
 const MAX_HEADERS_MS = 5000;

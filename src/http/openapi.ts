@@ -1,41 +1,20 @@
-import { readFile } from 'node:fs/promises';
-import type { z } from 'zod';
-import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiOverride,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import recorded from '../../data/openapi-examples.json' with { type: 'json' };
+import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { dataAge } from '../answers/origin.ts';
 import { type Config, SERVICE_VERSION } from '../config.ts';
-import { type Route, staticFile } from './route.ts';
-
-export type ResponseHeaders = NonNullable<ZodOpenApiResponseObject['headers']>;
-
-export function responseHeader(type: 'string' | 'integer', description: string) {
-  return { description, required: true, schema: { type } } as const;
-}
-
-/** The headers of every response. */
-const HEADERS: ResponseHeaders = {
-  'X-Request-Id': responseHeader(
-    'string',
-    'The id of the request: the one sent, where it is sensible, else a new one',
-  ),
-};
-
-export interface ResponseContent {
-  readonly headers?: ResponseHeaders;
-  readonly example?: unknown;
-  readonly examples?: Record<string, { summary: string; value: unknown }>;
-}
-
-/** A JSON response as the OpenAPI document describes it. */
-export function jsonResponse(
-  description: string,
-  schema: z.ZodType,
-  { headers = {}, ...examples }: ResponseContent = {},
-): ZodOpenApiResponseObject {
-  return {
-    description,
-    headers: { ...HEADERS, ...headers },
-    content: { 'application/json': { schema, ...examples } },
-  };
-}
+import { SearchUnavailableError } from '../storage/errors.ts';
+import { bodyTooLarge, LOOKUP_LIMIT, notJson } from './body.ts';
+import { errorResponse, httpsRequired, invalidKey } from './errors.ts';
+import type { Operation, ResponseEntry, Route } from './guard.ts';
 
 type Limits = Pick<Config, 'REST_REQUESTS_PER_MINUTE' | 'MCP_REQUESTS_PER_MINUTE'>;
 
@@ -50,17 +29,12 @@ function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string 
 }
 
 /**
- * The OpenAPI 3.1 document of these routes, made of the schemas that check requests and shape responses.
- *
- * @param webhooks the messages that the service sends
+ * The OpenAPI document of these routes, made of the schemas that check requests and shape responses. It is 3.0.3, which
+ * the generators of clients read completely (docs/decisions/010).
  */
-export function openApiDocument(
-  routes: readonly Route[],
-  webhooks: ZodOpenApiPathsObject,
-  limits: Limits,
-): object {
-  return createDocument({
-    openapi: '3.1.1',
+export function openApiDocument(routes: readonly Route[], limits: Limits): object {
+  const document: ZodOpenApiObject = {
+    openapi: '3.0.3',
     info: {
       title: 'Ohio License Verification Service',
       version: SERVICE_VERSION,
@@ -70,7 +44,7 @@ export function openApiDocument(
         `detail that says what to do.\n\n**API keys.** ${keyDescription(limits)}\n\n**Assistants** connect to the ` +
         `MCP server at \`/mcp\` without a key (${limits.MCP_REQUESTS_PER_MINUTE.toLocaleString('en-US')} requests a minute ` +
         'from one client address).',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      license: { name: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ key: [] }],
@@ -80,8 +54,8 @@ export function openApiDocument(
       },
     },
     paths: openApiPaths(routes),
-    webhooks,
-  });
+  };
+  return createDocument(document, { override: withoutEngineLimits });
 }
 
 /** The routes' entries in the OpenAPI document, by path and method. */
@@ -90,48 +64,142 @@ function openApiPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
   for (const { method, path, operation } of routes) {
     if (operation === undefined) continue;
     const documented = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operation });
+    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operationEntry(operation) });
   }
   return Object.fromEntries(paths);
 }
 
-/** Of swagger-ui-dist. */
-const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
+/** Integers have the bounds of JavaScript, which say nothing of the field. */
+const withoutEngineLimits: ZodOpenApiOverride = ({ jsonSchema }) => {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+};
 
-/** The page's own script; what it shows comes from `/openapi.json`. */
-const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
+type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Ohio License Verification Service: REST API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<p style="margin: 0; padding: 1rem; background: #1d2a4d; font-family: sans-serif"><a style="color: #fff" href="/developers">Ohio License Verification: for developers</a></p>
-<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document that it shows</a> does not.</p></noscript>
-<div id="docs"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/page.js"></script>
-</html>
-`;
+const examplesOf = z.record(
+  z.string(),
+  z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.unknown().transform((value) => ({ value })),
+    ),
+  ),
+);
 
-/** Everything comes from this origin; Swagger UI sets styles of its own and has its icons in data addresses. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-  "connect-src 'self'; frame-ancestors 'none'";
+/** What the service has answered, by operation, then by `request` or status, then by name. */
+const EXAMPLES = new Map(Object.entries(examplesOf.parse(recorded)));
 
-const CACHED = 'public, max-age=86400';
+/** The bodies that the document shows for a request. */
+export function exampleRequests(id: string): Examples {
+  return EXAMPLES.get(id)?.request ?? {};
+}
 
-/** The OpenAPI document and a page that shows it, from files of this machine alone. */
-export function docsRoutes(document: object): Promise<Route[]> {
-  return Promise.all([
-    staticFile('/openapi.json', JSON.stringify(document)),
-    staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
-    staticFile('/docs/page.js', SCRIPT),
-    ...FILES.map(async (name) => {
-      const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-      return staticFile(`/docs/${name}`, content, { 'cache-control': CACHED });
+const detail = z
+  .object({
+    detail: z.string(),
+    data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
+  })
+  .meta({ id: 'Detail', description: 'What is wrong and what to do' });
+
+function operationEntry(operation: Operation): ZodOpenApiOperationObject {
+  const { id, tag, summary, description, input, isDeprecated, isOpen, callbacks } = operation;
+  const { shownBody = input.body, responses, headers = {} } = operation;
+  const examples = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
+  const errors = isOpen === true ? {} : errorsOf(operation, shownBody !== undefined);
+  const always = mapValues(headers, ([, says]) => ['string', says] as const);
+  const own = mapValues(responses, (entry) => ({ ...entry, headers: { ...always, ...entry.headers } }));
+  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...own });
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(isDeprecated && { deprecated: true }),
+    ...(isOpen && { security: [] }),
+    requestParams: {
+      ...(input.params && { path: input.params }),
+      ...(input.query && { query: input.query }),
+    },
+    ...(shownBody !== undefined && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: shownBody, examples: exampleRequests(id) } },
+      },
     }),
-  ]);
+    responses: Object.fromEntries(
+      all.map(([status, entry]) => [status, responseOf(status, entry, examples.get(status), !isOpen)]),
+    ),
+    ...(callbacks !== undefined && { callbacks }),
+  };
+}
+
+function mapValues<Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}
+
+/** The errors that follow from what an operation reads, and those of every operation. */
+function errorsOf({ input, limit = LOOKUP_LIMIT }: Operation, hasBody: boolean) {
+  return {
+    ...(Object.keys(input).length > 0 && {
+      400: { when: 'The request can not be understood; detail says why' },
+    }),
+    401: { when: 'No active key came with the request', error: invalidKey() },
+    403: { when: 'The request came by plain http', error: httpsRequired() },
+    ...(hasBody && {
+      413: { when: 'The body is too large', error: bodyTooLarge(limit) },
+      415: { when: 'The body is not JSON, or has another Content-Encoding', error: notJson() },
+    }),
+    429: { when: 'Too fast', error: new TooManyRequestsError(7), headers: RETRY_AFTER },
+    500: { when: 'A fault of the service', error: new Error() },
+    503: {
+      when: 'Nothing is published yet, or lookups are not available now',
+      error: new SearchUnavailableError(),
+      headers: RETRY_AFTER,
+    },
+  };
+}
+
+type Headers = NonNullable<ResponseEntry['headers']>;
+
+const RETRY_AFTER: Headers = { 'Retry-After': ['integer', 'Seconds after which another try makes sense'] };
+
+const REQUEST_ID: Headers = {
+  'X-Request-Id': ['string', 'The id of the request: the one sent, where it is sensible, else a new one'],
+};
+
+const LIMIT_HEADERS: Headers = {
+  'X-RateLimit-Limit': ['integer', 'Requests that this address may make in a minute'],
+  'X-RateLimit-Remaining': ['integer', 'How many of them are left'],
+  'X-RateLimit-Reset': ['integer', 'When the count starts again, in Unix seconds'],
+};
+
+function responseOf(
+  status: string,
+  {
+    when,
+    body = status < '400' ? undefined : detail,
+    headers,
+    alternatives = {},
+    error,
+  }: ResponseEntry & { error?: Error },
+  shown: Examples | undefined,
+  isLimited: boolean,
+): ZodOpenApiResponseObject {
+  const all = Object.entries({ ...REQUEST_ID, ...(isLimited && LIMIT_HEADERS), ...headers });
+  const examples = shown ?? (error && { example: { value: { detail: errorResponse(error).detail } } }) ?? {};
+  const others = Object.entries(alternatives).map(([type, schema]) => [type, { schema }] as const);
+  return {
+    description: when,
+    headers: Object.fromEntries(
+      all.map(([name, [type, description]]) => [name, { description, required: true, schema: { type } }]),
+    ),
+    ...(body !== undefined && {
+      content: { 'application/json': { schema: body, examples }, ...Object.fromEntries(others) },
+    }),
+  };
 }

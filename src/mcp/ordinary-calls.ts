@@ -13,7 +13,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Context, clientGone } from '../http/route.ts';
+import { type Context, clientGone } from '../http/app.ts';
 import { type CallTool, SERVER } from './tools.ts';
 
 /** The revision of the protocol that needs no session. The SDK serves one. */

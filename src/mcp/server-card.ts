@@ -5,7 +5,7 @@ import createError from 'http-errors';
 import compose from 'koa-compose';
 import serverJson from '../../server.json' with { type: 'json' };
 import type { Config } from '../config.ts';
-import type { Middleware } from '../http/route.ts';
+import type { Middleware } from '../http/app.ts';
 import { MCP_PATH } from './endpoint.ts';
 import { REVISION } from './ordinary-calls.ts';
 import { SERVER } from './tools.ts';

@@ -1,34 +1,26 @@
-import createError from 'http-errors';
 import { z } from 'zod';
 import { boardActivity } from '../changes/board-activity.ts';
-import type { Route } from '../http/route.ts';
-import { checked } from '../licenses/bad-request.ts';
+import { endpoint, type Route } from '../http/guard.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
-import {
-  board,
-  boardName,
-  COMMON_ERRORS,
-  errorEntry,
-  REST_PATH,
-  responseEntry,
-  unknownBoard,
-} from './operation.ts';
+import { board, REST_PATH } from './fields.ts';
 
-const boardDetails = z.object({
-  code: z.string().describe('The short code of the board'),
-  license_types: z.array(z.string()).describe('Names of the license types that it issues'),
-});
+const boardDetails = z
+  .object({
+    code: z.string().describe('The short code of the board'),
+    license_types: z.array(z.string()).describe('Names of the license types that it issues'),
+  })
+  .meta({ id: 'BoardDetails' });
 
-const boardsBody = z.object({
-  boards: z.array(z.string()).describe('The names of the 24 boards'),
-  board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
-  board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
-});
+const boardsBody = z
+  .object({
+    boards: z.array(z.string()).describe('The names of the 24 boards'),
+    board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
+    board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
+  })
+  .meta({ id: 'BoardList' });
 
-const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
-
-const EXAMPLE = { code: 'NUR', license_types: ['Registered Nurse (RN)'] };
+const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape }).meta({ id: 'BoardTypes' });
 
 type LiveTypes = Pick<Awaited<ReturnType<Lookups['livePublication']>>, 'licenseTypes'>;
 
@@ -36,66 +28,42 @@ function detailsOf({ name, code }: Board, { licenseTypes }: LiveTypes): z.output
   return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
 }
 
-/** GET /lookup/boards (BOARDS-04). */
-export function boardsRoute(lookups: Lookups): Route {
-  return {
-    method: 'GET',
-    path: `${REST_PATH}/lookup/boards`,
-    operation: {
-      operationId: 'boards',
-      tags: ['Boards'],
+/** GET /lookup/boards (BOARDS-04) and GET /lookup/boards/{board}/types (BOARDS-06). */
+export function boardRoutes(lookups: Lookups): Route[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${REST_PATH}/lookup/boards`,
+      id: 'boards',
+      tag: 'Boards',
       summary: 'The 24 boards and their license types',
-      responses: {
-        '200': responseEntry('The boards', boardsBody.meta({ id: 'Boards' }), {
-          example: {
-            boards: ['Nursing Board'],
-            board_details: { 'Nursing Board': EXAMPLE },
-            board_activity: {
-              'Nursing Board': { last_changed: '2026-11-20', usual_changes_per_day: 812.35 },
-            },
-          },
-        }),
-        ...COMMON_ERRORS,
+      input: {},
+      responses: { 200: { when: 'The boards', body: boardsBody } },
+      handle: async () => {
+        const live = await lookups.livePublication();
+        return {
+          boards: BOARDS.map(({ name }) => name),
+          board_details: Object.fromEntries(BOARDS.map((board) => [board.name, detailsOf(board, live)])),
+          board_activity: Object.fromEntries(live.activity),
+        } satisfies z.output<typeof boardsBody>;
       },
-    },
-    handle: async (ctx) => {
-      const live = await lookups.livePublication();
-      ctx.body = {
-        boards: BOARDS.map(({ name }) => name),
-        board_details: Object.fromEntries(BOARDS.map((board) => [board.name, detailsOf(board, live)])),
-        board_activity: Object.fromEntries(live.activity),
-      } satisfies z.output<typeof boardsBody>;
-    },
-  };
-}
-
-/** GET /lookup/boards/{board}/types (BOARDS-06). */
-export function boardTypesRoute(lookups: Lookups): Route {
-  return {
-    method: 'GET',
-    path: `${REST_PATH}/lookup/boards/:board/types`,
-    operation: {
-      operationId: 'boardTypes',
-      tags: ['Boards'],
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${REST_PATH}/lookup/boards/:board/types`,
+      id: 'boardTypes',
+      tag: 'Boards',
       summary: 'The license types of one board',
-      requestParams: {
-        path: z.object({
-          board: boardName.meta({ description: 'The name of the board, percent-encoded' }),
-        }),
-      },
+      input: { params: z.object({ board }) },
       responses: {
-        '200': responseEntry('The types', boardTypesBody.meta({ id: 'BoardTypes' }), {
-          example: { board: 'Nursing Board', ...EXAMPLE },
-        }),
-        '400': errorEntry('A board that is not one of the 24', unknownBoard('Nursing')),
-        ...COMMON_ERRORS,
-        '404': errorEntry('An address that is none', createError(404)),
+        200: { when: 'The types', body: boardTypesBody },
+        404: { when: 'An address that is none' },
       },
-    },
-    handle: async (ctx) => {
-      const asked = checked(board, ctx.params.board);
-      const details = detailsOf(asked, await lookups.livePublication());
-      ctx.body = { board: asked.name, ...details } satisfies z.output<typeof boardTypesBody>;
-    },
-  };
+      handle: async (_ctx, { params: { board } }) =>
+        ({
+          board: board.name,
+          ...detailsOf(board, await lookups.livePublication()),
+        }) satisfies z.output<typeof boardTypesBody>,
+    }),
+  ];
 }

@@ -1,38 +1,25 @@
 import { z } from 'zod';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
-import { missFacts, responseRecord, toResponseRecord } from '../answers/view.ts';
+import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
 import {
   CHANGE_CAUSES,
   CHANGE_KINDS,
+  fieldChange,
   type HistoryChange,
-  type StoredChange,
   storedChange,
 } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
-import {
-  type Changes,
-  CursorExpiredError,
-  EXPIRED_CURSOR,
-  type FeedPage,
-  UNKNOWN_CURSOR,
-} from '../changes/service.ts';
-import type { Route } from '../http/route.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
-import { numberKey, visibleText } from '../licenses/fold.ts';
+import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
+import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { visibleText } from '../licenses/fold.ts';
 import type { Miss } from '../licenses/lookup.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
-import {
-  accountOf,
-  board,
-  COMMON_ERRORS,
-  errorEntry,
-  queryOf,
-  REST_PATH,
-  responseEntry,
-  wholeNumber,
-} from './operation.ts';
-import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER } from './verify-response.ts';
+import { board, fromText, REST_PATH, whole } from './fields.ts';
+import { licenseBody } from './lookup.ts';
+
+// Generators of clients need a name for the values of a map.
+fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
 /** A change as responses have it. */
 export const changeBody = storedChange.omit({
@@ -45,15 +32,17 @@ export const changeBody = storedChange.omit({
   last_in_dataset: true,
 });
 
-const historyChangeBody = changeBody.extend({
-  withdrawn: z
-    .literal(true)
-    .optional()
-    .describe(
-      'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
-        'license’s history, unless a change without this mark says the same',
-    ),
-});
+const historyChangeBody = changeBody
+  .extend({
+    withdrawn: z
+      .literal(true)
+      .optional()
+      .describe(
+        'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
+          'license’s history, unless a change without this mark says the same',
+      ),
+  })
+  .meta({ id: 'HistoryChange' });
 
 function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
   const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
@@ -64,31 +53,11 @@ function changeResponse(change: HistoryChange): z.output<typeof historyChangeBod
   };
 }
 
-/** A renewal, as the examples of responses have it. */
-const CHANGE_EXAMPLE: StoredChange = {
-  feed: '0f3a9c2be871',
-  epoch: 20,
-  position: 335_544_321,
-  at: `${EXAMPLE_DATE}T09:12:44.120Z`,
-  publication: 'p-20',
-  date: EXAMPLE_DATE,
-  kind: 'changed',
-  cause: 'data',
-  license: `NUR/${EXAMPLE.license_number}`,
-  board: EXAMPLE.board,
-  license_number: EXAMPLE.license_number,
-  number: numberKey(EXAMPLE.license_number),
-  full_name: EXAMPLE.full_name,
-  fields: { expiry_date: { before: '2025-10-31', after: EXAMPLE.expiry_date } },
-};
-
 /** The most changes in a response, and how many there are without `limit`. */
 export const MAX_CHANGES = 1000;
 export const DEFAULT_CHANGES = 100;
 
 const MAX_CURSOR_LENGTH = 100;
-
-const LIMIT_ERROR = `limit must be a whole number from 1 to ${MAX_CHANGES}.`;
 
 const changesQuery = z.object({
   since: z
@@ -101,82 +70,63 @@ const changesQuery = z.object({
   board: board.optional(),
   kind: z.enum(CHANGE_KINDS, `kind must be one of ${CHANGE_KINDS.join(', ')}.`).optional(),
   cause: z.enum(CHANGE_CAUSES, `cause must be one of ${CHANGE_CAUSES.join(', ')}.`).optional(),
-  limit: z.preprocess(
-    wholeNumber,
-    z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_CHANGES, LIMIT_ERROR).default(DEFAULT_CHANGES),
-  ),
+  limit: fromText(whole('limit', 1, MAX_CHANGES).default(DEFAULT_CHANGES)),
   watched: z
     .enum(['true', 'false'], 'watched must be true or false.')
     .default('false')
     .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 
-const changesResponse = z.object({
-  changes: z.array(
-    changeBody.extend({
-      cursor: z.string().describe('The place of this change in the feed'),
-      reference: z
-        .string()
-        .nullable()
-        .optional()
-        .describe('With watched=true: what your subscription calls the license'),
-    }),
-  ),
-  next: z.string().describe('The cursor to send as since in the next request'),
-  more: z.boolean().describe('Whether there are more changes already'),
-});
+const feedChange = changeBody
+  .extend({
+    cursor: z.string().describe('The place of this change in the feed'),
+    reference: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('With watched=true: what your subscription calls the license'),
+  })
+  .meta({ id: 'Change' });
+
+const changesResponse = z
+  .object({
+    changes: z.array(feedChange),
+    next: z.string().describe('The cursor to send as since in the next request'),
+    more: z.boolean().describe('Whether there are more changes already'),
+  })
+  .meta({ id: 'ChangePage' });
 
 /** GET /changes: the feed of changes. */
 export function changesRoute(changes: Changes): Route {
-  return {
+  return endpoint({
     method: 'GET',
     path: `${REST_PATH}/changes`,
-    operation: {
-      operationId: 'changes',
-      tags: ['Changes'],
-      summary: 'What changed',
-      description:
-        'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
-        'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
-        'watched=true, a page may have fewer changes than limit, even none, while more is true.',
-      requestParams: { query: changesQuery },
-      responses: {
-        '200': responseEntry('The changes', changesResponse.meta({ id: 'Changes' }), {
-          example: changesAnswer({
-            changes: [CHANGE_EXAMPLE],
-            next: cursorText(CHANGE_EXAMPLE),
-            more: false,
-          }),
-        }),
-        '400': errorEntry(
-          'A cursor that was never given out, or a bad filter',
-          new BadRequestError(UNKNOWN_CURSOR),
-        ),
-        ...COMMON_ERRORS,
-        '410': errorEntry(
-          'A cursor whose changes are no longer kept',
-          new CursorExpiredError(EXPIRED_CURSOR),
-        ),
-      },
+    id: 'changes',
+    tag: 'Changes',
+    summary: 'What changed',
+    description:
+      'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
+      'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
+      'watched=true, a page may have fewer changes than limit, even none, while more is true.',
+    input: { query: changesQuery },
+    responses: {
+      200: { when: 'The changes', body: changesResponse },
+      410: { when: 'A cursor whose changes are no longer kept' },
     },
-    handle: async (ctx) => {
-      const { since = '', limit, watched, ...filters } = queryOf(ctx, changesQuery);
+    handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
       const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      ctx.body = changesAnswer(await changes.page({ since, limit, filters, watchedBy }));
+      const { next, more, ...page } = await changes.page({ since, limit, filters, watchedBy });
+      return {
+        changes: page.changes.map(({ reference, ...change }) => ({
+          cursor: cursorText(change),
+          ...(reference !== undefined && { reference }),
+          ...changeResponse(change),
+        })),
+        next,
+        more,
+      } satisfies z.output<typeof changesResponse>;
     },
-  };
-}
-
-function changesAnswer({ changes, next, more }: FeedPage): z.output<typeof changesResponse> {
-  return {
-    changes: changes.map(({ reference, ...change }) => ({
-      cursor: cursorText(change),
-      ...(reference !== undefined && { reference }),
-      ...changeResponse(change),
-    })),
-    next,
-    more,
-  };
+  });
 }
 
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
@@ -199,20 +149,19 @@ const coverage = {
     .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
 };
 
-const historyResponse = z.object({
-  board: z.string(),
-  license_number: z.string(),
-  ...coverage,
-  record: responseRecord.nullable().describe('The license as it is now; null once it was removed'),
-  changes: z.array(historyChangeBody).describe('The newest first'),
-});
+const historyResponse = z
+  .object({
+    board: z.string(),
+    license_number: z.string(),
+    ...coverage,
+    record: licenseBody.nullable().describe('The license as it is now; null once it was removed'),
+    changes: z.array(historyChangeBody).describe('The newest first'),
+  })
+  .meta({ id: 'LicenseHistory' });
 
-const neverSeenBody = z.object({
-  detail: z.string(),
-  reason: missFacts.shape.reason,
-  ...dataAge,
-  ...coverage,
-});
+const neverSeenBody = z
+  .object({ detail: z.string(), reason: missFacts.shape.reason, ...dataAge, ...coverage })
+  .meta({ id: 'NeverSeen' });
 
 /** The body for a number of which neither a license nor a change is known. */
 function neverSeen(
@@ -233,46 +182,26 @@ function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
 
 /** GET /history: what changed in one license. */
 export function historyRoute(changes: Changes, lookups: Lookups): Route {
-  return {
+  return endpoint({
     method: 'GET',
     path: `${REST_PATH}/history`,
-    operation: {
-      operationId: 'history',
-      tags: ['Changes'],
-      summary: 'What changed in one license',
-      requestParams: { query: historyQuery },
-      responses: {
-        '200': responseEntry('The license and its changes', historyResponse.meta({ id: 'History' }), {
-          example: {
-            board: EXAMPLE.board,
-            license_number: EXAMPLE.license_number,
-            coverage_start: '2025-01-02',
-            record: toResponseRecord(EXAMPLE, EXAMPLE_ORIGIN),
-            changes: [changeResponse(CHANGE_EXAMPLE)],
-          },
-        }),
-        '400': errorEntry(
-          'A board that is not one of the 24, or no number',
-          new BadRequestError(NUMBER_NEEDED),
-        ),
-        ...COMMON_ERRORS,
-        '404': responseEntry('A number that was never seen', neverSeenBody, {
-          example: neverSeen(MISSED_NUMBER, { ...EXAMPLE_ORIGIN, since: '2025-01-02', gaps: [] }),
-        }),
-      },
+    id: 'history',
+    tag: 'Changes',
+    summary: 'What changed in one license',
+    input: { query: historyQuery },
+    responses: {
+      200: { when: 'The license and its changes', body: historyResponse },
+      404: { when: 'A number that was never seen', body: neverSeenBody },
     },
-    handle: async (ctx) => {
-      const { board, license_number: number } = queryOf(ctx, historyQuery);
-      const asked = { board, number };
-      const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
+    handle: async (ctx, { query: { board, license_number: number } }) => {
+      const history = await licenseHistory({ lookups, changes }, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
       ctx.state.outcome = outcome.outcome;
       if (licenseNumber === undefined && outcome.outcome === 'none') {
         ctx.status = 404;
-        ctx.body = neverSeen(outcome, history);
-        return;
+        return neverSeen(outcome, history);
       }
-      ctx.body = {
+      return {
         board: board.name,
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
@@ -280,5 +209,5 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;
     },
-  };
+  });
 }

@@ -1,37 +1,19 @@
-import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
+import { type Context, clientGone } from '../http/app.ts';
 import { sendCompressed } from '../http/compressed-stream.ts';
+import { accountOf, endpoint, type Route } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
-import { responseHeader } from '../http/openapi.ts';
-import { type Context, clientGone, type Route } from '../http/route.ts';
-import { licenseRecord } from '../licenses/license.ts';
-import { type ExportOrigin, exportEnd, type LicenseExports } from '../lookup/export.ts';
-import { accountOf, COMMON_ERRORS, REST_PATH, responseEntry } from './operation.ts';
-import { EXAMPLE } from './verify-response.ts';
-
-const NDJSON = 'application/x-ndjson';
+import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
+import { REST_PATH } from './fields.ts';
 
 /** How many exports are sent at the same time by a process, and to an account. */
 export const MAX_EXPORTS = 4;
 export const MAX_EXPORTS_OF_ACCOUNT = 1;
 
-const HEADERS = {
-  'Content-Encoding': responseHeader('string', 'Always gzip, whatever the request accepts'),
-  'Content-Disposition': responseHeader('string', 'A name for the file, with the date of the dataset'),
-  'X-Record-Count': responseHeader('integer', 'How many records the whole export has; one more line ends it'),
-  'X-Feed-Cursor': responseHeader('string', 'The first since with which to ask for the changes after it'),
-  'X-Publication': responseHeader('string', 'The publication that all lines are from'),
-  ETag: responseHeader(
-    'string',
-    'The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count.',
-  ),
-  'X-Last-Scraped': responseHeader('string', 'The run date of its dataset, YYYY-MM-DDT00:00:00'),
-};
-
 function setHeaders(ctx: Context, { records, cursor, publication, date }: ExportOrigin): void {
-  ctx.type = NDJSON;
+  ctx.type = 'application/x-ndjson';
   ctx.set({
     'content-encoding': 'gzip',
     'content-disposition': `attachment; filename="ohio-licenses-${date}.ndjson.gz"`,
@@ -61,33 +43,35 @@ export interface ExportAccess {
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
   const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
-  return {
+  return endpoint({
     method: 'GET',
     path: `${REST_PATH}/export`,
-    operation: {
-      operationId: 'export',
-      tags: ['Changes'],
-      summary: 'Every license',
-      description:
-        'Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is ' +
-        'kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. The last ' +
-        'line has no record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, ' +
-        '"sha256": "…"}. A response without it is broken: ask for another. An account has one in progress at a time, ' +
-        'and so many a day; one that breaks off does not count.',
-      responses: {
-        '200': {
-          ...responseEntry('A record in each line', licenseRecord, { headers: HEADERS }),
-          content: {
-            [NDJSON]: {
-              schema: z.union([
-                licenseRecord.meta({ id: 'ExportedRecord', description: 'A line of an export' }),
-                exportEnd.meta({ id: 'ExportEnd', description: 'The last line of an export' }),
-              ]),
-              example: EXAMPLE,
-            },
-          },
+    id: 'export',
+    tag: 'Changes',
+    summary: 'Every license',
+    description:
+      'Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the ' +
+      'beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields of a ' +
+      'LicenseRecord from license_number to extra_data, of which changes speak. The last line has no ' +
+      'record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": ' +
+      '"…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many ' +
+      'a day; one that breaks off does not count.',
+    input: {},
+    responses: {
+      200: {
+        when: 'A record in each line',
+        headers: {
+          'Content-Encoding': ['string', 'Always gzip, whatever the request accepts'],
+          'Content-Disposition': ['string', 'A name for the file, with the date of the dataset'],
+          'X-Record-Count': ['integer', 'How many records the whole export has; one more line ends it'],
+          'X-Feed-Cursor': ['string', 'The first since with which to ask for the changes after it'],
+          'X-Publication': ['string', 'The publication that all lines are from'],
+          ETag: [
+            'string',
+            'The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count.',
+          ],
+          'X-Last-Scraped': ['string', 'The run date of its dataset, YYYY-MM-DDT00:00:00'],
         },
-        ...COMMON_ERRORS,
       },
     },
     handle: async (ctx) => {
@@ -115,5 +99,5 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
         }
       });
     },
-  };
+  });
 }

@@ -3,10 +3,7 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { toResponseRecord } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
-import { jsonBody } from '../http/body.ts';
-import { ClientError } from '../http/errors.ts';
-import type { Route } from '../http/route.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { accountOf, endpoint, type Route } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
@@ -20,24 +17,8 @@ import {
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { historyQuery } from './changes.ts';
-import {
-  absentIfBlank,
-  accountOf,
-  boardName,
-  COMMON_ERRORS,
-  errorEntry,
-  REST_PATH,
-  responseEntry,
-} from './operation.ts';
-import {
-  EXAMPLE,
-  EXAMPLE_DATE,
-  EXAMPLE_ORIGIN,
-  licenseBody,
-  NUMBER_NOT_FOUND_EXAMPLES,
-  numberNotFoundBody,
-  verifyResponse,
-} from './verify-response.ts';
+import { REST_PATH } from './fields.ts';
+import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 
 const NOTE_WORDS = `takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
 
@@ -53,20 +34,15 @@ function note(field: 'checked_by' | 'reference') {
     .refine((text) => text === undefined || recordNote.safeParse(text).success, words);
 }
 
-const savingBody = z.object(
-  {
-    ...historyQuery.shape,
-    board: z.preprocess(absentIfBlank, historyQuery.shape.board),
-    checked_by: note('checked_by'),
-    reference: note('reference'),
-  },
-  REQUEST_WORDS.rest.notAnObject,
-);
-
-const documentedBody = savingBody.extend({ board: boardName }).meta({
-  id: 'SavingRequest',
-  description: 'The license to check; the record also shows who checked it and a reference',
-});
+const savingBody = z
+  .object(
+    { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') },
+    REQUEST_WORDS.rest.notAnObject,
+  )
+  .meta({
+    id: 'SavingRequest',
+    description: 'The license to check; the record also shows who checked it and a reference',
+  });
 
 const savedBody = z
   .object({
@@ -79,15 +55,6 @@ const savedBody = z
     record: licenseBody.describe('The license as it was saved'),
   })
   .meta({ id: 'SavedRecord' });
-
-const EXAMPLE_SAVED: z.output<typeof savedBody> = {
-  code: '7Q2M-XK4T-0B9D-HW3R',
-  url: 'https://licenses.example.gov/records/7Q2M-XK4T-0B9D-HW3R',
-  saved_at: `${EXAMPLE_DATE}T14:02:11.480Z`,
-  kept_until: daysBefore(EXAMPLE_DATE, -SAVED_RECORD_DAYS),
-  reference: 'A-17',
-  record: toResponseRecord(EXAMPLE, EXAMPLE_ORIGIN),
-};
 
 const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; detail: string }>> = {
   day: { status: 503, detail: 'So many records were saved in the last 24 hours that no more are taken now.' },
@@ -110,40 +77,21 @@ interface SavingServices {
  * @param perDay how many an account may save within a day
  */
 export function recordsRoute(services: SavingServices, perDay: RateLimit): Route {
-  return {
+  return endpoint({
     method: 'POST',
     path: `${REST_PATH}/records`,
-    operation: {
-      operationId: 'saveRecord',
-      tags: ['Lookups'],
-      summary: 'Save a record of a check',
-      description:
-        `Looks a license up by its number and saves what its page on the website shows. The record is kept for ` +
-        `${SAVED_RECORD_DAYS} days; whoever has its code can read it. Each call saves another record.`,
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': {
-            schema: documentedBody,
-            example: { board: EXAMPLE.board, license_number: EXAMPLE.license_number, reference: 'A-17' },
-          },
-        },
-      },
-      responses: {
-        '201': responseEntry('The record was saved', savedBody, { example: EXAMPLE_SAVED }),
-        '400': errorEntry(
-          'A board that is not one of the 24, no number, or a note that can not be shown',
-          new BadRequestError(`reference ${NOTE_WORDS}`),
-        ),
-        ...COMMON_ERRORS,
-        '404': responseEntry('No license for the number at the board', numberNotFoundBody, {
-          examples: NUMBER_NOT_FOUND_EXAMPLES,
-        }),
-        '413': errorEntry('A license that is too large', new ClientError(413, REFUSED.size.detail)),
-      },
+    id: 'saveRecord',
+    tag: 'Lookups',
+    summary: 'Save a record of a check',
+    description:
+      `Looks a license up by its number and saves what its page on the website shows. The record is kept for ` +
+      `${SAVED_RECORD_DAYS} days; whoever has its code can read it. Each call saves another record.`,
+    input: { body: savingBody },
+    responses: {
+      201: { when: 'The record was saved', body: savedBody },
+      404: { when: 'No license for the number at the board', body: numberNotFoundBody },
     },
-    handle: async (ctx) => {
-      const { board, license_number: number, ...said } = checked(savingBody, await jsonBody(ctx));
+    handle: async (ctx, { body: { board, license_number: number, ...notes } }) => {
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
       const now = new Date();
@@ -151,17 +99,16 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
       if (record === undefined) {
         const { status, body } = verifyResponse(outcome, view);
         ctx.status = status;
-        ctx.body = body;
-        return;
+        return body;
       }
-      const shown = recordOfLicense({ ...view, record }, view.today, said);
+      const shown = recordOfLicense({ ...view, record }, view.today, notes);
       const [account, saves] = [accountOf(ctx), savesOf(shown)];
       await perDay.spend(account, saves);
       try {
         const code = writtenRecordCode(await services.records.save(shown, now));
         const { checked_by, reference } = shown;
         ctx.status = 201;
-        ctx.body = {
+        return {
           code,
           url: publicUrl && `${publicUrl}/records/${code}`,
           saved_at: now.toISOString(),
@@ -176,8 +123,8 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
         ctx.state.outcome = 'limited';
         if (status === 503) ctx.set('retry-after', RETRY_AFTER_SECONDS);
         ctx.status = status;
-        ctx.body = { detail };
+        return { detail };
       }
     },
-  };
+  });
 }

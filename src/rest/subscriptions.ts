@@ -1,54 +1,140 @@
-import createError from 'http-errors';
 import { z } from 'zod';
+import { type Origin, originBody, originFields } from '../answers/origin.ts';
+import { toResponseRecord } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { bodyTooLarge, jsonBody, LOOKUP_LIMIT, listLimit } from '../http/body.ts';
+import { type Context, clientGone } from '../http/app.ts';
+import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { type RosterCost, spendForItems, tooManyItems } from '../http/limits.ts';
-import { type Context, clientGone, type Route } from '../http/route.ts';
+import { accountOf, endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
+import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import { type LookupOutcome, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { type Subscriptions, TooManySubscriptionsError } from '../subscriptions/service.ts';
+import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import {
-  absentIfBlank,
-  accountOf,
-  board,
-  boardName,
-  COMMON_ERRORS,
-  errorEntry,
-  queryOf,
-  REST_PATH,
-  responseEntry,
-  unknownBoard,
-  wholeNumber,
-} from './operation.ts';
-import {
-  BATCH_EXAMPLE,
-  batchAnswer,
-  batchAnswerBody,
-  batchAnswerExample,
-  CREATED_EXAMPLE,
-  createdAnswer,
-  createdBody,
-  DUPLICATE_EXAMPLE,
-  duplicateAnswer,
-  duplicateBody,
-  LIST_EXAMPLE,
-  limitBody,
-  listAnswerBody,
-  listed,
-  listHead,
-  type NowWatched,
-  REQUEST_EXAMPLE,
-} from './subscription-response.ts';
-import { NUMBER_NOT_FOUND_EXAMPLES, numberNotFoundBody, verifyResponse } from './verify-response.ts';
+import { absentIfBlank, board, boardName, feedCursor, fromText, REST_PATH, whole } from './fields.ts';
+import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
+import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 
 const PATH = `${REST_PATH}/subscriptions`;
-const TAGS = ['Subscriptions'];
+const TAG = 'Subscriptions';
+
+const subscriptionId = z.string().describe('The id of the subscription');
+
+const subscriptionBody = z.object({
+  subscription_id: subscriptionId,
+  board: z.string(),
+  license_number: z.string().describe('As the board writes it, or wrote it last'),
+  reference: z.string().nullable(),
+  created_at: z.string().describe('ISO 8601'),
+});
+
+const createdBody = subscriptionBody.extend({ record: licenseBody }).meta({ id: 'Subscription' });
+
+const duplicateBody = z
+  .object({ detail: z.string(), subscription_id: subscriptionId })
+  .meta({ id: 'DuplicateSubscription' });
+
+const limitBody = z
+  .object({ detail: z.string(), reason: z.literal('limit').optional() })
+  .meta({ id: 'SubscriptionLimit' });
+
+function bodyOf({
+  id,
+  board,
+  license_number,
+  reference,
+  created_at,
+}: Subscription): z.output<typeof subscriptionBody> {
+  return { subscription_id: id, board, license_number, reference, created_at };
+}
+
+function duplicateAnswer(id = ''): z.output<typeof duplicateBody> {
+  return { detail: 'Your account watches this license already.', subscription_id: id };
+}
+
+const watchedBody = z
+  .object({
+    ...resultBase,
+    outcome: z
+      .enum(['created', 'exists'])
+      .describe('exists: your account watches the license already, or an earlier item names it'),
+    subscription_id: subscriptionId,
+    board: z.string(),
+    license_number: z.string().describe('As the board writes it'),
+  })
+  .meta({ id: 'WatchedItem' });
+
+const batchResult = z.discriminatedUnion('outcome', [watchedBody, notFoundResult, invalidResult]);
+
+const batchAnswerBody = z
+  .object({
+    count: z.int().min(1).max(MAX_ITEMS),
+    summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
+    ...originFields,
+    results: z.array(batchResult).describe('In the order of the items'),
+  })
+  .meta({ id: 'SubscriptionBatchAnswer' });
+
+/** A license that is watched now, and whether it was before. */
+interface NowWatched extends WatchResult {
+  readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
+}
+
+/** @param watched by the index of the item */
+function batchAnswer(
+  results: readonly RosterResult[],
+  watched: ReadonlyMap<number, NowWatched>,
+  origin: Origin,
+) {
+  const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
+  const bodies = results.map((result) => {
+    const { index, reference } = result;
+    const now = watched.get(index);
+    const body = now === undefined ? resultBody(result) : { index, reference, ...watchedResult(now) };
+    if (body.outcome === 'found' || body.outcome === 'ambiguous')
+      throw new Error('A license that was found is not watched.');
+    summary[body.outcome] += 1;
+    return body;
+  });
+  return { count: bodies.length, summary, ...originBody(origin), results: bodies };
+}
+
+function watchedResult({ id, created, record: { board, license_number } }: NowWatched) {
+  const outcome = created === undefined ? ('exists' as const) : ('created' as const);
+  return { outcome, subscription_id: id, board, license_number };
+}
+
+const listedBody = subscriptionBody
+  .extend({
+    in_dataset: z.boolean().describe('Whether the dataset has the license'),
+    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+  })
+  .meta({ id: 'ListedSubscription' });
+
+const listAnswerBody = z
+  .object({
+    ...originFields,
+    feed_cursor: feedCursor,
+    next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
+    subscriptions: z.array(listedBody),
+  })
+  .meta({ id: 'SubscriptionPage' });
+
+/** A subscription as lists have it. @param result of the lookup of its number */
+function listed(
+  subscription: Subscription,
+  { view }: Pick<RosterResult, 'view'>,
+): z.output<typeof listedBody> {
+  // Not another license whose number is written like it.
+  const isIt = ({ board, license_number: number }: LicenseRecord) =>
+    licenseId(board, number) === subscription.license;
+  const record = view.outcome === 'found' && isIt(view.record) ? view.record : null;
+  return { ...bodyOf(subscription), in_dataset: record !== null, record };
+}
 
 const NUMBER_NEEDED = 'license_number is needed: the number of the license to watch.';
 const WORDS = { ...REQUEST_WORDS.rest, noName: NUMBER_NEEDED };
@@ -86,134 +172,77 @@ async function whileLive<Answer extends { readonly publication: string }>(
 }
 
 /** Answers 403 where the account would watch more licenses than it may. */
-async function withinLimit(ctx: Context, work: () => Promise<void>): Promise<void> {
+async function withinLimit(ctx: Context, work: () => Promise<unknown>): Promise<unknown> {
   try {
-    await work();
+    return await work();
   } catch (error) {
     if (!(error instanceof TooManySubscriptionsError)) throw error;
     ctx.status = 403;
-    ctx.body = { detail: error.message, reason: 'limit' } satisfies z.output<typeof limitBody>;
+    return { detail: error.message, reason: 'limit' } satisfies z.output<typeof limitBody>;
   }
 }
 
-const limitEntry = responseEntry(
-  'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http',
-  limitBody,
-  { example: { detail: new TooManySubscriptionsError(0).message, reason: 'limit' } },
-);
+const LIMIT = {
+  403: {
+    when: 'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http',
+    body: limitBody,
+  },
+};
 
-const NOT_JSON = errorEntry('A body that is not JSON, or has another Content-Encoding', createError(415));
-
-const documentedItem = lookupFields
+const subscriptionItem = lookupFields
   .pick({ board: true, license_number: true })
   .extend({ reference: reference.describe('Your own name for the license, which changes and lists repeat') })
   .meta({ id: 'SubscriptionItem' });
 
-const documentedRequest = documentedItem.extend({ board: boardName }).meta({
-  id: 'SubscriptionRequest',
-  override: ({ jsonSchema }) => {
-    jsonSchema.required = ['board', 'license_number'];
-    jsonSchema.allOf = [{ properties: { license_number: { type: 'string', pattern: '\\S' } } }];
-  },
-});
+const subscriptionRequest = z
+  .object({ ...subscriptionItem.shape, board: boardName, license_number: z.string() })
+  .meta({ id: 'SubscriptionRequest' });
 
 const referred = z.object({ reference }, WORDS.notAnObject);
-
-/** POST /subscriptions: the account watches one license. */
-function createRoute(lookups: Lookups, subscriptions: Subscriptions): Route {
-  return {
-    method: 'POST',
-    path: PATH,
-    operation: {
-      operationId: 'subscribe',
-      tags: TAGS,
-      summary: 'Watch a license',
-      description:
-        'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
-        'changes. Subscriptions belong to your account: all of its keys see the same. A license that is removed from ' +
-        'the dataset stays watched.',
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: documentedRequest, example: REQUEST_EXAMPLE } },
-      },
-      responses: {
-        '201': responseEntry('The license is watched', createdBody, { example: CREATED_EXAMPLE }),
-        '400': errorEntry('A board that is not one of the 24, or no number', unknownBoard('Nursing')),
-        ...COMMON_ERRORS,
-        '403': limitEntry,
-        '404': responseEntry('No license for the number at the board', numberNotFoundBody, {
-          examples: NUMBER_NOT_FOUND_EXAMPLES,
-        }),
-        '409': responseEntry('The account watches the license already', duplicateBody, {
-          example: DUPLICATE_EXAMPLE,
-        }),
-        '413': errorEntry('A body of more than 16 KB', bodyTooLarge(LOOKUP_LIMIT)),
-        '415': NOT_JSON,
-      },
-    },
-    handle: (ctx) =>
-      withinLimit(ctx, async () => {
-        const account = accountOf(ctx);
-        const body = await jsonBody(ctx);
-        const { reference } = checked(referred, body);
-        const request = numberRequest(body);
-        let created: Subscription | undefined;
-        const { outcome, result, ...origin } = await whileLive(lookups, async () => {
-          const found = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-          if (found.outcome.outcome !== 'found') return { ...found, result: undefined };
-          const { record } = found.outcome;
-          const [result] = await subscriptions.watch(account, [{ record, reference }]);
-          created ??= result?.created;
-          return { ...found, result };
-        });
-        ctx.state.outcome = outcome.outcome;
-        if (outcome.outcome === 'found') {
-          ctx.status = created === undefined ? 409 : 201;
-          ctx.body =
-            created === undefined
-              ? duplicateAnswer(result?.id ?? '')
-              : createdAnswer(created, outcome.record, origin);
-          return;
-        }
-        // A publication that went live meanwhile removed it.
-        if (created !== undefined) await subscriptions.remove(account, created.id);
-        const gone = goneNumber(outcome);
-        const [watched] = gone === undefined ? [] : await subscriptions.meantBy(account, [gone]);
-        const missed = verifyResponse(outcome, origin);
-        ctx.status = watched === undefined ? missed.status : 409;
-        ctx.body = watched === undefined ? missed.body : duplicateAnswer(watched.id);
-      }),
-  };
-}
-
-const BATCH_LIMIT = listLimit('a batch of subscriptions takes at most 1 MB');
-const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} licenses.`;
 
 const batchRequest = z.object(
   {
     board: z
       .preprocess(absentIfBlank, board.nullish())
       .meta({ description: 'The board of every item that names none' }),
-    // The items are counted before anything looks at each.
-    items: z.custom<readonly unknown[]>(
-      (value) => Array.isArray(value) && value.length >= 1 && value.length <= MAX_ITEMS,
-      ITEMS_ERROR,
-    ),
+    items: itemsOfList('licenses'),
   },
   WORDS.notAnObject,
 );
 
-const documentedBatch = batchRequest
-  .extend({ items: z.array(documentedItem).min(1).max(MAX_ITEMS) })
-  .meta({ id: 'SubscriptionBatchRequest' });
+export const MAX_PAGE = 1000;
+export const DEFAULT_PAGE = 100;
+export const MAX_DAYS = 3650;
 
-/** POST /subscriptions/batch: the account watches many licenses. */
-function batchRoute(
+const listQuery = z.object({
+  limit: fromText(whole('limit', 1, MAX_PAGE).default(DEFAULT_PAGE)).describe(
+    'How many subscriptions are looked through',
+  ),
+  after: z
+    .string()
+    .regex(/^(sub_[0-9a-f]{24})?$/, 'after must be the next of an earlier response.')
+    .default('')
+    .describe('The next of an earlier response; nothing for the first page'),
+  expires_within_days: fromText(whole('expires_within_days', 0, MAX_DAYS).optional()).describe(
+    'Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose ' +
+      'date has passed is not among them: its days_until_expiry is below 0',
+  ),
+});
+
+/** A subscription as an item of a roster, which looks up its license. */
+function itemOf({ board: label, license_number: number, reference }: Subscription): RosterItem {
+  const board = boardByLabel(label);
+  if (board === undefined) return { reference, request: { outcome: 'invalid', detail: 'No such board.' } };
+  return { reference, request: { by: 'number', number, board, businessOnly: false } };
+}
+
+/** What an account watches. */
+export function subscriptionRoutes(
   lookups: Lookups,
   rosters: Rosters,
   subscriptions: Subscriptions,
   cost: RosterCost,
-): Route {
+): Route[] {
   /** What became of the licenses that were found or are watched, by the index of the item. */
   async function watchAll(account: string, results: readonly RosterResult[]) {
     const found = results.flatMap(({ index, reference, view }) =>
@@ -240,179 +269,148 @@ function batchRoute(
     return all;
   }
 
-  return {
-    method: 'POST',
-    path: `${PATH}/batch`,
-    operation: {
-      operationId: 'subscribeAll',
-      tags: TAGS,
+  return [
+    endpoint({
+      method: 'POST',
+      path: PATH,
+      id: 'subscribe',
+      tag: TAG,
+      summary: 'Watch a license',
+      description:
+        'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
+        'changes. Subscriptions belong to your account: all of its keys see the same. A license that is removed from ' +
+        'the dataset stays watched.',
+      input: {
+        body: z.unknown().transform((sent) => ({ ...checked(referred, sent), request: numberRequest(sent) })),
+      },
+      shownBody: subscriptionRequest,
+      responses: {
+        201: { when: 'The license is watched', body: createdBody },
+        ...LIMIT,
+        404: { when: 'No license for the number at the board', body: numberNotFoundBody },
+        409: { when: 'The account watches the license already', body: duplicateBody },
+      },
+      handle: (ctx, { body: { reference, request } }) =>
+        withinLimit(ctx, async () => {
+          const account = accountOf(ctx);
+          let created: Subscription | undefined;
+          const { outcome, id, ...origin } = await whileLive(lookups, async () => {
+            const found = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+            if (found.outcome.outcome !== 'found') return { ...found, id: undefined };
+            const { record } = found.outcome;
+            const [result] = await subscriptions.watch(account, [{ record, reference }]);
+            created ??= result?.created;
+            return { ...found, id: result?.id };
+          });
+          ctx.state.outcome = outcome.outcome;
+          if (outcome.outcome === 'found') {
+            ctx.status = created === undefined ? 409 : 201;
+            if (created === undefined) return duplicateAnswer(id);
+            return {
+              ...bodyOf(created),
+              record: toResponseRecord(outcome.record, origin),
+            } satisfies z.output<typeof createdBody>;
+          }
+          // A publication that went live meanwhile removed it.
+          if (created !== undefined) await subscriptions.remove(account, created.id);
+          const gone = goneNumber(outcome);
+          const [watched] = gone === undefined ? [] : await subscriptions.meantBy(account, [gone]);
+          const missed = verifyResponse(outcome, origin);
+          ctx.status = watched === undefined ? missed.status : 409;
+          return watched === undefined ? missed.body : duplicateAnswer(watched.id);
+        }),
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${PATH}/batch`,
+      id: 'subscribeAll',
+      tag: TAG,
       summary: 'Watch many licenses',
       description:
         `Up to ${MAX_ITEMS.toLocaleString('en-US')} licenses, each looked up as in POST /subscriptions, all of them ` +
         `in one day’s dataset. ${cost.itemsPerRequest} items count as one request. Where the account would watch ` +
         'more licenses than it may, none is added.',
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: documentedBatch, example: BATCH_EXAMPLE } },
-      },
-      responses: {
-        '200': responseEntry('What became of each item', batchAnswerBody, {
-          example: batchAnswerExample(NUMBER_NEEDED),
+      input: { body: batchRequest },
+      shownBody: batchRequest
+        .extend({ items: z.array(subscriptionItem).min(1).max(MAX_ITEMS) })
+        .meta({ id: 'SubscriptionBatchRequest' }),
+      limit: listLimit('a batch of subscriptions takes at most 1 MB'),
+      responses: { 200: { when: 'What became of each item', body: batchAnswerBody }, ...LIMIT },
+      handle: (ctx, { body: sent }) =>
+        withinLimit(ctx, async () => {
+          await spendForItems(ctx, sent.items.length, cost);
+          const items = await readItems(sent.items, {
+            fieldsOf: (item) => item,
+            requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
+          });
+          const watched = new Map<number, NowWatched>();
+          const { origin, shaped } = await whileLive(lookups, async () => {
+            const roster = { items, maxMatches: 1 };
+            const answer = await rosters.answer(roster, (part) => part, clientGone(ctx));
+            for (const [at, now] of await watchAll(accountOf(ctx), answer.shaped.flat()))
+              if (watched.get(at)?.created === undefined) watched.set(at, now);
+            return { ...answer, publication: answer.origin.publication };
+          });
+          return batchAnswer(shaped.flat(), watched, origin);
         }),
-        '400': errorEntry('A batch without items, or with too many', new BadRequestError(ITEMS_ERROR)),
-        ...COMMON_ERRORS,
-        '403': limitEntry,
-        '413': errorEntry(
-          'A body of more than 1 MB, or more items than a minute’s limit',
-          bodyTooLarge(BATCH_LIMIT),
-        ),
-        '415': NOT_JSON,
-      },
-    },
-    handle: (ctx) =>
-      withinLimit(ctx, async () => {
-        const sent = checked(batchRequest, await jsonBody(ctx, BATCH_LIMIT));
-        await spendForItems(ctx, sent.items.length, cost);
-        const items = await readItems(sent.items, {
-          fieldsOf: (item) => item,
-          requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
-        });
-        const watched = new Map<number, NowWatched>();
-        const { origin, shaped } = await whileLive(lookups, async () => {
-          const roster = { items, maxMatches: 1 };
-          const answer = await rosters.answer(roster, (part) => part, clientGone(ctx));
-          for (const [at, now] of await watchAll(accountOf(ctx), answer.shaped.flat()))
-            if (watched.get(at)?.created === undefined) watched.set(at, now);
-          return { ...answer, publication: answer.origin.publication };
-        });
-        ctx.body = batchAnswer(shaped.flat(), watched, origin);
-      }),
-  };
-}
-
-export const MAX_PAGE = 1000;
-export const DEFAULT_PAGE = 100;
-export const MAX_DAYS = 3650;
-
-const LIMIT_ERROR = `limit must be a whole number from 1 to ${MAX_PAGE}.`;
-const AFTER_ERROR = 'after must be the next of an earlier response.';
-const DAYS_ERROR = `expires_within_days must be a whole number from 0 to ${MAX_DAYS}.`;
-
-const listQuery = z.object({
-  limit: z
-    .preprocess(
-      wholeNumber,
-      z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_PAGE, LIMIT_ERROR).default(DEFAULT_PAGE),
-    )
-    .describe('How many subscriptions are looked through'),
-  after: z
-    .string()
-    .regex(/^(sub_[0-9a-f]{24})?$/, AFTER_ERROR)
-    .default('')
-    .describe('The next of an earlier response; nothing for the first page'),
-  expires_within_days: z
-    .preprocess(wholeNumber, z.int(DAYS_ERROR).min(0, DAYS_ERROR).max(MAX_DAYS, DAYS_ERROR).optional())
-    .describe(
-      'Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose ' +
-        'date has passed is not among them: its days_until_expiry is below 0',
-    ),
-});
-
-/** A subscription as an item of a roster, which looks up its license. */
-function itemOf({ board: label, license_number: number, reference }: Subscription): RosterItem {
-  const board = boardByLabel(label);
-  if (board === undefined) return { reference, request: { outcome: 'invalid', detail: 'No such board.' } };
-  return { reference, request: { by: 'number', number, board, businessOnly: false } };
-}
-
-/** GET /subscriptions: what the account watches, with the licenses as they are now. */
-function listRoute(rosters: Rosters, subscriptions: Subscriptions, cost: RosterCost): Route {
-  return {
-    method: 'GET',
-    path: PATH,
-    operation: {
-      operationId: 'subscriptions',
-      tags: TAGS,
+    }),
+    endpoint({
+      method: 'GET',
+      path: PATH,
+      id: 'subscriptions',
+      tag: TAG,
       summary: 'What your account watches',
       description:
         'Each license as it is now, all of a page from one day’s dataset. Send next as after until it is null. With ' +
         'expires_within_days, a page may have fewer subscriptions than limit, even none, while next is not null. ' +
         `${cost.itemsPerRequest} subscriptions that are looked through count as one request.`,
-      requestParams: { query: listQuery },
+      input: { query: listQuery },
       responses: {
-        '200': responseEntry('The subscriptions', listAnswerBody, { example: LIST_EXAMPLE }),
-        '400': errorEntry('A bad limit, after or number of days', new BadRequestError(AFTER_ERROR)),
-        ...COMMON_ERRORS,
-        '413': errorEntry(
-          'A limit above a minute’s limit of this address',
-          tooManyItems(1000, 60, cost.itemsPerRequest),
-        ),
+        200: { when: 'The subscriptions', body: listAnswerBody },
+        413: { when: 'A limit above a minute’s limit of this address' },
       },
-    },
-    handle: async (ctx) => {
-      const { limit, after, expires_within_days: days } = queryOf(ctx, listQuery);
-      const page = await subscriptions.page(accountOf(ctx), after, limit);
-      await spendForItems(ctx, page.subscriptions.length, cost);
-      const items = page.subscriptions.map(itemOf);
-      const roster = { items, maxMatches: 1, withoutSuggestions: true };
-      const { origin, shaped } = await rosters.answer(
-        roster,
-        (results) =>
-          results.flatMap(({ index, view }) => {
-            const subscription = page.subscriptions[index];
-            if (subscription === undefined) return [];
-            const entry = listed(subscription, { view });
-            const left = entry.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
-            const isAsked = days === undefined || (left >= 0 && left <= days);
-            return isAsked ? [JSON.stringify(entry)] : [];
-          }),
-        clientGone(ctx),
-      );
-      const head = JSON.stringify(listHead(origin, page.next)).slice(0, -1);
-      const body = Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
-      ctx.type = 'json';
-      ctx.body = body;
-    },
-  };
-}
-
-const UNKNOWN = 'Your account has no subscription with this id.';
-
-/** DELETE /subscriptions/{id}: the account watches a license no more. */
-function deleteRoute(subscriptions: Subscriptions): Route {
-  return {
-    method: 'DELETE',
-    path: `${PATH}/:id`,
-    operation: {
-      operationId: 'unsubscribe',
-      tags: TAGS,
+      handle: async (ctx, { query: { limit, after, expires_within_days: days } }) => {
+        const page = await subscriptions.page(accountOf(ctx), after, limit);
+        await spendForItems(ctx, page.subscriptions.length, cost);
+        const items = page.subscriptions.map(itemOf);
+        const roster = { items, maxMatches: 1, withoutSuggestions: true };
+        const { origin, shaped } = await rosters.answer(
+          roster,
+          (results) =>
+            results.flatMap(({ index, view }) => {
+              const subscription = page.subscriptions[index];
+              if (subscription === undefined) return [];
+              const entry = listed(subscription, { view });
+              const left = entry.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
+              const isAsked = days === undefined || (left >= 0 && left <= days);
+              return isAsked ? [JSON.stringify(entry)] : [];
+            }),
+          clientGone(ctx),
+        );
+        const head = JSON.stringify({
+          ...originBody(origin),
+          feed_cursor: origin.feedCursor ?? null,
+          next: page.next ?? null,
+        }).slice(0, -1);
+        ctx.type = 'json';
+        return Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${PATH}/:id`,
+      id: 'unsubscribe',
+      tag: TAG,
       summary: 'Watch a license no more',
-      requestParams: { path: z.object({ id: z.string() }) },
+      input: { params: z.object({ id: z.string() }) },
       responses: {
-        '204': { description: 'It is deleted' },
-        ...COMMON_ERRORS,
-        '404': errorEntry('Not a subscription of the account', new ClientError(404, UNKNOWN)),
+        204: { when: 'It is deleted' },
+        404: { when: 'Not a subscription of the account' },
       },
-    },
-    handle: async (ctx) => {
-      const { id = '' } = ctx.params;
-      if (!(await subscriptions.remove(accountOf(ctx), id))) throw new ClientError(404, UNKNOWN);
-      ctx.status = 204;
-    },
-  };
-}
-
-/** What an account watches. */
-export function subscriptionRoutes(
-  lookups: Lookups,
-  rosters: Rosters,
-  subscriptions: Subscriptions,
-  cost: RosterCost,
-): Route[] {
-  return [
-    createRoute(lookups, subscriptions),
-    batchRoute(lookups, rosters, subscriptions, cost),
-    listRoute(rosters, subscriptions, cost),
-    deleteRoute(subscriptions),
+      handle: async (ctx, { params: { id } }) => {
+        if (await subscriptions.remove(accountOf(ctx), id)) return null;
+        throw new ClientError(404, 'Your account has no subscription with this id.');
+      },
+    }),
   ];
 }

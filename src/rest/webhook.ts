@@ -1,21 +1,16 @@
-import createError from 'http-errors';
 import { z } from 'zod';
-import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import { type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
-import { type BodyLimit, bodyTooLarge, jsonBody } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import type { Context, Route } from '../http/route.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { changesMessage, changesPublished, testMessage, webhookTest } from '../subscriptions/message.ts';
+import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { exampleRequests } from '../http/openapi.ts';
+import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { FAILURES } from '../subscriptions/outgoing.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
 import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
-import { accountOf, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
-import { EXAMPLE, EXAMPLE_CURSOR, EXAMPLE_DATE } from './verify-response.ts';
+import { REST_PATH } from './fields.ts';
 
 const PATH = `${REST_PATH}/webhook`;
-
-const BODY_LIMIT: BodyLimit = { bytes: 4096, words: 'a webhook takes at most 4 KB' };
 
 /** How many tests run at the same time, of one account one. */
 const MAX_TESTS = 20;
@@ -56,9 +51,7 @@ const webhookBody = z
   .meta({ id: 'Webhook' });
 
 const webhookWithSecret = webhookBody
-  .extend({
-    secret: z.string().describe('What you verify signatures with. It is shown this once'),
-  })
+  .extend({ secret: z.string().describe('What you verify signatures with. It is shown this once') })
   .meta({ id: 'WebhookWithSecret' });
 
 const testedBody = z
@@ -67,7 +60,7 @@ const testedBody = z
     status: z.int().optional().describe('How it answered; absent where it did not'),
     reason: z.enum(FAILURES).optional().describe('Why there was no answer; absent where there was one'),
   })
-  .meta({ id: 'WebhookTested' });
+  .meta({ id: 'WebhookTestResult' });
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   const { url, created_at, delivered_at, delivered_cursor, failing_since, rotated_at } = webhook;
@@ -79,40 +72,50 @@ function noWebhook(): ClientError {
   return new ClientError(404, `This account has no webhook. PUT ${PATH} with a url makes one.`);
 }
 
-/** Not thrown, since it is no failure of the service that an operator must see in the log. */
-const NOT_SET_UP = {
-  detail:
-    'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.',
-};
-
-const WEBHOOK_EXAMPLE: z.output<typeof webhookBody> = {
-  url: 'https://hooks.example.com/licenses',
-  state: 'active',
-  created_at: `${EXAMPLE_DATE}T15:04:05.000Z`,
-  delivered_at: null,
-  delivered_cursor: EXAMPLE_CURSOR,
-  failing_since: null,
-  rotated_at: null,
-};
-const SECRET_EXAMPLE = { ...WEBHOOK_EXAMPLE, secret: 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=' };
-
-const NO_SECRET_KEY = responseEntry(
-  'The operator has not set up webhooks',
-  z.object({ detail: z.string() }),
-  {
-    example: NOT_SET_UP,
-  },
-);
-const NONE = errorEntry('The account has no webhook', noWebhook());
-
-function operation(
-  operationId: string,
-  summary: string,
-  { responses, ...rest }: Pick<ZodOpenApiOperationObject, 'description' | 'requestBody' | 'responses'>,
-): ZodOpenApiOperationObject {
-  const errors = { ...COMMON_ERRORS, '501': NO_SECRET_KEY };
-  return { operationId, tags: ['Webhook'], summary, ...rest, responses: { ...responses, ...errors } };
+/** @throws {ClientError} 404 */
+function found<Found>(value: Found | undefined): Found {
+  if (value === undefined) throw noWebhook();
+  return value;
 }
+
+const NONE = { 404: { when: 'The account has no webhook' } };
+const NOT_SET_UP = { 501: { when: 'The operator has not set up webhooks' } };
+
+function message(summary: string, id: string, schema: z.ZodType) {
+  return {
+    '{$request.body#/url}': {
+      post: {
+        operationId: id,
+        tags: ['Webhooks'],
+        summary,
+        description:
+          'Headers as Standard Webhooks has them: webhook-id (the same each time the message is sent: a receiver ' +
+          'ignores what it has), webhook-timestamp (Unix seconds) and webhook-signature (v1,BASE64; several with ' +
+          'blanks between).',
+        security: [],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema, examples: exampleRequests(id) } },
+        },
+        responses: { '2XX': { description: 'Delivered. Anything else, redirects too, is not' } },
+      },
+    },
+  };
+}
+
+/** The messages that the service sends. */
+const MESSAGES: ZodOpenApiCallbacksObject = {
+  'changes.published': message(
+    'Something that you watch changed',
+    'changesPublished',
+    changesPublished.meta({ id: 'ChangesMessage' }),
+  ),
+  'webhook.test': message(
+    'You asked for a test message',
+    'webhookTest',
+    webhookTest.meta({ id: 'TestMessage' }),
+  ),
+};
 
 export interface WebhookAccess {
   /** `undefined` where the operator has not set WEBHOOK_SECRET_KEY. */
@@ -125,176 +128,107 @@ export interface WebhookAccess {
 export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
   const testing = new Set<string>();
 
-  const whereSetUp =
-    (answer: (ctx: Context, webhooks: Webhooks, account: string) => Promise<unknown>): Route['handle'] =>
-    async (ctx) => {
-      if (webhooks !== undefined) {
-        ctx.body = await answer(ctx, webhooks, accountOf(ctx));
-        return;
-      }
-      ctx.status = 501;
-      ctx.body = NOT_SET_UP;
-    };
-
-  /** @throws {TooManyRequestsError} for more than one at a time, or more than a few a minute */
-  async function tested(ctx: Context, { test }: Webhooks, account: string): Promise<Tested> {
-    if (testing.has(account) || testing.size >= MAX_TESTS) throw new TooManyRequestsError(15);
-    testing.add(account);
-    try {
-      await testLimit.spend(account);
-      ctx.res.setTimeout(TEST_RESPONSE_MS);
-      return found(await test(account));
-    } finally {
-      testing.delete(account);
-    }
+  /** @throws {ClientError} 501 */
+  function setUp(): Webhooks {
+    if (webhooks !== undefined) return webhooks;
+    throw new ClientError(
+      501,
+      'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.',
+    );
   }
 
-  return [
-    {
+  const routes = [
+    endpoint({
       method: 'PUT',
       path: PATH,
-      operation: operation('putWebhook', 'Where you are told that something changed', {
-        description:
-          'An account has one webhook. After each publication that changes something you watch, one signed message ' +
-          '(Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to ' +
-          'read it. The same url again resumes a webhook that is paused or failing. Another url is another webhook with another secret; ' +
-          'it goes on where the one before was.',
-        requestBody: {
-          required: true,
-          content: { 'application/json': { schema: webhookRequest, example: { url: WEBHOOK_EXAMPLE.url } } },
-        },
-        responses: {
-          '200': responseEntry('The webhook is there already', webhookBody, { example: WEBHOOK_EXAMPLE }),
-          '201': responseEntry('A new webhook, with its secret', webhookWithSecret, {
-            example: SECRET_EXAMPLE,
-          }),
-          '400': errorEntry('An address to which nothing is sent', new BadRequestError(URL_NEEDED)),
-          '413': errorEntry('A body of more than 4 KB', bodyTooLarge(BODY_LIMIT)),
-          '415': errorEntry('The body is not JSON', createError(415)),
-        },
-      }),
-      handle: whereSetUp(async (ctx, { put }, account) => {
-        const { url } = checked(webhookRequest, await jsonBody(ctx, BODY_LIMIT));
-        const { webhook, secret } = await put(account, url);
+      id: 'putWebhook',
+      tag: 'Webhooks',
+      summary: 'Where you are told that something changed',
+      description:
+        'An account has one webhook. After each publication that changes something you watch, one signed message ' +
+        '(Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to ' +
+        'read it. The same url again resumes a webhook that is paused or failing. Another url is another webhook with ' +
+        'another secret; it goes on where the one before was.',
+      input: { body: webhookRequest },
+      limit: { bytes: 4096, words: 'a webhook takes at most 4 KB' },
+      responses: {
+        200: { when: 'The webhook is there already', body: webhookBody },
+        201: { when: 'A new webhook, with its secret', body: webhookWithSecret },
+        ...NOT_SET_UP,
+      },
+      callbacks: MESSAGES,
+      handle: async (ctx, { body: { url } }) => {
+        const { webhook, secret } = await setUp().put(accountOf(ctx), url);
         ctx.status = secret === undefined ? 200 : 201;
         return { ...bodyOf(webhook), secret };
-      }),
-    },
-    {
+      },
+    }),
+    endpoint({
       method: 'GET',
       path: PATH,
-      operation: operation('webhook', 'Your webhook and its state', {
-        responses: {
-          '200': responseEntry('The webhook', webhookBody, { example: WEBHOOK_EXAMPLE }),
-          '404': NONE,
-        },
-      }),
-      handle: whereSetUp(async (_ctx, { read }, account) => bodyOf(found(await read(account)))),
-    },
-    {
+      id: 'webhook',
+      tag: 'Webhooks',
+      summary: 'Your webhook and its state',
+      input: {},
+      responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE, ...NOT_SET_UP },
+      handle: async (ctx) => bodyOf(found(await setUp().read(accountOf(ctx)))),
+    }),
+    endpoint({
       method: 'DELETE',
       path: PATH,
-      operation: operation('deleteWebhook', 'Be told no more', {
-        responses: { '204': { description: 'There is none any more' }, '404': NONE },
-      }),
-      handle: whereSetUp(async (_ctx, { remove }, account) => {
-        if (!(await remove(account))) throw noWebhook();
+      id: 'deleteWebhook',
+      tag: 'Webhooks',
+      summary: 'Be told no more',
+      input: {},
+      responses: { 204: { when: 'There is none any more' }, ...NONE, ...NOT_SET_UP },
+      handle: async (ctx) => {
+        if (!(await setUp().remove(accountOf(ctx)))) throw noWebhook();
         return null;
-      }),
-    },
-    {
+      },
+    }),
+    endpoint({
       method: 'POST',
       path: `${PATH}/test`,
-      operation: operation('testWebhook', 'Send a test message now', {
-        description:
-          'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
-        responses: {
-          '200': responseEntry('What came of it', testedBody, {
-            examples: {
-              delivered: { summary: 'Delivered', value: { delivered: true, status: 204 } },
-              refused: { summary: 'Not answered', value: { delivered: false, reason: 'connection refused' } },
-            },
-          }),
-          '404': NONE,
-        },
-      }),
-      handle: whereSetUp(tested),
-    },
-    {
+      id: 'testWebhook',
+      tag: 'Webhooks',
+      summary: 'Send a test message now',
+      description:
+        'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
+      input: {},
+      responses: { 200: { when: 'What came of it', body: testedBody }, ...NONE, ...NOT_SET_UP },
+      handle: async (ctx): Promise<Tested> => {
+        const { test } = setUp();
+        const account = accountOf(ctx);
+        if (testing.has(account) || testing.size >= MAX_TESTS) throw new TooManyRequestsError(15);
+        testing.add(account);
+        try {
+          await testLimit.spend(account);
+          ctx.res.setTimeout(TEST_RESPONSE_MS);
+          return found(await test(account));
+        } finally {
+          testing.delete(account);
+        }
+      },
+    }),
+    endpoint({
       method: 'POST',
       path: `${PATH}/rotate`,
-      operation: operation('rotateWebhook', 'Change the secret', {
-        description: 'For a day, messages are signed with the new secret and the one before.',
-        responses: {
-          '200': responseEntry('The webhook with its new secret', webhookWithSecret, {
-            example: { ...SECRET_EXAMPLE, rotated_at: `${EXAMPLE_DATE}T16:00:00.000Z` },
-          }),
-          '404': NONE,
-        },
-      }),
-      handle: whereSetUp(async (_ctx, { rotate }, account) => {
-        const { webhook, secret } = found(await rotate(account));
+      id: 'rotateWebhook',
+      tag: 'Webhooks',
+      summary: 'Change the secret',
+      description: 'For a day, messages are signed with the new secret and the one before.',
+      input: {},
+      responses: {
+        200: { when: 'The webhook with its new secret', body: webhookWithSecret },
+        ...NONE,
+        ...NOT_SET_UP,
+      },
+      handle: async (ctx) => {
+        const { webhook, secret } = found(await setUp().rotate(accountOf(ctx)));
         return { ...bodyOf(webhook), secret };
-      }),
-    },
+      },
+    }),
   ];
+  // Whatever is sent with it.
+  return webhooks === undefined ? routes.map((route) => ({ ...route, handle: () => void setUp() })) : routes;
 }
-
-/** @throws {ClientError} 404 */
-function found<Found>(value: Found | undefined): Found {
-  if (value === undefined) throw noWebhook();
-  return value;
-}
-
-const messageHeaders = z.object({
-  'webhook-id': z.string().describe('The same each time the message is sent: a receiver ignores what it has'),
-  'webhook-timestamp': z.string().describe('When it was sent, in Unix seconds'),
-  'webhook-signature': z
-    .string()
-    .describe('v1,BASE64 as Standard Webhooks has it; several with blanks between'),
-});
-
-function message(description: string, schema: z.ZodType, example: unknown): ZodOpenApiPathsObject[string] {
-  return {
-    post: {
-      summary: description,
-      tags: ['Webhook'],
-      security: [],
-      requestParams: { header: messageHeaders },
-      requestBody: { required: true, content: { 'application/json': { schema, example } } },
-      responses: { '2XX': { description: 'Delivered. Anything else, redirects too, is not' } },
-    },
-  };
-}
-
-/** The messages in the OpenAPI document. */
-export const WEBHOOK_MESSAGES: ZodOpenApiPathsObject = {
-  'changes.published': message(
-    'Something that you watch changed',
-    changesPublished.meta({ id: 'ChangesPublished' }),
-    JSON.parse(
-      changesMessage(
-        {
-          cursor: EXAMPLE_CURSOR,
-          publication: 'p-20',
-          date: EXAMPLE_DATE,
-          counts: { added: 0, changed: 1, removed: 0 },
-          changes: [
-            {
-              board: EXAMPLE.board,
-              license_number: EXAMPLE.license_number,
-              reference: 'staff-117',
-              kind: 'changed',
-            },
-          ],
-        },
-        new Date(`${EXAMPLE_DATE}T09:12:45.000Z`),
-      ),
-    ),
-  ),
-  'webhook.test': message(
-    'You asked for a test message',
-    webhookTest.meta({ id: 'WebhookTest' }),
-    JSON.parse(testMessage(new Date(`${EXAMPLE_DATE}T15:05:00.000Z`))),
-  ),
-};

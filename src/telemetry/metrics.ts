@@ -61,15 +61,13 @@ for (const reason of ['address', 'all']) connectionsRefused.inc({ reason }, 0);
 
 export const responsesCut = new Counter({
   name: 'licenses_responses_cut_total',
-  help: 'Responses cut off because their clients read too slowly (slow) or held too much memory (memory)',
-  labelNames: ['reason'],
+  help: 'Responses cut off because their clients read too slowly',
   registers: [metrics],
 });
-for (const reason of ['slow', 'memory']) responsesCut.inc({ reason }, 0);
 
 export const responseBytesHeld = new Gauge({
   name: 'licenses_responses_held_bytes',
-  help: 'Bytes of responses that wait in memory for their clients to read them; at 128 MB the oldest are cut off',
+  help: 'Bytes of large responses that wait in memory for their clients to read them; at 128 MB others get 503',
   registers: [metrics],
 });
 

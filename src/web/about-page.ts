@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { type Html, html, NOTHING, type PageServices } from './page.ts';
 

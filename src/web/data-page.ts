@@ -1,5 +1,5 @@
 import { CHANGE_KINDS } from '../changes/change.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';

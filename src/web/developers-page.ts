@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import { type Html, html, type PageServices, publicOrigin } from './page.ts';
 import { count } from './words.ts';
 

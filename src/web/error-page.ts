@@ -1,5 +1,6 @@
+import type { Context, Middleware } from '../http/app.ts';
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
-import type { Context, Middleware, routerOf } from '../http/route.ts';
+import type { routerOf } from '../http/guard.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { alert, type Html, html, type PageServices } from './page.ts';
 import { readSearch, searchForm } from './search-form.ts';

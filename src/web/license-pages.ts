@@ -1,5 +1,5 @@
 import { boardActionInWords, missMessage } from '../answers/words.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import type { Board } from '../licenses/boards.ts';
 import { endorsedLicense, endorsedLicenseAttributes, endorsementsOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';

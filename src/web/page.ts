@@ -5,15 +5,15 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
-import { clientProtocol } from '../http/app.ts';
-import type { Context, Middleware, Route } from '../http/route.ts';
-import type { KnownPublications } from '../http/status.ts';
+import { type Context, clientProtocol, type Middleware } from '../http/app.ts';
+import type { Route } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
+import type { KnownPublications } from '../service-status/status.ts';
 import { counted, longDate } from './words.ts';
 
 /** A piece of HTML: every value that was put into it is escaped. */

@@ -1,8 +1,8 @@
 import { changedFields } from '../changes/change.ts';
+import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
-import { spend } from '../http/limits.ts';
-import type { Context, Route } from '../http/route.ts';
+import { type Route, spend } from '../http/guard.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';

@@ -1,5 +1,5 @@
 import { missMessage } from '../answers/words.ts';
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/guard.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';

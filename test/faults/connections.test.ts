@@ -9,11 +9,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { operatorHosts } from '../../src/http/admin.ts';
-import { httpApp } from '../../src/http/app.ts';
+import { httpApp, type RequestState } from '../../src/http/app.ts';
 import { close, httpServer, listen } from '../../src/http/connections.ts';
-import { counted, heldResponses, RESPONSE_LIMITS } from '../../src/http/limits.ts';
-import type { RequestState } from '../../src/http/route.ts';
+import { counted } from '../../src/http/guard.ts';
+import { largeResponses } from '../../src/http/limits.ts';
+import { operatorHosts } from '../../src/service-status/admin.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
@@ -249,33 +249,27 @@ describe('responses that clients read slowly', () => {
     return rawRequest({ port, method: 'GET', path, headers }).then(({ status }) => status);
   }
 
-  test.each(['bytes', 'json'])('are bounded together: of %s the oldest are cut off', async (kind) => {
-    const { port, logged } = await started({ isBehindProxies: true });
-    const path = `/${kind}/${LARGE}`;
-    const cut = 'licenses_responses_cut_total{reason="memory"}';
-    const before = (await series()).get(cut) ?? 0;
-    const slow: Reader[] = [];
-    const start = Math.ceil(performance.now());
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
-    for (const client of times(14, (number) => `198.51.100.${number}`)) {
-      const next = reader(port, path, 4096, client);
-      expect(await next.status).toBe('200');
-      slow.push(next);
-    }
-    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs - 1);
-    // All are recent, so nobody is cut off for another.
-    expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
-    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs);
-    expect(await statusFor(port, path, '192.0.2.2')).toBe(200);
-    await slow[0]?.closed;
-    expect(slow.filter(({ socket }) => socket.closed).length).toBe(1);
-    expect((await series()).get(cut)).toBe(before + 1);
-    expect(logged('responses cut off: their clients read too slowly')).toHaveLength(1);
-    const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
-    expect(await held()).toBeGreaterThanOrEqual(13 * LARGE);
-    for (const { socket } of slow) socket.destroy();
-    await eventually('nothing is held', async () => (await held()) === 0);
-  });
+  test.each(['bytes', 'json'])(
+    'are bounded together: beside much of %s, another is refused',
+    async (kind) => {
+      const { port } = await started({ isBehindProxies: true });
+      const path = `/${kind}/${LARGE}`;
+      const slow: Reader[] = [];
+      for (const client of times(14, (number) => `198.51.100.${number}`)) {
+        const next = reader(port, path, 4096, client);
+        expect(await next.status).toBe('200');
+        slow.push(next);
+      }
+      expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
+      expect(await statusFor(port, `/${kind}/1000`, '192.0.2.2')).toBe(200);
+      const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
+      expect(await held()).toBeGreaterThanOrEqual(14 * LARGE);
+      slow[0]?.socket.destroy();
+      await eventually('there is room', async () => (await statusFor(port, path, '192.0.2.2')) === 200);
+      for (const { socket } of slow) socket.destroy();
+      await eventually('nothing is held', async () => (await held()) === 0);
+    },
+  );
 
   test('are bounded for each client, whose own next request is refused', async () => {
     const { port } = await started({ isBehindProxies: true });
@@ -283,7 +277,7 @@ describe('responses that clients read slowly', () => {
     expect(await statusFor(port, '/nothing', '2001:db8:1:2::1')).toBe(204);
     const slow = times(3, () => reader(port, path, 4096, '2001:db8:1:2::1'));
     for (const { status } of slow) expect(await status).toBe('200');
-    expect(await statusFor(port, path, '2001:db8:1:2::9')).toBe(503);
+    expect(await statusFor(port, path, '2001:db8:1:2::9')).toBe(429);
     expect(await statusFor(port, '/bytes/1000', '2001:db8:1:2::9')).toBe(200);
     expect(await statusFor(port, path, '2001:db8:1:3::1')).toBe(200);
     for (const { socket } of slow) socket.destroy();
@@ -293,7 +287,7 @@ describe('responses that clients read slowly', () => {
     const { port } = await started({ isBehindProxies: true });
     const ended = async (outcome: string) =>
       (await series()).get(`licenses_request_seconds_count{interface="web",outcome="${outcome}"}`) ?? 0;
-    const before = await Promise.all([ended('found'), ended('unavailable')]);
+    const before = await Promise.all([ended('found'), ended('limited')]);
     const slow = times(3, () => reader(port, `/file/${LARGE}`, 4096));
     for (const { status } of slow) expect(await status).toBe('200');
     const { status, headers, text } = await rawRequest({
@@ -303,14 +297,14 @@ describe('responses that clients read slowly', () => {
       headers: { host: 'localhost', 'x-forwarded-for': '192.0.2.1' },
     });
     expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
-      503,
+      429,
       'application/json; charset=utf-8',
       null,
     ]);
     expect(JSON.parse(text)).toEqual({ detail: expect.any(String) });
     for (const { socket } of slow) socket.destroy();
     await eventually('all are counted', async () => (await ended('found')) === (before[0] ?? 0) + 3);
-    expect(await ended('unavailable')).toBe((before[1] ?? 0) + 1);
+    expect(await ended('limited')).toBe((before[1] ?? 0) + 1);
   });
 
   test('are not counted for clients that have left before the response was made', async () => {
@@ -326,32 +320,40 @@ describe('responses that clients read slowly', () => {
   });
 
   test('have a deadline, which progress does not move', async () => {
-    const room = { maxBytes: 1000 * MB, maxBytesOfClient: 1000 * MB, keptMs: 0 };
-    const limits = { ...room, minBytesPerMs: 20 * MB, freeMs: 2000 };
-    const hold = heldResponses(pino({ level: 'silent' }), limits);
+    const limits = { maxBytes: 1000 * MB, maxBytesOfClient: 1000 * MB, minBytesPerMs: MB, freeMs: 54_321 };
+    const SIZE = 64 * MB;
+    const deadlines: (() => void)[] = [];
+    const { setTimeout: realTimeout } = globalThis;
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation((work, ms) => {
+      if (ms === limits.freeMs + SIZE / limits.minBytesPerMs) deadlines.push(work);
+      return realTimeout(work, ms);
+    });
+    const lines: string[] = [];
+    const hold = largeResponses(pino({}, { write: (line) => lines.push(line) }), limits);
     const app = new Koa<RequestState>();
     app.use((ctx) => {
-      ctx.state.onClose = [];
-      ctx.res.once('close', () => {
-        for (const work of ctx.state.onClose) work();
-      });
       // More than the buffers of the network hold.
-      ctx.body = Buffer.alloc(64 * MB);
-      hold(ctx);
+      ctx.body = Buffer.alloc(SIZE);
+      hold(ctx, SIZE, SIZE);
     });
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = z.custom<AddressInfo>().parse(server.address());
-    const start = Math.ceil(performance.now());
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
-    const [slow, fast] = [reader(port, '/', 4096), rawRequest({ port, method: 'GET', path: '/' })];
-    expect([await slow.status, (await fast).text.length]).toEqual(['200', 64 * MB]);
-    clock.mockClear().mockReturnValue(start + limits.freeMs);
-    await eventually('the server has looked', () => clock.mock.calls.length > 0);
-    expect(slow.socket.closed).toBe(false);
-    clock.mockReturnValue(start + limits.freeMs + 10);
+    const cut = async () => (await series()).get('licenses_responses_cut_total') ?? 0;
+    const before = await cut();
+    const slow = reader(port, '/', 4096);
+    expect(await slow.status).toBe('200');
+    expect((await rawRequest({ port, method: 'GET', path: '/' })).text.length).toBe(SIZE);
+    expect([slow.socket.closed, deadlines.length]).toEqual([false, 2]);
+    const [ofSlow, ofFast] = deadlines;
+    // It has ended.
+    ofFast?.();
+    expect(await cut()).toBe(before);
+    ofSlow?.();
     // Reading the rest would take half an hour.
     await slow.closed;
+    expect(await cut()).toBe(before + 1);
+    expect(lines.join()).toContain('responses cut off: their clients read too slowly');
     server.close();
   });
 });

@@ -29,16 +29,16 @@ const ENTRY = `
 
 /** Where the filter is, in each interface and in the document of a license. */
 const ASKED = `
-import { licenseDocument } from './src/licenses/license.ts';
+import examples from './data/openapi-examples.json' with { type: 'json' };
+import { licenseDocument, licenseRecord } from './src/licenses/license.ts';
 import { lookupFields } from './src/licenses/lookup.ts';
 import { personParameters } from './src/mcp/parameters.ts';
-import { EXAMPLE } from './src/rest/verify-response.ts';
 import { searchForm } from './src/web/search-form.ts';
 console.log(JSON.stringify({
   rest: Object.hasOwn(lookupFields.shape, 'zip'),
   mcp: Object.hasOwn(personParameters.shape, 'zip'),
   form: String(searchForm({})).includes('name="zip"'),
-  keys: licenseDocument(EXAMPLE, 'person', 'individual:2:0').keys.zip,
+  keys: licenseDocument(licenseRecord.parse(examples.verify['200'].record), 'person', 'individual:2:0').keys.zip,
 }));
 `;
 

@@ -8,7 +8,6 @@ const content = z
     z.string(),
     z.looseObject({
       schema: z.unknown(),
-      example: z.unknown().optional(),
       examples: z.record(z.string(), z.looseObject({ value: z.unknown() })).default({}),
     }),
   )
@@ -53,7 +52,7 @@ export function requestExamples(document: OpenApi, method: string, path: string)
   return Object.values(media?.examples ?? {}).map(({ value }) => value);
 }
 
-/** The bodies that the document shows for a response, by name; a single one is called `only`. */
+/** The bodies that the document shows for a response, by name. */
 export function responseExamples(
   document: OpenApi,
   method: string,
@@ -61,8 +60,7 @@ export function responseExamples(
   status: string,
 ): Record<string, unknown> {
   const media = document.paths[path]?.[method]?.responses[status]?.content[JSON_TYPE];
-  const named = Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]);
-  return { ...Object.fromEntries(named), ...(media?.example === undefined ? {} : { only: media.example }) };
+  return Object.fromEntries(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
 }
 
 /** What the document says of API keys. */
@@ -72,10 +70,27 @@ export function keyScheme(document: OpenApi): { description: string } {
 
 const JSON_TYPE = 'application/json';
 
+/** OpenAPI 3.0 says `nullable` where JSON Schema has null among the types. */
+function withNullTypes(part: unknown): object {
+  const text = JSON.stringify(part, (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
+    const {
+      nullable,
+      type,
+      enum: values,
+      ...rest
+    } = z.looseObject({ enum: z.array(z.unknown()).optional() }).parse(value);
+    if (nullable !== true) return value;
+    if (type === undefined) return { anyOf: [rest, { type: 'null' }] };
+    return { ...rest, type: [type, 'null'], ...(values && { enum: [...values, null] }) };
+  });
+  return z.looseObject({}).parse(JSON.parse(text));
+}
+
 /** Checks values against the schemas that stand in the document. */
 function schemasOf(document: OpenApi) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { uri: URL.canParse } });
-  ajv.addSchema(document, 'openapi.json');
+  ajv.addSchema(withNullTypes(document), 'openapi.json');
   return (place: readonly string[], value: unknown): void => {
     const path = place.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
     const validate = ajv.getSchema(`openapi.json#${encodeURI(path)}`);
@@ -104,8 +119,7 @@ export function checkExamples(document: OpenApi): number {
   const check = schemasOf(document);
   let checked = 0;
   function checkAll(place: readonly string[], { [JSON_TYPE]: media }: z.output<typeof content>): void {
-    const single = media?.example === undefined ? [] : [media.example];
-    for (const value of [...single, ...Object.values(media?.examples ?? {}).map((each) => each.value)]) {
+    for (const { value } of Object.values(media?.examples ?? {})) {
       check([...place, 'content', JSON_TYPE, 'schema'], value);
       checked += 1;
     }

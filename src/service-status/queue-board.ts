@@ -6,7 +6,8 @@ import { KoaAdapter } from '@bull-board/koa';
 import type { Queue } from 'bullmq';
 import ipaddr from 'ipaddr.js';
 import compose from 'koa-compose';
-import { type Middleware, under } from './route.ts';
+import type { Middleware } from '../http/app.ts';
+import { under } from '../http/guard.ts';
 
 const QUEUES_PATH = '/queues';
 const REDIS_ANSWERS_WITHIN_MS = 3000;

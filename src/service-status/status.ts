@@ -4,13 +4,12 @@ import { freshness } from '../answers/origin.ts';
 import { boardActivity } from '../changes/board-activity.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { SERVICE_VERSION } from '../config.ts';
+import { endpoint, type Route } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import { PUBLICATION_STATES } from '../publications/ledger.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { publicationCounts } from '../publications/metadata.ts';
-import { jsonResponse } from './openapi.ts';
-import type { Route } from './route.ts';
 
 const MAX_RUNS = 10;
 const MAX_KNOWN = 50;
@@ -30,30 +29,32 @@ const run = z.object({
     .describe('Licenses that changed when it went live, by kind, cause and board'),
 });
 
-const statusAnswer = z.object({
-  service_version: z.string(),
-  publication: z
-    .object({
-      id: z.string(),
-      date: z.string().describe('The run date of the dataset, YYYY-MM-DD'),
-      age_in_days: z.int(),
-      freshness: z
-        .enum(['fresh', 'late', 'stale'])
-        .describe('fresh to 2 days, late to 7 days, stale beyond and before its date'),
-      sample: z.boolean().describe('Whether the data is generated, not the State’s'),
-      verified_at: z.string().nullable(),
-      counts: publicationCounts.nullable(),
-      changes: shownChanges.nullable(),
-    })
-    .nullable()
-    .describe('What answers now; null while nothing is known to be published'),
-  licenses_by_board: z.record(z.string(), z.int()),
-  board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
-  last_runs: z
-    .array(run)
-    .nullable()
-    .describe('The last publications asked for, the latest first; null where they were never known'),
-});
+const statusAnswer = z
+  .object({
+    service_version: z.string(),
+    publication: z
+      .object({
+        id: z.string(),
+        date: z.string().describe('The run date of the dataset, YYYY-MM-DD'),
+        age_in_days: z.int(),
+        freshness: z
+          .enum(['fresh', 'late', 'stale'])
+          .describe('fresh to 2 days, late to 7 days, stale beyond and before its date'),
+        sample: z.boolean().describe('Whether the data is generated, not the State’s'),
+        verified_at: z.string().nullable(),
+        counts: publicationCounts.nullable(),
+        changes: shownChanges.nullable(),
+      })
+      .nullable()
+      .describe('What answers now; null while nothing is known to be published'),
+    licenses_by_board: z.record(z.string(), z.int()),
+    board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
+    last_runs: z
+      .array(run)
+      .nullable()
+      .describe('The last publications asked for, the latest first; null where they were never known'),
+  })
+  .meta({ id: 'ServiceStatus' });
 
 /** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
 export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;
@@ -73,25 +74,21 @@ export function knownPublications(
 
 /** GET /status: needs no key. While OpenSearch is away it answers what was last known. */
 export function statusRoute(tracker: LivePublicationTracker, publications: KnownPublications): Route {
-  return {
+  return endpoint({
     method: 'GET',
     path: '/status',
-    operation: {
-      operationId: 'status',
-      tags: ['Service'],
-      summary: 'How current the data is',
-      security: [],
-      responses: {
-        '200': jsonResponse(
-          'The live publication and the last runs, as last known',
-          statusAnswer.meta({ id: 'Status' }),
-        ),
-      },
+    id: 'status',
+    tag: 'Service',
+    summary: 'How current the data is',
+    isOpen: true,
+    input: {},
+    responses: {
+      200: { when: 'The live publication and the last runs, as last known', body: statusAnswer },
     },
-    handle: async (ctx) => {
+    handle: async () => {
       const live = tracker.current();
       const runs = (await publications())?.slice(0, MAX_RUNS);
-      ctx.body = {
+      return {
         service_version: SERVICE_VERSION,
         publication: live === undefined ? null : publicationStatus(live),
         licenses_by_board: Object.fromEntries(live?.licenses ?? []),
@@ -99,7 +96,7 @@ export function statusRoute(tracker: LivePublicationTracker, publications: Known
         last_runs: runs?.map(runStatus) ?? null,
       } satisfies z.output<typeof statusAnswer>;
     },
-  };
+  });
 }
 
 function runStatus(summary: PublicationSummary): z.output<typeof run> {

@@ -3,31 +3,25 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { BoardActivity } from '../changes/board-activity.ts';
 import type { Config } from '../config.ts';
+import { httpApp, type Middleware, type RequestState } from '../http/app.ts';
+import { type Route, routerOf } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
 import { gauge, gaugeByBoard } from '../telemetry/metrics.ts';
-import { httpApp } from './app.ts';
-import { type Middleware, type RequestState, type Route, routerOf } from './route.ts';
 
 interface AdminOptions {
   readonly config: Pick<Config, 'ADMIN_HOST' | 'ADMIN_ALLOWED_HOSTS'>;
   readonly log: Logger;
-  /** Whether the process has been asked to stop. */
-  readonly isStopping?: () => boolean;
+  /** Aborted once the process has been asked to stop. */
+  readonly stopping?: AbortSignal;
   /** The body of `/readyz`: whether the process can do its work, and why. */
   readonly readiness: () => Promise<{ readonly ready: boolean }>;
   readonly metrics: { readonly metrics: () => Promise<string>; readonly contentType: string };
 }
 
 /** An app for operators alone: that the process lives (`/healthz`), whether it can work (`/readyz`), and `/metrics`. */
-export function adminApp({
-  config,
-  log,
-  isStopping = () => false,
-  readiness,
-  metrics,
-}: AdminOptions): Koa<RequestState> {
+export function adminApp({ config, log, stopping, readiness, metrics }: AdminOptions): Koa<RequestState> {
   const get = (path: string, handle: Route['handle']): Route => ({ method: 'GET', path, handle });
   const routes = [
     get('/healthz', (ctx) => {
@@ -43,7 +37,7 @@ export function adminApp({
       ctx.type = metrics.contentType;
     }),
   ];
-  const app = httpApp({ log, isStopping });
+  const app = httpApp({ log, stopping });
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
   app.use(routerOf(routes).routes());
   return app;

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Route } from './guard.ts';
+
+/** Smaller files fit into one packet, compressed or not. */
+const COMPRESSED_FROM_BYTES = 1024;
+
+/** The route of a file that never changes while the process runs, compressed once. Fonts are compressed already. */
+export async function staticFile(
+  path: string,
+  content: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Route> {
+  const plain = Buffer.from(content);
+  const extension = posix.extname(path);
+  const isCompressible = extension !== '.woff2' && plain.length >= COMPRESSED_FROM_BYTES;
+  const compressed = isCompressible ? await promisify(gzip)(plain) : undefined;
+  return {
+    method: 'GET',
+    path,
+    handle: (ctx) => {
+      ctx.state.isFile = true;
+      ctx.set(headers);
+      ctx.type = extension || 'html';
+      ctx.body = plain;
+      if (compressed === undefined) return;
+      ctx.vary('Accept-Encoding');
+      if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
+      ctx.set('content-encoding', 'gzip');
+      ctx.body = compressed;
+    },
+  };
+}
+
+/** Of swagger-ui-dist. */
+const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
+
+/** The page's own script; what it shows comes from `/openapi.json`. */
+const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Ohio License Verification Service: REST API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<p><a href="/developers">Ohio License Verification: for developers</a></p>
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</html>
+`;
+
+/** Everything comes from this origin; Swagger UI sets styles of its own and has its icons in data addresses. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; frame-ancestors 'none'";
+
+const CACHED = 'public, max-age=86400';
+
+/** The OpenAPI document and a page that shows it, from files of this machine alone. */
+export function docsRoutes(document: object): Promise<Route[]> {
+  return Promise.all([
+    staticFile('/openapi.json', JSON.stringify(document)),
+    staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
+    staticFile('/docs/page.js', SCRIPT),
+    ...FILES.map(async (name) => {
+      const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
+      return staticFile(`/docs/${name}`, content, { 'cache-control': CACHED });
+    }),
+  ]);
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { REQUEST_WORDS } from '../answers/words.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
+
+/** The path under which the REST API is served (VERSIONS-01). */
+export const REST_PATH = '/api/v1';
+
+/** Exactly a board's name, in requests and in the OpenAPI document. */
+export const boardName = z
+  .enum(
+    BOARDS.map(({ name }) => name),
+    { error: ({ input }) => boardError(input) },
+  )
+  .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
+
+/** A board by exactly its name. */
+export const board = boardName.transform((name): Board => {
+  const named = boardByName(name);
+  if (named === undefined) throw unknownBoard(name);
+  return named;
+});
+
+/** Where in the feed of changes the publication that answered ends. */
+export const feedCursor = z
+  .string()
+  .nullable()
+  .describe(
+    'The place in /changes of the dataset that answered: send it as since to get what changes later. null while a ' +
+      'publication of version 0.2 is live',
+  );
+
+function boardError(input: unknown): string {
+  if (input === undefined || input === null || isBlank(input)) return 'board is needed.';
+  return typeof input === 'string' ? unknownBoard(input).message : 'board must be a string.';
+}
+
+/** The error for a name that is not exactly one of the 24 boards'. */
+export function unknownBoard(name: string): BadRequestError {
+  return new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
+}
+
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
+/** A text of blanks counts as absent. */
+export function absentIfBlank(value: unknown): unknown {
+  return isBlank(value) ? undefined : value;
+}
+
+/** A whole number in these bounds. */
+export function whole(name: string, least: number, most: number) {
+  const error = `${name} must be a whole number from ${least} to ${most}.`;
+  return z.int(error).min(least, error).max(most, error);
+}
+
+/** A query has only text. */
+export function fromText<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(
+    (text: unknown) => (typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : text),
+    schema,
+  );
+}

@@ -1,0 +1,285 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { originBody, originFields } from '../answers/origin.ts';
+import { FOUND_BY, missFacts } from '../answers/view.ts';
+import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
+import { type Context, clientGone } from '../http/app.ts';
+import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
+import { ClientError } from '../http/errors.ts';
+import { endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { type Board, boardByText } from '../licenses/boards.ts';
+import { lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
+import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
+import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
+import { readTable, rowFields } from '../rosters/list.ts';
+import {
+  DEFAULT_LISTED_MATCHES,
+  MAX_ITEMS,
+  type RosterItem,
+  type RosterResult,
+  readItems,
+  reference,
+} from '../rosters/roster.ts';
+import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
+import { absentIfBlank, feedCursor, fromText, REST_PATH, unknownBoard, whole } from './fields.ts';
+import { licenseBody, missBody } from './lookup.ts';
+
+export const resultBase = {
+  index: z.int().describe('The place of the item in the roster, from 0'),
+  reference: z.string().nullable().describe('As in the item'),
+};
+
+const foundResult = z
+  .object({
+    ...resultBase,
+    outcome: z.literal('found'),
+    found_by: z
+      .enum(FOUND_BY)
+      .describe('name: the only match, so compare it with the person or business meant'),
+    record: licenseBody,
+  })
+  .meta({ id: 'FoundItem' });
+
+const ambiguousResult = z
+  .object({
+    ...resultBase,
+    outcome: z.literal('ambiguous'),
+    matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
+    truncated: z.boolean().describe('Whether more match than are listed'),
+  })
+  .meta({ id: 'AmbiguousItem' });
+
+export const notFoundResult = z
+  .object({
+    ...resultBase,
+    outcome: z.literal('not_found'),
+    detail: z.string().describe('What was searched, in which dataset, and what to do'),
+    ...missFacts.shape,
+    reason: missFacts.shape.reason
+      .optional()
+      .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
+    did_you_mean: z
+      .array(z.string())
+      .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
+    suggestions_omitted: z
+      .literal(true)
+      .optional()
+      .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
+  })
+  .meta({ id: 'NotFoundItem' });
+
+export const invalidResult = z
+  .object({
+    ...resultBase,
+    outcome: z.literal('invalid'),
+    detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
+  })
+  .meta({ id: 'InvalidItem' });
+
+const rosterAnswerBody = z
+  .object({
+    count: z.int().min(1).max(MAX_ITEMS),
+    summary: z
+      .object({
+        found: z.int(),
+        clear: z.int().describe('Those of the found, by number or as the only match, that have no cautions'),
+        ambiguous: z.int(),
+        not_found: z.int(),
+        invalid: z.int(),
+      })
+      .describe('How many items ended in each way; clear is part of found'),
+    ...originFields,
+    feed_cursor: feedCursor,
+    results: z
+      .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
+      .describe('In the order of the items'),
+  })
+  .meta({ id: 'RosterAnswer' });
+
+export function resultBody({ index, reference, view, suggestionsOmitted }: RosterResult) {
+  const item = { index, reference, outcome: view.outcome };
+  switch (view.outcome) {
+    case 'found':
+      return { ...item, found_by: view.foundBy, record: view.record };
+    case 'ambiguous':
+      return { ...item, matches: view.records, truncated: view.truncated };
+    case 'not_found':
+      return { ...item, ...missBody(view), ...(suggestionsOmitted && { suggestions_omitted: true }) };
+    case 'invalid':
+      return { ...item, detail: view.detail };
+  }
+}
+
+/** A roster's answer as JSON. */
+const JSON_ANSWER: AnswerFormat<Buffer> = {
+  shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
+  parts: ({ origin, summary, shaped }) => {
+    const head = {
+      count: itemsOf(summary),
+      summary,
+      ...originBody(origin),
+      feed_cursor: origin.feedCursor ?? null,
+    };
+    const comma = Buffer.from(',');
+    return [
+      Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
+      ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
+      Buffer.from(']}'),
+    ];
+  },
+};
+
+export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
+
+const MEDIA_TYPES = 'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
+
+const maxMatches = whole('max_matches', 1, MAX_LISTED_MATCHES).describe('The most matches of a name to list');
+
+/** The items of a list. They are counted before anything looks at each. */
+export function itemsOfList(items: string) {
+  const error = `items must be an array of 1 to ${MAX_ITEMS} ${items}.`;
+  return z.array(z.unknown(), error).min(1, error).max(MAX_ITEMS, error);
+}
+
+const anyBoard = z.string('board must be a string.').transform((text): Board => {
+  const found = boardByText(text);
+  if (found === undefined) throw unknownBoard(text);
+  return found;
+});
+
+const rosterQuery = z.object({
+  board: anyBoard.optional().meta({
+    description:
+      'The board of every item that names none: its name, code or short name. A board in a JSON body overrides it',
+  }),
+  max_matches: fromText(maxMatches.default(DEFAULT_LISTED_MATCHES)).describe(
+    'The most matches of a name to list. A max_matches in a JSON body overrides it',
+  ),
+});
+
+const rosterBody = z.object(
+  {
+    board: z
+      .preprocess(absentIfBlank, anyBoard.nullish())
+      .meta({ description: 'The board of every item that names none' }),
+    max_matches: maxMatches.nullish(),
+    items: itemsOfList('lookups'),
+  },
+  'The body must be a JSON object.',
+);
+
+const rosterItem = lookupFields
+  .extend({
+    board: lookupFields.shape.board.describe(
+      'A board by its name, code or short name; without one, a number is looked up at all boards',
+    ),
+    reference: reference.describe('Your own name for the item, which its result repeats'),
+  })
+  .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' });
+
+interface SentRoster {
+  /** How many items it has. Reading them takes time, so they are paid for first. */
+  readonly count: number;
+  /** Reads the items. What is wrong with one makes only that item invalid. */
+  readonly read: () => Promise<readonly RosterItem[]>;
+  readonly maxMatches: number;
+  /** The roster as rows, to which an answer in CSV adds columns. */
+  readonly table: () => AnsweredTable;
+  readonly isTable: boolean;
+}
+
+/** @throws {BadRequestError} for what is wrong with the roster as a whole */
+async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Promise<SentRoster> {
+  const type = ctx.request.type.toLowerCase();
+  if (type === 'text/csv') {
+    const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
+    if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+    const read = () =>
+      readItems(table.rows, {
+        fieldsOf: ({ cells }) => rowFields(table, cells),
+        requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+      });
+    return {
+      count: table.rows.length,
+      read,
+      maxMatches: query.max_matches,
+      table: () => table,
+      isTable: true,
+    };
+  }
+  if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
+  const body = await jsonBody(ctx, ROSTER_LIMIT);
+  const { items, ...sent } = checked(rosterBody, body);
+  const board = sent.board ?? query.board;
+  const read = () =>
+    readItems(items, {
+      fieldsOf: (item) => item,
+      requestOf: (item) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
+    });
+  const maxMatches = sent.max_matches ?? query.max_matches;
+  return { count: items.length, read, maxMatches, table: () => itemsTable(items), isTable: false };
+}
+
+/** The items of a JSON body as a table with the fields that any of them has. */
+function itemsTable(items: readonly unknown[]): AnsweredTable {
+  const objects = items.map((item) => (isObject(item) ? item : {}));
+  const columns = ROW_FIELDS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
+  const rows = objects.map((item, at) => ({
+    number: at + 1,
+    cells: columns.map((column) => cellText(item[column])),
+  }));
+  return { columns, rows, format: { separator: ',', newline: '\r\n', hasByteOrderMark: false } };
+}
+
+function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
+  return typeof item === 'object' && item !== null;
+}
+
+function cellText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+const CSV_RULES =
+  'The body may also be CSV (text/csv): a header row with the names of the fields, or such as people write them (Lic #, ' +
+  'Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it ' +
+  `repeats the rows and columns and adds ${RESULT_COLUMNS.join(', ')}. A cell that a spreadsheet would run as a ` +
+  'formula begins with an apostrophe.';
+
+/** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
+export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
+  return endpoint({
+    method: 'POST',
+    path: `${REST_PATH}/lookup/batch`,
+    id: 'verifyRoster',
+    tag: 'Lookups',
+    summary: 'Verify a roster',
+    description:
+      `Up to ${MAX_ITEMS.toLocaleString('en-US')} lookups, each answered as /lookup/verify answers it, and all of them ` +
+      `from one day’s dataset. ${cost.itemsPerRequest} items count as one request. ${CSV_RULES}`,
+    input: { query: rosterQuery },
+    shownBody: rosterBody
+      .extend({ items: z.array(rosterItem).min(1).max(MAX_ITEMS) })
+      .meta({ id: 'RosterRequest' }),
+    limit: ROSTER_LIMIT,
+    responses: {
+      200: {
+        when: 'A result for each item. No result is missing: a roster that cannot be answered is a 503.',
+        body: rosterAnswerBody,
+        alternatives: { 'text/csv': z.string() },
+      },
+    },
+    handle: async (ctx, { query }) => {
+      const { count, read, maxMatches, table, isTable } = await sentRoster(ctx, query);
+      await spendForItems(ctx, count, cost);
+      const roster = { items: await read(), maxMatches };
+      const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
+      const isCsv = (ctx.accepts(types) || types[0]) === 'text/csv';
+      const { shape, parts } = isCsv ? answerTable(table()) : JSON_ANSWER;
+      const body = parts(await rosters.answer(roster, shape, clientGone(ctx)));
+      ctx.type = isCsv ? 'csv' : 'json';
+      ctx.body = Readable.from(body);
+      ctx.length = body.reduce((sum, { length }) => sum + length, 0);
+    },
+  });
+}

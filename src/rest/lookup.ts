@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { dataAge, type Origin, originBody, originFields } from '../answers/origin.ts';
+import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
+import { REQUEST_WORDS } from '../answers/words.ts';
+import type { Context } from '../http/app.ts';
+import { endpoint, type Operation, type Route } from '../http/guard.ts';
+import { FILTER_NAMES } from '../licenses/filters.ts';
+import {
+  type LookupOutcome,
+  type LookupRequest,
+  lookupFields,
+  MAX_MATCHES,
+  readLookup,
+} from '../licenses/lookup.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { boardName, REST_PATH } from './fields.ts';
+
+export const licenseBody = responseRecord.meta({
+  id: 'LicenseRecord',
+  description: 'A license and its holder',
+});
+
+const matchesBody = z
+  .object({
+    found: z.literal(true),
+    count: z.int().min(2).max(MAX_MATCHES),
+    truncated: z.boolean().describe('Whether more match than are answered'),
+    message: z.string().optional().describe('Where truncated: how to narrow the search'),
+    multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
+    ...originFields,
+  })
+  .meta({ id: 'Matches', description: 'More than one match of a search by name' });
+
+const noMatchBody = z
+  .object({
+    found: z.literal(false),
+    count: z.literal(0),
+    message: z.string().describe('What was searched, in which dataset, and who is the authority'),
+    did_you_mean: z
+      .array(z.string())
+      .describe(
+        'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
+      ),
+    ...originFields,
+  })
+  .meta({
+    id: 'NoMatch',
+    description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
+  });
+
+export const numberNotFoundBody = z
+  .object({
+    detail: z.string().describe('What was searched, in which dataset, and what to do'),
+    ...missFacts.shape,
+    ...dataAge,
+  })
+  .meta({ id: 'NumberMiss' });
+
+/** What an answer says of a miss: the facts, beside the words. */
+export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
+  return { detail: sentencesOf(view, 'rest').join(' '), ...view.facts };
+}
+
+/** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
+export function verifyResponse(outcome: LookupOutcome, origin: Origin) {
+  const view = viewOf(outcome, origin);
+  const from = originBody(origin);
+  if (view.outcome === 'found') return { status: 200, body: view.record };
+  if (view.outcome === 'not_found') {
+    const { detail, ...facts } = missBody(view);
+    return facts.reason === undefined
+      ? { status: 200, body: { found: false, count: 0, message: detail, ...facts, ...from } }
+      : { status: 404, body: { detail, ...facts, data_age_days: from.data_age_days } };
+  }
+  const { records, truncated } = view;
+  const body: z.output<typeof matchesBody> = {
+    found: true,
+    count: records.length,
+    truncated,
+    ...(truncated && { message: TRUNCATED_MESSAGE }),
+    multiple: [...records],
+    ...from,
+  };
+  return { status: 200, body };
+}
+
+const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
+const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name (of a person), ${FILTERS}.`;
+
+/** The body, which `readLookup` reads: its errors say which fields belong together. */
+const shownBody = lookupFields.extend({ board: boardName }).meta({
+  id: 'VerifyRequest',
+  description:
+    'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
+    'business_name or license_number. A searched name and a filter need a letter or a digit. Null and blank texts ' +
+    'count as absent, unknown fields are ignored.',
+});
+
+const VERIFY = {
+  id: 'verify',
+  tag: 'Lookups',
+  summary: 'Verify a license',
+  description: 'By number (200 or 404), by person or by business (always 200; see found).',
+  input: { body: z.unknown().transform((sent) => readLookup(sent, REQUEST_WORDS.rest)) },
+  shownBody,
+  responses: {
+    200: {
+      when: 'The record, the matches, or that a name has none',
+      body: z.union([licenseBody, matchesBody, noMatchBody]).meta({ id: 'LookupAnswer' }),
+    },
+    404: { when: 'No license for the number at the board', body: numberNotFoundBody },
+  },
+} satisfies Operation;
+
+/** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
+const CACHED_DEPRECATED = '@1767225600';
+
+/** POST /lookup/verify (LOOKUP-10) and its deprecated alias POST /lookup/cached (VERSIONS-04). */
+export function lookupRoutes(lookups: Lookups): Route[] {
+  async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
+    const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+    const { status, body } = verifyResponse(outcome, origin);
+    ctx.state.outcome = outcome.outcome;
+    ctx.status = status;
+    return body;
+  }
+  return [
+    endpoint({
+      ...VERIFY,
+      method: 'POST',
+      path: `${REST_PATH}/lookup/verify`,
+      handle: (ctx, { body }) => verify(ctx, body),
+    }),
+    endpoint({
+      ...VERIFY,
+      method: 'POST',
+      path: `${REST_PATH}/lookup/cached`,
+      id: 'cached',
+      summary: 'The earlier name of /lookup/verify',
+      description: 'Answers exactly as /lookup/verify.',
+      isDeprecated: true,
+      headers: {
+        Deprecation: [CACHED_DEPRECATED, 'Since when (RFC 9745)'],
+        Link: [`<${REST_PATH}/lookup/verify>; rel="successor-version"`, 'The address that took its place'],
+      },
+      handle: (ctx, { body }) => verify(ctx, body),
+    }),
+  ];
+}
