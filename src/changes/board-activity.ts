@@ -30,7 +30,7 @@ const BUSIEST_SHARE = 0.1;
 /** The changes of a publication: its run date, and how many licenses of each board changed. */
 export interface PublishedChanges {
   readonly date: string;
-  readonly boards: Readonly<Record<string, number>>;
+  readonly boards: ReadonlyMap<string, number>;
 }
 
 /**
@@ -46,7 +46,7 @@ export function activityOf(
   const last = published.at(-1)?.date ?? '';
   const window = published.filter(({ date }) => date > daysBefore(last, WINDOW_DAYS));
   const usual = (board: string) => {
-    const counts = window.map(({ boards }) => boards[board] ?? 0).toSorted((one, other) => one - other);
+    const counts = window.map(({ boards }) => boards.get(board) ?? 0).toSorted((one, other) => one - other);
     const kept = counts.slice(0, counts.length - Math.ceil(counts.length * BUSIEST_SHARE));
     return Math.round((100 * kept.reduce((sum, count) => sum + count, 0)) / kept.length) / 100;
   };
@@ -54,7 +54,7 @@ export function activityOf(
     boards.map((board) => [
       board,
       {
-        last_changed: published.findLast(({ boards }) => (boards[board] ?? 0) > 0)?.date ?? null,
+        last_changed: published.findLast(({ boards }) => (boards.get(board) ?? 0) > 0)?.date ?? null,
         usual_changes_per_day: window.length < FEWEST_PUBLICATIONS ? null : usual(board),
       },
     ]),
@@ -73,7 +73,7 @@ export async function readPublishedChanges(store: Store, state: FeedState): Prom
     for (const segment of await readSegments(store, feed)) {
       const { date, counts } = segment;
       if (counts === undefined || !isByState(counts) || isWithdrawn(state, segment)) continue;
-      published.push({ date, boards: counts.boards });
+      published.push({ date, boards: new Map(Object.entries(counts.boards)) });
     }
   }
   return published;

@@ -163,12 +163,13 @@ export function boardsCommand(): Command {
     )
     .option(...JSON_OPTION);
   return withServiceOptions(command).action(async (options: ServiceOptions & JsonOption) => {
-    const { licenses_by_board: counts, board_activity: activity } = await readStatus(options);
+    const { licenses_by_board: counts, board_activity } = await readStatus(options);
+    const activity = new Map(Object.entries(board_activity));
     const licenses = new Map<string, number>();
     for (const [label, count] of Object.entries(counts))
       addTo(licenses, boardByLabel(label)?.name ?? label, count);
     const boards = BOARDS.map(({ code, name }) => {
-      const { last_changed = null, usual_changes_per_day = null } = activity[name] ?? {};
+      const { last_changed = null, usual_changes_per_day = null } = activity.get(name) ?? {};
       return { code, name, licenses: licenses.get(name) ?? 0, last_changed, usual_changes_per_day };
     });
     if (options.json === true) return printJson(boards);

@@ -123,7 +123,7 @@ test('licenses boards lists each by its code', async () => {
   const { code, stdout } = await run(['boards'], { key: '' });
   expect([code, stdout.trimEnd().split('\n')]).toEqual([
     0,
-    expect.arrayContaining([expect.stringMatching(/^NUR {3}Nursing Board +\d+$/)]),
+    expect.arrayContaining([expect.stringMatching(/^NUR {3}Nursing Board +\d+ +- +-$/)]),
   ]);
   expect(stdout.trimEnd().split('\n')).toHaveLength(25);
 });

@@ -9,7 +9,7 @@ const BOARDS = ['Nursing Board', 'Dental Board'];
 function days(counts: readonly number[]): PublishedChanges[] {
   return counts.map((count, at) => ({
     date: daysBefore(LAST, counts.length - 1 - at),
-    boards: { 'Nursing Board': count },
+    boards: new Map([['Nursing Board', count]]),
   }));
 }
 
