@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_notes, result_name_match, result_found_by, result_reason, result_last_in_dataset, result_last_raw_status, result_matches, result_detail, result_last_scraped, result_data_age_days. A cell that a spreadsheet would run as a formula begins with an apostrophe.
          */
         post: operations["verifyRoster"];
         delete?: never;
@@ -624,14 +624,20 @@ export interface components {
             found: true;
             /** @description Calendar days in Ohio; negative once past */
             days_until_expiry: number | null;
-            /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), board_action (Board Action is Yes), endorsed_license (the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date) */
-            cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "board_action" | "endorsed_license")[];
+            /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), no_expiry_date (Active, but the State gives no expiry date), board_action (Board Action is neither blank nor No, or the sub-status is disciplinary, such as Suspended), dates_conflict (the issue date is after the expiry date), endorsed_license (the license that this one endorses has a caution of its own, such as not_active or board_action) */
+            cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "no_expiry_date" | "board_action" | "dates_conflict" | "endorsed_license")[];
+            /** @description What else a reader should know, in this order: expires_soon (Active, and expires within 30 days), endorsement (one of its endorsements is not active or has a board action) */
+            notes: ("expires_soon" | "endorsement")[];
             /** @constant */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
             /** @description Whether the name sent along with the number is the holder's; absent without such a name */
             name_match?: boolean;
+            /** @description Where name_match is false: whether another license of the board has that name; absent where nobody looked */
+            name_at_board?: boolean;
             /**
              * Format: uri
              * @description The page of the license at this service, to cite; absent where the service has no public address
@@ -652,6 +658,8 @@ export interface components {
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
         };
         /** @description No match of a search by name: an answer, not an error, and never "unlicensed" */
         NoMatch: {
@@ -667,21 +675,33 @@ export interface components {
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
         };
         /** @description What is wrong and what to do */
         Detail: {
             detail: string;
+            /** @description Of lookups alone */
+            data_age_days?: number | null;
         };
         NumberMiss: {
             /** @description What was searched, in which dataset, and what to do */
             detail: string;
             /**
-             * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and search_type is business.
+             * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and a business was asked for. removed: a license with it left the dataset; see last_in_dataset and last_raw_status. unreadable: the row that the dataset has for it could not be read.
              * @enum {string}
              */
-            reason: "unknown" | "ambiguous" | "other_board" | "not_a_business";
+            reason: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
             /** @description Numbers that exist and may be meant, never with holders */
             did_you_mean: string[];
+            /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
+            did_you_mean_name_match?: boolean[];
+            /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
+            last_in_dataset?: string | null;
+            /** @description Where reason is removed: its status then; null where it is not known */
+            last_raw_status?: string | null;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
         };
         RosterAnswer: {
             count: number;
@@ -698,6 +718,8 @@ export interface components {
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
             /** @description In the order of the items */
             results: ({
                 /** @description The place of the item in the roster, from 0 */
@@ -736,9 +758,15 @@ export interface components {
                  * @description Of an item with a number, as in the 404 of /lookup/verify
                  * @enum {string}
                  */
-                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business";
+                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
                 /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
                 did_you_mean: string[];
+                /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
+                did_you_mean_name_match?: boolean[];
+                /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
+                last_in_dataset?: string | null;
+                /** @description Where reason is removed: its status then; null where it is not known */
+                last_raw_status?: string | null;
                 /**
                  * @description Present where did_you_mean is left out: after 50 such items
                  * @constant
@@ -851,14 +879,20 @@ export interface components {
                 found: true;
                 /** @description Calendar days in Ohio; negative once past */
                 days_until_expiry: number | null;
-                /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), board_action (Board Action is Yes), endorsed_license (the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date) */
-                cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "board_action" | "endorsed_license")[];
+                /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), no_expiry_date (Active, but the State gives no expiry date), board_action (Board Action is neither blank nor No, or the sub-status is disciplinary, such as Suspended), dates_conflict (the issue date is after the expiry date), endorsed_license (the license that this one endorses has a caution of its own, such as not_active or board_action) */
+                cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "no_expiry_date" | "board_action" | "dates_conflict" | "endorsed_license")[];
+                /** @description What else a reader should know, in this order: expires_soon (Active, and expires within 30 days), endorsement (one of its endorsements is not active or has a board action) */
+                notes: ("expires_soon" | "endorsement")[];
                 /** @constant */
                 source: "dataset";
                 /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
                 last_scraped: string;
+                /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+                data_age_days: number;
                 /** @description Whether the name sent along with the number is the holder's; absent without such a name */
                 name_match?: boolean;
+                /** @description Where name_match is false: whether another license of the board has that name; absent where nobody looked */
+                name_at_board?: boolean;
                 /**
                  * Format: uri
                  * @description The page of the license at this service, to cite; absent where the service has no public address
@@ -915,6 +949,8 @@ export interface components {
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
             /** @description What to send as after in the next request; null at the end */
             next: string | null;
             subscriptions: {
@@ -944,6 +980,8 @@ export interface components {
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
             /** @description In the order of the items */
             results: ({
                 /** @description The place of the item in the roster, from 0 */
@@ -973,9 +1011,15 @@ export interface components {
                  * @description Of an item with a number, as in the 404 of /lookup/verify
                  * @enum {string}
                  */
-                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business";
+                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
                 /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
                 did_you_mean: string[];
+                /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
+                did_you_mean_name_match?: boolean[];
+                /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
+                last_in_dataset?: string | null;
+                /** @description Where reason is removed: its status then; null where it is not known */
+                last_raw_status?: string | null;
                 /**
                  * @description Present where did_you_mean is left out: after 50 such items
                  * @constant
@@ -1666,6 +1710,7 @@ export interface operations {
                      *       },
                      *       "source": "dataset",
                      *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "data_age_days": 0,
                      *       "results": [
                      *         {
                      *           "index": 0,
@@ -1696,8 +1741,10 @@ export interface operations {
                      *               "Effective Date": "2025-11-01"
                      *             },
                      *             "cautions": [],
+                     *             "notes": [],
                      *             "source": "dataset",
                      *             "last_scraped": "2026-11-20T00:00:00",
+                     *             "data_age_days": 0,
                      *             "name_match": true
                      *           }
                      *         },
@@ -1730,8 +1777,10 @@ export interface operations {
                      *                 "Effective Date": "2025-11-01"
                      *               },
                      *               "cautions": [],
+                     *               "notes": [],
                      *               "source": "dataset",
-                     *               "last_scraped": "2026-11-20T00:00:00"
+                     *               "last_scraped": "2026-11-20T00:00:00",
+                     *               "data_age_days": 0
                      *             },
                      *             {
                      *               "found": true,
@@ -1756,8 +1805,10 @@ export interface operations {
                      *                 "Effective Date": "2025-11-01"
                      *               },
                      *               "cautions": [],
+                     *               "notes": [],
                      *               "source": "dataset",
-                     *               "last_scraped": "2026-11-20T00:00:00"
+                     *               "last_scraped": "2026-11-20T00:00:00",
+                     *               "data_age_days": 0
                      *             }
                      *           ],
                      *           "truncated": false
@@ -1783,11 +1834,11 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["RosterAnswer"];
                     /**
-                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_name_match,result_found_by,result_reason,result_matches,result_detail,result_last_scraped
-                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,true,number,,,,2026-11-20T00:00:00
-                     *     A-18,,Example,ambiguous,,,,,,,,,,,,,RN.987654321; PN.987654321,"2 licenses match. Send the number, or more of the name.",2026-11-20T00:00:00
-                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,unknown,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00
-                     *     A-20,,,invalid,,,,,,,,,,,,,,"Give license_number, or last_name, or search_type ""business"" with business_name.",2026-11-20T00:00:00
+                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_notes,result_name_match,result_found_by,result_reason,result_last_in_dataset,result_last_raw_status,result_matches,result_detail,result_last_scraped,result_data_age_days
+                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,,true,number,,,,,,2026-11-20T00:00:00,0
+                     *     A-18,,Example,ambiguous,,,,,,,,,,,,,,,,RN.987654321; PN.987654321,"2 licenses match. Send the number, or more of the name.",2026-11-20T00:00:00,0
+                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,,unknown,,,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00,0
+                     *     A-20,,,invalid,,,,,,,,,,,,,,,,,"Give license_number, or last_name, or search_type ""business"" with business_name.",2026-11-20T00:00:00,0
                      */
                     "text/csv": string;
                 };
@@ -2605,8 +2656,10 @@ export interface operations {
                      *           "Effective Date": "2025-11-01"
                      *         },
                      *         "cautions": [],
+                     *         "notes": [],
                      *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *         "last_scraped": "2026-11-20T00:00:00",
+                     *         "data_age_days": 0
                      *       },
                      *       "changes": [
                      *         {
@@ -2715,16 +2768,19 @@ export interface operations {
                      * @example {
                      *       "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything. No change of a license of that board with this number is known since 2025-01-02.",
                      *       "reason": "unknown",
+                     *       "data_age_days": 0,
                      *       "coverage_start": "2025-01-02"
                      *     }
                      */
                     "application/json": {
                         detail: string;
                         /**
-                         * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and search_type is business.
+                         * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and a business was asked for. removed: a license with it left the dataset; see last_in_dataset and last_raw_status. unreadable: the row that the dataset has for it could not be read.
                          * @enum {string}
                          */
-                        reason: "unknown" | "ambiguous" | "other_board" | "not_a_business";
+                        reason: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
+                        /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+                        data_age_days: number;
                         /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
                         coverage_start: string;
                         /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
@@ -2841,6 +2897,7 @@ export interface operations {
                      * @example {
                      *       "source": "dataset",
                      *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "data_age_days": 0,
                      *       "next": null,
                      *       "subscriptions": [
                      *         {
@@ -2874,8 +2931,10 @@ export interface operations {
                      *               "Effective Date": "2025-11-01"
                      *             },
                      *             "cautions": [],
+                     *             "notes": [],
                      *             "source": "dataset",
-                     *             "last_scraped": "2026-11-20T00:00:00"
+                     *             "last_scraped": "2026-11-20T00:00:00",
+                     *             "data_age_days": 0
                      *           }
                      *         }
                      *       ]
@@ -3109,8 +3168,10 @@ export interface operations {
                      *           "Effective Date": "2025-11-01"
                      *         },
                      *         "cautions": [],
+                     *         "notes": [],
                      *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *         "last_scraped": "2026-11-20T00:00:00",
+                     *         "data_age_days": 0
                      *       }
                      *     }
                      */
@@ -3407,6 +3468,7 @@ export interface operations {
                      *       },
                      *       "source": "dataset",
                      *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "data_age_days": 0,
                      *       "results": [
                      *         {
                      *           "index": 0,
@@ -5078,8 +5140,10 @@ export interface operations {
                      *           "Effective Date": "2025-11-01"
                      *         },
                      *         "cautions": [],
+                     *         "notes": [],
                      *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *         "last_scraped": "2026-11-20T00:00:00",
+                     *         "data_age_days": 0
                      *       }
                      *     }
                      */

@@ -98,7 +98,7 @@ export function toResponseRecord(
 /** Why a number has no license, as a code. */
 export const notFoundReason = z
   .enum(NOT_FOUND_REASONS)
-  .describe(`Why a number has no license: ${meaningsOf(NOT_FOUND_REASONS, REASON_WORDS)}`);
+  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASON_WORDS[code].meaning}.`).join(' '));
 
 /** What the answers of every interface have for a number that was not found, beside words. */
 export const missFacts = z.object({

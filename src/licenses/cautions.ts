@@ -77,11 +77,9 @@ const OF_ENDORSEMENT = /^Endorsement (?:Number|Type|Status|Sub Status|Board Acti
 
 /** The endorsements of a license, in the order of its row. */
 export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): Endorsement[] {
-  const places = new Set<string>();
-  for (const label in extra) {
-    const place = label.startsWith('Endorsement ') ? OF_ENDORSEMENT.exec(label)?.[1] : undefined;
-    if (place !== undefined) places.add(place);
-  }
+  const labels = Object.keys(extra).filter((label) => label.startsWith('Endorsement '));
+  if (labels.length === 0) return [];
+  const places = new Set(labels.flatMap((label) => OF_ENDORSEMENT.exec(label)?.[1] ?? []));
   return [...places].map((place) => {
     const text = (name: string) => extra[`Endorsement ${name} ${place}`];
     const expiry = isoDate(text('Expiration Date') ?? '');

@@ -99,7 +99,9 @@ const NO_ACTION: ReadonlySet<string> = new Set(['', 'NO']);
 
 /** Whether the Board Action names an action: anything but blank and No. */
 export function isBoardActionGiven(license: Pick<StandingFields, 'extra_data'>): boolean {
-  return !NO_ACTION.has(boardAction(license).trim().toUpperCase());
+  const action = boardAction(license);
+  // Nearly all are written so.
+  return action !== 'No' && !NO_ACTION.has(action.trim().toUpperCase());
 }
 
 /** Whether the board has acted on the license, by its Board Action or by a disciplinary sub-status. */

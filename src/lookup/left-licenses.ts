@@ -13,7 +13,7 @@ import { withTimeout } from './timeout.ts';
 const NUMBERS_A_SEARCH = 250;
 
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */
-const MAX_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1500;
 
 interface Asked {
   readonly state: FeedState;
