@@ -101,7 +101,8 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
     if (outcome.reason !== 'unknown') {
       return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
     }
-    miss ??= outcome;
+    // The last one has the number alone.
+    miss = outcome;
   }
   const texts = [name, ...Object.values(filters)];
   if (texts.some((text = '') => fold(text).length > MAX_FOLDED_CHARACTERS)) return NONE;
@@ -110,7 +111,9 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   const steps: (() => Promise<Listing>)[] = [
     () => list([...ofPersons(readings), ...ofBusiness(name)]),
     () => list(kind === 'person' ? [] : [businessWordsQuery(board, name, filters, 'all')]),
-    () => list([...ofPersons(readings, ANYWHERE), ...ofBusiness(name, ANYWHERE)], [], true),
+    ...(board === undefined && Object.values(filters).every((value) => value === undefined)
+      ? []
+      : [() => list([...ofPersons(readings, ANYWHERE), ...ofBusiness(name, ANYWHERE)], [], true)]),
     ...others.map((other) => () => list(ofPersons([other]), [personName(other)])),
   ];
   if (suggest) {

@@ -205,5 +205,6 @@ function noteCell({ note, near, fields }: ListRow): Html | string {
 function isWithoutZeros(typed: string, existing: string): boolean {
   const [key, whole] = [numberKey(typed), numberKey(existing)];
   if (key === '' || key.length >= whole.length) return false;
-  return whole.replace(/^0+/, '') === key || (typed.includes('.') && whole.replace(/0+$/, '') === key);
+  const isCut = typed.includes('.') && whole.startsWith(key) && /^0+$/.test(whole.slice(key.length));
+  return isCut || whole.replace(/^0+/, '') === key;
 }

@@ -83,7 +83,8 @@ function numbersOf(typed: string): NumberRequest[] {
   const [only = '', another] = words.filter(isLikeNumber);
   const whole = text === typed || text === '' ? [number(typed)] : [number(typed), number(text)];
   if (only === '' || another !== undefined || words.length < 2) return whole;
-  const name = text.replace(only, ' ').replace(/^[\s,;]+|[\s,;]+$/g, '');
+  const beside = text.split(/\s/).filter((word) => !word.includes(only));
+  const name = beside.join(' ').trim();
   // `MD 35.000869` has a credential beside the number, and no name.
   const isName = !/\p{Nd}/u.test(name) && readTypedPerson(name).readings.length > 0;
   return [...whole, isName ? { ...number(only), name: { wholeName: name } } : number(only)];

@@ -48,6 +48,7 @@ describe('a roster as CSV', () => {
     const found = {
       ...empty,
       result_outcome: 'found',
+      result_verdict: 'Clear',
       result_license_number: 'RN.700001',
       result_full_name: 'DE LA CRUZ, MARIA ELENA',
       result_license_type: 'Registered Nurse (RN)',
@@ -75,6 +76,7 @@ describe('a roster as CSV', () => {
       {
         ...{ ward: '3 West', license_number: 'RN.700001', 'Last Name': 'Somebody', note: '' },
         ...found,
+        result_verdict: 'Needs attention',
         result_cautions: 'name_mismatch',
         result_name_match: 'false',
         result_detail: expect.stringContaining('not the holder’s'),
@@ -82,6 +84,7 @@ describe('a roster as CSV', () => {
       {
         ...{ ward: '', license_number: '', 'Last Name': 'Smith', note: '' },
         ...without('ambiguous', {
+          result_verdict: 'Needs attention',
           result_matches: 'RN.700005; PN.700004; RN.700003',
           result_detail: expect.stringMatching(/^3 licenses match/),
         }),
@@ -89,13 +92,17 @@ describe('a roster as CSV', () => {
       {
         ...{ ward: '', license_number: 'RN.799999', 'Last Name': '', note: '' },
         ...without('not_found', {
+          result_verdict: 'Not found',
           result_reason: 'unknown',
           result_detail: expect.stringContaining('No license with the number "RN.799999"'),
         }),
       },
       {
         ...{ ward: '', license_number: '', 'Last Name': '', note: '' },
-        ...without('invalid', { result_detail: expect.stringMatching(/^Give license_number/) }),
+        ...without('invalid', {
+          result_verdict: 'Not checked',
+          result_detail: expect.stringMatching(/^Give license_number/),
+        }),
       },
     ]);
   });

@@ -205,7 +205,7 @@ describe('the website over HTTP', () => {
     const response = await pasted({ roster: 'Emp ID,Lic #\n=1+1,RN.900418822\n', format: 'csv' });
     expect(response.headers.get('content-disposition')).toContain('licenses-checked.csv');
     const text = await response.text();
-    expect(text).toContain('Emp ID,Lic #,result_outcome,result_license_number');
+    expect(text).toContain('Emp ID,Lic #,result_outcome,result_verdict,result_license_number');
     expect(text).toContain("'=1+1");
     expect(text).toContain('HOLLOWAY, BEATRICE ANN');
   });
