@@ -15,7 +15,7 @@ import type { components } from './licenses-api.ts';
 import { linesOf } from './roster.ts';
 import { CursorExpiredError, changesSince, MAX_ITEMS, reason, resultsOf } from './service.ts';
 
-type Change = components['schemas']['Changes']['changes'][number];
+type Change = components['schemas']['Change'];
 type FoundRecord = components['schemas']['LicenseRecord'];
 
 /** Fields by the names that changes have, without those that are null. */

@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_notes, result_name_match, result_found_by, result_reason, result_last_in_dataset, result_last_raw_status, result_matches, result_detail, result_last_scraped, result_data_age_days. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. The body may also be CSV (text/csv): a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_notes, result_name_match, result_found_by, result_reason, result_last_in_dataset, result_last_raw_status, result_matches, result_detail, result_last_scraped, result_data_age_days. A cell that a spreadsheet would run as a formula begins with an apostrophe.
          */
         post: operations["verifyRoster"];
         delete?: never;
@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * Every license
-         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. The last line has no record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": "…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off does not count.
+         * @description Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields of a LicenseRecord from license_number to extra_data, of which changes speak. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.
          */
         get: operations["export"];
         put?: never;
@@ -317,133 +317,10 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    "changes.published": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Something that you watch changed */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same each time the message is sent: a receiver ignores what it has */
-                    "webhook-id": string;
-                    /** @description When it was sent, in Unix seconds */
-                    "webhook-timestamp": string;
-                    /** @description v1,BASE64 as Standard Webhooks has it; several with blanks between */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "changes.published",
-                     *       "timestamp": "2026-11-20T09:12:45.000Z",
-                     *       "data": {
-                     *         "cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *         "publication": "p-20",
-                     *         "date": "2026-11-20",
-                     *         "counts": {
-                     *           "added": 0,
-                     *           "changed": 1,
-                     *           "removed": 0
-                     *         },
-                     *         "changes": [
-                     *           {
-                     *             "board": "Nursing Board",
-                     *             "license_number": "RN.987654321",
-                     *             "reference": "staff-117",
-                     *             "kind": "changed"
-                     *           }
-                     *         ],
-                     *         "verify_all": false
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ChangesPublished"];
-                };
-            };
-            responses: {
-                /** @description Delivered. Anything else, redirects too, is not */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "webhook.test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** You asked for a test message */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description The same each time the message is sent: a receiver ignores what it has */
-                    "webhook-id": string;
-                    /** @description When it was sent, in Unix seconds */
-                    "webhook-timestamp": string;
-                    /** @description v1,BASE64 as Standard Webhooks has it; several with blanks between */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "webhook.test",
-                     *       "timestamp": "2026-11-20T15:05:00.000Z",
-                     *       "data": {}
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WebhookTest"];
-                };
-            };
-            responses: {
-                /** @description Delivered. Anything else, redirects too, is not */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description By number: board and license_number. By person: board and last_name. By business: board, search_type and business_name or license_number. Null and blank texts count as absent, unknown fields are ignored. */
+        /** @description By number: board and license_number. By person: board and last_name. By business: board, search_type and business_name or license_number. A searched name and a filter need a letter or a digit. Null and blank texts count as absent, unknown fields are ignored. */
         VerifyRequest: {
             board: components["schemas"]["BoardName"];
             /** @description Looks up by number, whatever its case, blanks and separators */
@@ -464,29 +341,6 @@ export interface components {
             city?: string | null;
             /** @description Only holders in this county; one of another state may have the same name; ignored in a lookup by number */
             county?: string | null;
-        } | {
-            license_number: string;
-            business_name?: unknown;
-            search_type?: unknown;
-        } | {
-            license_number: string;
-            search_type: string;
-        } | {
-            last_name: string;
-            first_name?: unknown;
-            business_name?: unknown;
-            search_type?: unknown;
-            license_type?: unknown;
-            status?: unknown;
-            city?: unknown;
-            county?: unknown;
-        } | {
-            search_type: string;
-            business_name: string;
-            license_type?: unknown;
-            status?: unknown;
-            city?: unknown;
-            county?: unknown;
         };
         /**
          * @description Exactly the name of a board
@@ -527,12 +381,9 @@ export interface components {
         };
         SubscriptionRequest: {
             board: components["schemas"]["BoardName"];
-            /** @description Looks up by number, whatever its case, blanks and separators */
-            license_number: string | null;
+            license_number: string;
             /** @description Your own name for the license, which changes and lists repeat */
             reference?: string | null;
-        } & {
-            license_number: string;
         };
         SubscriptionBatchRequest: {
             /** @description The board of every item that names none */
@@ -550,26 +401,19 @@ export interface components {
             /** @description https, at most 500 characters; no user name, fragment or port. A public host */
             url: string;
         };
-        /** @description The license to check; the record also shows who checked it and a reference */
-        SavingRequest: {
-            board: components["schemas"]["BoardName"];
-            license_number: string;
-            checked_by?: string | null;
-            reference?: string | null;
-        };
-        ChangesPublished: {
-            /** @constant */
+        ChangesMessage: {
+            /** @enum {string} */
             type: "changes.published";
             /** @description When the message was made, ISO 8601 */
             timestamp: string;
             data: {
-                /** @description The message lists what changed up to this place of the feed */
+                /** @description The message tells what changed up to this place of the feed */
                 cursor: string;
-                /** @description The publication that made these changes */
+                /** @description The publication that is live */
                 publication: string;
                 /** @description The run date of its dataset, YYYY-MM-DD */
                 date: string;
-                /** @description All changes of what you watch in this publication; null where verify_all is true */
+                /** @description All changes of what you watch since the last message; null where verify_all is true */
                 counts: {
                     added: number;
                     changed: number;
@@ -588,13 +432,21 @@ export interface components {
                 verify_all: boolean;
             };
         };
-        WebhookTest: {
-            /** @constant */
+        TestMessage: {
+            /** @enum {string} */
             type: "webhook.test";
             /** @description ISO 8601 */
             timestamp: string;
             data: Record<string, never>;
         };
+        /** @description The license to check; the record also shows who checked it and a reference */
+        SavingRequest: {
+            board: components["schemas"]["BoardName"];
+            license_number: string;
+            checked_by?: string | null;
+            reference?: string | null;
+        };
+        LookupAnswer: components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
         /** @description A license and its holder */
         LicenseRecord: {
             /** @description The number as the board writes it */
@@ -620,7 +472,7 @@ export interface components {
             extra_data: {
                 [key: string]: string;
             };
-            /** @constant */
+            /** @enum {boolean} */
             found: true;
             /** @description Calendar days in Ohio; negative once past */
             days_until_expiry: number | null;
@@ -628,7 +480,7 @@ export interface components {
             cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "no_expiry_date" | "board_action" | "dates_conflict" | "endorsed_license")[];
             /** @description What else a reader should know, in this order: expires_soon (Active, and expires within 30 days), endorsement (one of its endorsements is not active or has a board action) */
             notes: ("expires_soon" | "endorsement")[];
-            /** @constant */
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
@@ -646,7 +498,7 @@ export interface components {
         };
         /** @description More than one match of a search by name */
         Matches: {
-            /** @constant */
+            /** @enum {boolean} */
             found: true;
             count: number;
             /** @description Whether more match than are answered */
@@ -654,7 +506,7 @@ export interface components {
             /** @description Where truncated: how to narrow the search */
             message?: string;
             multiple: components["schemas"]["LicenseRecord"][];
-            /** @constant */
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
@@ -663,15 +515,15 @@ export interface components {
         };
         /** @description No match of a search by name: an answer, not an error, and never "unlicensed" */
         NoMatch: {
-            /** @constant */
+            /** @enum {boolean} */
             found: false;
-            /** @constant */
+            /** @enum {number} */
             count: 0;
             /** @description What was searched, in which dataset, and who is the authority */
             message: string;
             /** @description Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last */
             did_you_mean: string[];
-            /** @constant */
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
@@ -714,98 +566,104 @@ export interface components {
                 not_found: number;
                 invalid: number;
             };
-            /** @constant */
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
-            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
-            feed_cursor: string | null;
             /** @description In the order of the items */
-            results: ({
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "found";
-                /**
-                 * @description name: the only match, so compare it with the person or business meant
-                 * @enum {string}
-                 */
-                found_by: "number" | "name";
-                record: components["schemas"]["LicenseRecord"];
-            } | {
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "ambiguous";
-                /** @description Exact names first */
-                matches: components["schemas"]["LicenseRecord"][];
-                /** @description Whether more match than are listed */
-                truncated: boolean;
-            } | {
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "not_found";
-                /** @description What was searched, in which dataset, and what to do */
-                detail: string;
-                /**
-                 * @description Of an item with a number, as in the 404 of /lookup/verify
-                 * @enum {string}
-                 */
-                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
-                /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
-                did_you_mean: string[];
-                /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
-                did_you_mean_name_match?: boolean[];
-                /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
-                last_in_dataset?: string | null;
-                /** @description Where reason is removed: its status then; null where it is not known */
-                last_raw_status?: string | null;
-                /**
-                 * @description Present where did_you_mean is left out: after 50 such items
-                 * @constant
-                 */
-                suggestions_omitted?: true;
-            } | {
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "invalid";
-                /** @description What is wrong and what to send instead, as in a 400 of /lookup/verify */
-                detail: string;
-            })[];
+            results: (components["schemas"]["FoundItem"] | components["schemas"]["AmbiguousItem"] | components["schemas"]["NotFoundItem"] | components["schemas"]["InvalidItem"])[];
         };
-        Boards: {
+        FoundItem: {
+            /** @description The place of the item in the roster, from 0 */
+            index: number;
+            /** @description As in the item */
+            reference: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "found";
+            /**
+             * @description name: the only match, so compare it with the person or business meant
+             * @enum {string}
+             */
+            found_by: "number" | "name";
+            record: components["schemas"]["LicenseRecord"];
+        };
+        AmbiguousItem: {
+            /** @description The place of the item in the roster, from 0 */
+            index: number;
+            /** @description As in the item */
+            reference: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "ambiguous";
+            /** @description Exact names first */
+            matches: components["schemas"]["LicenseRecord"][];
+            /** @description Whether more match than are listed */
+            truncated: boolean;
+        };
+        NotFoundItem: {
+            /** @description The place of the item in the roster, from 0 */
+            index: number;
+            /** @description As in the item */
+            reference: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "not_found";
+            /** @description What was searched, in which dataset, and what to do */
+            detail: string;
+            /**
+             * @description Of an item with a number, as in the 404 of /lookup/verify
+             * @enum {string}
+             */
+            reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
+            /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
+            did_you_mean: string[];
+            /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
+            did_you_mean_name_match?: boolean[];
+            /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
+            last_in_dataset?: string | null;
+            /** @description Where reason is removed: its status then; null where it is not known */
+            last_raw_status?: string | null;
+            /**
+             * @description Present where did_you_mean is left out: after 50 such items
+             * @enum {boolean}
+             */
+            suggestions_omitted?: true;
+        };
+        InvalidItem: {
+            /** @description The place of the item in the roster, from 0 */
+            index: number;
+            /** @description As in the item */
+            reference: string | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            outcome: "invalid";
+            /** @description What is wrong and what to send instead, as in a 400 of /lookup/verify */
+            detail: string;
+        };
+        BoardList: {
             /** @description The names of the 24 boards */
             boards: string[];
             /** @description By the name of the board */
             board_details: {
-                [key: string]: {
-                    /** @description The short code of the board */
-                    code: string;
-                    /** @description Names of the license types that it issues */
-                    license_types: string[];
-                };
+                [key: string]: components["schemas"]["BoardDetails"];
             };
-            /** @description By the name of the board */
-            board_activity: {
-                [key: string]: {
-                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
-                    last_changed: string | null;
-                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
-                    usual_changes_per_day: number | null;
-                };
-            };
+        };
+        BoardDetails: {
+            /** @description The short code of the board */
+            code: string;
+            /** @description Names of the license types that it issues */
+            license_types: string[];
         };
         BoardTypes: {
             board: string;
@@ -814,48 +672,46 @@ export interface components {
             /** @description Names of the license types that it issues */
             license_types: string[];
         };
-        Changes: {
-            changes: {
-                /** @description When it was found, ISO 8601 */
-                at: string;
-                /** @description The publication that went live with it */
-                publication: string;
-                /** @description The run date of that publication, YYYY-MM-DD */
-                date: string;
-                /** @enum {string} */
-                kind: "added" | "changed" | "removed";
-                /**
-                 * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
-                 * @enum {string}
-                 */
-                cause: "data" | "rollback" | "rejected_row" | "release";
-                board: string;
-                license_number: string;
-                full_name: string;
-                /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
-                fields: {
-                    [key: string]: {
-                        before: string | null;
-                        after: string | null;
-                        /** @constant */
-                        erased?: true;
-                    };
-                };
-                /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
-                renumbered_to?: string;
-                /** @description Of an added license: the number that it was removed as */
-                renumbered_from?: string;
-                /** @description The place of this change in the feed */
-                cursor: string;
-                /** @description With watched=true: what your subscription calls the license */
-                reference?: string | null;
-            }[];
+        ChangePage: {
+            changes: components["schemas"]["Change"][];
             /** @description The cursor to send as since in the next request */
             next: string;
             /** @description Whether there are more changes already */
             more: boolean;
         };
-        History: {
+        Change: {
+            /** @description When it was found, ISO 8601 */
+            at: string;
+            /** @description The publication that went live with it */
+            publication: string;
+            /** @description The run date of that publication, YYYY-MM-DD */
+            date: string;
+            /** @enum {string} */
+            kind: "added" | "changed" | "removed";
+            /**
+             * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
+             * @enum {string}
+             */
+            cause: "data" | "rollback" | "rejected_row" | "release";
+            board: string;
+            license_number: string;
+            full_name: string;
+            /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
+            fields: {
+                [key: string]: components["schemas"]["FieldChange"];
+            };
+            /** @description The place of this change in the feed */
+            cursor: string;
+            /** @description With watched=true: what your subscription calls the license */
+            reference?: string | null;
+        };
+        FieldChange: {
+            before: string | null;
+            after: string | null;
+            /** @enum {boolean} */
+            erased?: true;
+        };
+        LicenseHistory: {
             board: string;
             license_number: string;
             /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
@@ -866,128 +722,99 @@ export interface components {
                 before: string;
             }[];
             /** @description The license as it is now; null once it was removed */
-            record: {
-                /** @description The number as the board writes it */
-                license_number: string;
-                /** @description "LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business */
-                full_name: string;
-                /** @description The name of the board that issued it */
-                board: string;
-                license_type: string | null;
-                /** @description The primary status, upper case; the set of values may grow */
-                status: string | null;
-                /** @description YYYY-MM-DD */
-                expiry_date: string | null;
-                city: string | null;
-                /** @description Two letters */
-                state: string | null;
-                /** @description The authoritative label: primary status, or primary - sub-status */
-                raw_status: string | null;
-                county: string | null;
-                /** @description YYYY-MM-DD */
-                issue_date: string | null;
-                /** @description Every other attribute of the row that is not empty, by its readable name; the set varies */
-                extra_data: {
-                    [key: string]: string;
-                };
-                /** @constant */
-                found: true;
-                /** @description Calendar days in Ohio; negative once past */
-                days_until_expiry: number | null;
-                /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), no_expiry_date (Active, but the State gives no expiry date), board_action (Board Action is neither blank nor No, or the sub-status is disciplinary, such as Suspended), dates_conflict (the issue date is after the expiry date), endorsed_license (the license that this one endorses has a caution of its own, such as not_active or board_action) */
-                cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "no_expiry_date" | "board_action" | "dates_conflict" | "endorsed_license")[];
-                /** @description What else a reader should know, in this order: expires_soon (Active, and expires within 30 days), endorsement (one of its endorsements is not active or has a board action) */
-                notes: ("expires_soon" | "endorsement")[];
-                /** @constant */
-                source: "dataset";
-                /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
-                last_scraped: string;
-                /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
-                data_age_days: number;
-                /** @description Whether the name sent along with the number is the holder's; absent without such a name */
-                name_match?: boolean;
-                /** @description Where name_match is false: whether another license of the board has that name; absent where nobody looked */
-                name_at_board?: boolean;
-                /**
-                 * Format: uri
-                 * @description The page of the license at this service, to cite; absent where the service has no public address
-                 */
-                url?: string;
-            } | null;
+            record: components["schemas"]["LicenseRecord"] | null;
             /** @description The newest first */
-            changes: {
-                /** @description When it was found, ISO 8601 */
-                at: string;
-                /** @description The publication that went live with it */
-                publication: string;
-                /** @description The run date of that publication, YYYY-MM-DD */
-                date: string;
-                /** @enum {string} */
-                kind: "added" | "changed" | "removed";
-                /**
-                 * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
-                 * @enum {string}
-                 */
-                cause: "data" | "rollback" | "rejected_row" | "release";
-                board: string;
-                license_number: string;
-                full_name: string;
-                /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
-                fields: {
-                    [key: string]: {
-                        before: string | null;
-                        after: string | null;
-                        /** @constant */
-                        erased?: true;
-                    };
-                };
-                /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
-                renumbered_to?: string;
-                /** @description Of an added license: the number that it was removed as */
-                renumbered_from?: string;
-                /**
-                 * @description The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the license’s history, unless a change without this mark says the same
-                 * @constant
-                 */
-                withdrawn?: true;
+            changes: components["schemas"]["HistoryChange"][];
+        };
+        HistoryChange: {
+            /** @description When it was found, ISO 8601 */
+            at: string;
+            /** @description The publication that went live with it */
+            publication: string;
+            /** @description The run date of that publication, YYYY-MM-DD */
+            date: string;
+            /** @enum {string} */
+            kind: "added" | "changed" | "removed";
+            /**
+             * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
+             * @enum {string}
+             */
+            cause: "data" | "rollback" | "rejected_row" | "release";
+            board: string;
+            license_number: string;
+            full_name: string;
+            /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
+            fields: {
+                [key: string]: components["schemas"]["FieldChange"];
+            };
+            /**
+             * @description The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the license’s history, unless a change without this mark says the same
+             * @enum {boolean}
+             */
+            withdrawn?: true;
+        };
+        NeverSeen: {
+            detail: string;
+            /**
+             * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and a business was asked for. removed: a license with it left the dataset; see last_in_dataset and last_raw_status. unreadable: the row that the dataset has for it could not be read.
+             * @enum {string}
+             */
+            reason: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
+            /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
+            data_age_days: number;
+            /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
+            coverage_start: string;
+            /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
+            gaps?: {
+                after: string;
+                before: string;
             }[];
         };
         Subscription: {
             /** @description The id of the subscription */
             subscription_id: string;
             board: string;
-            /** @description As the board writes it, or wrote it last */
+            /** @description As the board wrote it when the subscription was made */
             license_number: string;
             reference: string | null;
             /** @description ISO 8601 */
             created_at: string;
             record: components["schemas"]["LicenseRecord"];
         };
-        Subscriptions: {
-            /** @constant */
+        SubscriptionLimit: {
+            detail: string;
+            /** @enum {string} */
+            reason?: "limit";
+        };
+        DuplicateSubscription: {
+            detail: string;
+            /** @description The id of the subscription */
+            subscription_id: string;
+        };
+        SubscriptionPage: {
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
-            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
-            feed_cursor: string | null;
             /** @description What to send as after in the next request; null at the end */
             next: string | null;
-            subscriptions: {
-                /** @description The id of the subscription */
-                subscription_id: string;
-                board: string;
-                /** @description As the board writes it, or wrote it last */
-                license_number: string;
-                reference: string | null;
-                /** @description ISO 8601 */
-                created_at: string;
-                /** @description Whether the dataset has the license */
-                in_dataset: boolean;
-                /** @description The license as it is now; null when it is not in the dataset */
-                record: components["schemas"]["LicenseRecord"] | null;
-            }[];
+            subscriptions: components["schemas"]["ListedSubscription"][];
+        };
+        ListedSubscription: {
+            /** @description The id of the subscription */
+            subscription_id: string;
+            board: string;
+            /** @description As the board wrote it when the subscription was made */
+            license_number: string;
+            reference: string | null;
+            /** @description ISO 8601 */
+            created_at: string;
+            /** @description Whether the dataset has the license */
+            in_dataset: boolean;
+            /** @description The license as it is now; null when it is not in the dataset */
+            record: components["schemas"]["LicenseRecord"] | null;
         };
         SubscriptionBatchAnswer: {
             count: number;
@@ -997,65 +824,30 @@ export interface components {
                 not_found: number;
                 invalid: number;
             };
-            /** @constant */
+            /** @enum {string} */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
             /** @description In the order of the items */
-            results: ({
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /**
-                 * @description exists: your account watches the license already, or an earlier item names it
-                 * @enum {string}
-                 */
-                outcome: "created" | "exists";
-                /** @description The id of the subscription */
-                subscription_id: string;
-                board: string;
-                /** @description As the board writes it */
-                license_number: string;
-            } | {
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "not_found";
-                /** @description What was searched, in which dataset, and what to do */
-                detail: string;
-                /**
-                 * @description Of an item with a number, as in the 404 of /lookup/verify
-                 * @enum {string}
-                 */
-                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
-                /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
-                did_you_mean: string[];
-                /** @description Of each number in did_you_mean: whether its holder has the name that was sent; absent without one */
-                did_you_mean_name_match?: boolean[];
-                /** @description Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known */
-                last_in_dataset?: string | null;
-                /** @description Where reason is removed: its status then; null where it is not known */
-                last_raw_status?: string | null;
-                /**
-                 * @description Present where did_you_mean is left out: after 50 such items
-                 * @constant
-                 */
-                suggestions_omitted?: true;
-            } | {
-                /** @description The place of the item in the roster, from 0 */
-                index: number;
-                /** @description As in the item */
-                reference: string | null;
-                /** @constant */
-                outcome: "invalid";
-                /** @description What is wrong and what to send instead, as in a 400 of /lookup/verify */
-                detail: string;
-            })[];
+            results: (components["schemas"]["WatchedItem"] | components["schemas"]["NotFoundItem"] | components["schemas"]["InvalidItem"])[];
+        };
+        WatchedItem: {
+            /** @description The place of the item in the roster, from 0 */
+            index: number;
+            /** @description As in the item */
+            reference: string | null;
+            /**
+             * @description exists: your account watches the license already, or an earlier item names it (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            outcome: "created" | "exists";
+            /** @description The id of the subscription */
+            subscription_id: string;
+            board: string;
+            /** @description As the board writes it */
+            license_number: string;
         };
         Webhook: {
             url: string;
@@ -1095,7 +887,7 @@ export interface components {
             /** @description What you verify signatures with. It is shown this once */
             secret: string;
         };
-        WebhookTested: {
+        WebhookTestResult: {
             /** @description Whether the receiver answered with a status of 200 to 299 */
             delivered: boolean;
             /** @description How it answered; absent where it did not */
@@ -1105,39 +897,6 @@ export interface components {
              * @enum {string}
              */
             reason?: "address not allowed" | "host not found" | "connection refused" | "host unreachable" | "TLS failed" | "timeout" | "connection closed" | "not an HTTP response" | "request failed";
-        };
-        /** @description A line of an export */
-        ExportedRecord: {
-            /** @description The number as the board writes it */
-            license_number: string;
-            /** @description "LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business */
-            full_name: string;
-            /** @description The name of the board that issued it */
-            board: string;
-            license_type: string | null;
-            /** @description The primary status, upper case; the set of values may grow */
-            status: string | null;
-            /** @description YYYY-MM-DD */
-            expiry_date: string | null;
-            city: string | null;
-            /** @description Two letters */
-            state: string | null;
-            /** @description The authoritative label: primary status, or primary - sub-status */
-            raw_status: string | null;
-            county: string | null;
-            /** @description YYYY-MM-DD */
-            issue_date: string | null;
-            /** @description Every other attribute of the row that is not empty, by its readable name; the set varies */
-            extra_data: {
-                [key: string]: string;
-            };
-        };
-        /** @description The last line of an export */
-        ExportEnd: {
-            /** @description How many lines are above */
-            records: number;
-            /** @description The SHA-256 of the bytes above, uncompressed, their last line break included */
-            sha256: string;
         };
         SavedRecord: {
             /** @description Under which the website shows the record: /records/CODE */
@@ -1153,7 +912,7 @@ export interface components {
             /** @description The license as it was saved */
             record: components["schemas"]["LicenseRecord"];
         };
-        Status: {
+        ServiceStatus: {
             service_version: string;
             /** @description What answers now; null while nothing is known to be published */
             publication: {
@@ -1189,15 +948,6 @@ export interface components {
             } | null;
             licenses_by_board: {
                 [key: string]: number;
-            };
-            /** @description By the name of the board */
-            board_activity: {
-                [key: string]: {
-                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
-                    last_changed: string | null;
-                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
-                    usual_changes_per_day: number | null;
-                };
             };
             /** @description The last publications asked for, the latest first; null where they were never known */
             last_runs: {
@@ -1267,10 +1017,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
+                    "application/json": components["schemas"]["LookupAnswer"];
                 };
             };
-            /** @description A board that is not one of the 24, a license type that the board does not have, or a body without search criteria */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1284,11 +1034,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "No board has exactly the name given; the nearest is \"Nursing Board\". GET /lookup/boards lists all."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1306,11 +1051,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1328,11 +1068,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1353,7 +1088,7 @@ export interface operations {
                     "application/json": components["schemas"]["NumberMiss"];
                 };
             };
-            /** @description A body of more than 16 KB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1367,15 +1102,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a lookup takes at most 16 KB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON, or has another Content-Encoding */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1389,11 +1119,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1413,11 +1138,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1435,11 +1155,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1459,11 +1174,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1500,10 +1210,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
+                    "application/json": components["schemas"]["LookupAnswer"];
                 };
             };
-            /** @description A board that is not one of the 24, a license type that the board does not have, or a body without search criteria */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1517,11 +1227,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "No board has exactly the name given; the nearest is \"Nursing Board\". GET /lookup/boards lists all."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1539,11 +1244,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1561,11 +1261,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1580,13 +1275,17 @@ export interface operations {
                     "X-RateLimit-Remaining": number;
                     /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
+                    /** @description Since when (RFC 9745) */
+                    Deprecation: string;
+                    /** @description The address that took its place */
+                    Link: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["NumberMiss"];
                 };
             };
-            /** @description A body of more than 16 KB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1600,15 +1299,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a lookup takes at most 16 KB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON, or has another Content-Encoding */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1622,11 +1316,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1646,11 +1335,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1668,11 +1352,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1692,11 +1371,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1717,7 +1391,6 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RosterRequest"];
-                "text/csv": string;
             };
         };
         responses: {
@@ -1735,153 +1408,11 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "count": 4,
-                     *       "summary": {
-                     *         "found": 1,
-                     *         "clear": 1,
-                     *         "ambiguous": 1,
-                     *         "not_found": 1,
-                     *         "invalid": 1
-                     *       },
-                     *       "source": "dataset",
-                     *       "last_scraped": "2026-11-20T00:00:00",
-                     *       "data_age_days": 0,
-                     *       "feed_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "results": [
-                     *         {
-                     *           "index": 0,
-                     *           "reference": "A-17",
-                     *           "outcome": "found",
-                     *           "found_by": "number",
-                     *           "record": {
-                     *             "found": true,
-                     *             "license_number": "RN.987654321",
-                     *             "full_name": "EXAMPLE, PAT SAMPLE",
-                     *             "board": "Nursing Board",
-                     *             "license_type": "Registered Nurse (RN)",
-                     *             "status": "ACTIVE",
-                     *             "expiry_date": "2035-10-31",
-                     *             "days_until_expiry": 3267,
-                     *             "city": "Columbus",
-                     *             "state": "OH",
-                     *             "raw_status": "Active",
-                     *             "county": "Franklin",
-                     *             "issue_date": "2020-01-15",
-                     *             "extra_data": {
-                     *               "Board Action": "No",
-                     *               "County": "Franklin",
-                     *               "ZIP": "43215",
-                     *               "Country": "United States",
-                     *               "Compact Eligibility": "Multi-State",
-                     *               "Issue Date": "2020-01-15",
-                     *               "Effective Date": "2025-11-01"
-                     *             },
-                     *             "cautions": [],
-                     *             "notes": [],
-                     *             "source": "dataset",
-                     *             "last_scraped": "2026-11-20T00:00:00",
-                     *             "data_age_days": 0,
-                     *             "name_match": true
-                     *           }
-                     *         },
-                     *         {
-                     *           "index": 1,
-                     *           "reference": "A-18",
-                     *           "outcome": "ambiguous",
-                     *           "matches": [
-                     *             {
-                     *               "found": true,
-                     *               "license_number": "RN.987654321",
-                     *               "full_name": "EXAMPLE, PAT SAMPLE",
-                     *               "board": "Nursing Board",
-                     *               "license_type": "Registered Nurse (RN)",
-                     *               "status": "ACTIVE",
-                     *               "expiry_date": "2035-10-31",
-                     *               "days_until_expiry": 3267,
-                     *               "city": "Columbus",
-                     *               "state": "OH",
-                     *               "raw_status": "Active",
-                     *               "county": "Franklin",
-                     *               "issue_date": "2020-01-15",
-                     *               "extra_data": {
-                     *                 "Board Action": "No",
-                     *                 "County": "Franklin",
-                     *                 "ZIP": "43215",
-                     *                 "Country": "United States",
-                     *                 "Compact Eligibility": "Multi-State",
-                     *                 "Issue Date": "2020-01-15",
-                     *                 "Effective Date": "2025-11-01"
-                     *               },
-                     *               "cautions": [],
-                     *               "notes": [],
-                     *               "source": "dataset",
-                     *               "last_scraped": "2026-11-20T00:00:00",
-                     *               "data_age_days": 0
-                     *             },
-                     *             {
-                     *               "found": true,
-                     *               "license_number": "PN.987654321",
-                     *               "full_name": "EXAMPLE, ROBIN",
-                     *               "board": "Nursing Board",
-                     *               "license_type": "Licensed Practical Nurse (LPN)",
-                     *               "status": "ACTIVE",
-                     *               "expiry_date": "2035-10-31",
-                     *               "days_until_expiry": 3267,
-                     *               "city": "Dayton",
-                     *               "state": "OH",
-                     *               "raw_status": "Active",
-                     *               "county": "Montgomery",
-                     *               "issue_date": "2020-01-15",
-                     *               "extra_data": {
-                     *                 "Board Action": "No",
-                     *                 "County": "Montgomery",
-                     *                 "ZIP": "45402",
-                     *                 "Country": "United States",
-                     *                 "Issue Date": "2020-01-15",
-                     *                 "Effective Date": "2025-11-01"
-                     *               },
-                     *               "cautions": [],
-                     *               "notes": [],
-                     *               "source": "dataset",
-                     *               "last_scraped": "2026-11-20T00:00:00",
-                     *               "data_age_days": 0
-                     *             }
-                     *           ],
-                     *           "truncated": false
-                     *         },
-                     *         {
-                     *           "index": 2,
-                     *           "reference": "A-19",
-                     *           "outcome": "not_found",
-                     *           "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",
-                     *           "reason": "unknown",
-                     *           "did_you_mean": [
-                     *             "RN.987654321"
-                     *           ]
-                     *         },
-                     *         {
-                     *           "index": 3,
-                     *           "reference": "A-20",
-                     *           "outcome": "invalid",
-                     *           "detail": "Give license_number, or last_name, or search_type \"business\" with business_name."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["RosterAnswer"];
-                    /**
-                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_notes,result_name_match,result_found_by,result_reason,result_last_in_dataset,result_last_raw_status,result_matches,result_detail,result_last_scraped,result_data_age_days
-                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,,true,number,,,,,,2026-11-20T00:00:00,0
-                     *     A-18,,Example,ambiguous,,,,,,,,,,,,,,,,RN.987654321; PN.987654321,"2 licenses match. Send the number, or more of the name.",2026-11-20T00:00:00,0
-                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,,unknown,,,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00,0
-                     *     A-20,,,invalid,,,,,,,,,,,,,,,,,"Give license_number, or last_name, or search_type ""business"" with business_name.",2026-11-20T00:00:00,0
-                     */
                     "text/csv": string;
                 };
             };
-            /** @description A roster without items, with too many, or that cannot be read */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1895,11 +1426,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "items must be an array of 1 to 1000 lookups."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1917,11 +1443,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -1939,15 +1460,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body of more than 1 MB, or more items than a minute’s limit */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1961,15 +1477,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a roster takes at most 1 MB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is neither JSON nor CSV */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -1983,11 +1494,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2007,11 +1513,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2029,11 +1530,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2053,11 +1549,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2086,28 +1577,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "boards": [
-                     *         "Nursing Board"
-                     *       ],
-                     *       "board_details": {
-                     *         "Nursing Board": {
-                     *           "code": "NUR",
-                     *           "license_types": [
-                     *             "Registered Nurse (RN)"
-                     *           ]
-                     *         }
-                     *       },
-                     *       "board_activity": {
-                     *         "Nursing Board": {
-                     *           "last_changed": "2026-11-20",
-                     *           "usual_changes_per_day": 812.35
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Boards"];
+                    "application/json": components["schemas"]["BoardList"];
                 };
             };
             /** @description No active key came with the request */
@@ -2124,11 +1594,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2146,11 +1611,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2170,11 +1630,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2192,11 +1647,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2216,11 +1666,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2231,7 +1676,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The name of the board, percent-encoded */
                 board: components["schemas"]["BoardName"];
             };
             cookie?: never;
@@ -2252,19 +1696,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "board": "Nursing Board",
-                     *       "code": "NUR",
-                     *       "license_types": [
-                     *         "Registered Nurse (RN)"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["BoardTypes"];
                 };
             };
-            /** @description A board that is not one of the 24 */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -2278,11 +1713,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "No board has exactly the name given; the nearest is \"Nursing Board\". GET /lookup/boards lists all."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2300,11 +1730,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2322,11 +1747,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2344,11 +1764,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "There is nothing at this address. Lookups are at POST /api/v1/lookup/verify."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2368,11 +1783,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2390,11 +1800,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2414,11 +1819,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2456,35 +1856,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "changes": [
-                     *         {
-                     *           "cursor": "0f3a9c2be871.5jrvnl.afa6ee35",
-                     *           "at": "2026-11-20T09:12:44.120Z",
-                     *           "publication": "p-20",
-                     *           "date": "2026-11-20",
-                     *           "kind": "changed",
-                     *           "cause": "data",
-                     *           "board": "Nursing Board",
-                     *           "license_number": "RN.987654321",
-                     *           "full_name": "EXAMPLE, PAT SAMPLE",
-                     *           "fields": {
-                     *             "expiry_date": {
-                     *               "before": "2025-10-31",
-                     *               "after": "2035-10-31"
-                     *             }
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next": "0f3a9c2be871.5jrvnl.afa6ee35",
-                     *       "more": false
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Changes"];
+                    "application/json": components["schemas"]["ChangePage"];
                 };
             };
-            /** @description A cursor that was never given out, or a bad filter */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -2498,11 +1873,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "since is not a cursor of this feed. Send a cursor from an earlier response, \"latest\", or nothing."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2520,11 +1890,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2542,11 +1907,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2564,11 +1924,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, and go on from the cursor in next."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2588,11 +1943,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2610,11 +1960,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2634,11 +1979,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2671,64 +2011,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "board": "Nursing Board",
-                     *       "license_number": "RN.987654321",
-                     *       "coverage_start": "2025-01-02",
-                     *       "record": {
-                     *         "found": true,
-                     *         "license_number": "RN.987654321",
-                     *         "full_name": "EXAMPLE, PAT SAMPLE",
-                     *         "board": "Nursing Board",
-                     *         "license_type": "Registered Nurse (RN)",
-                     *         "status": "ACTIVE",
-                     *         "expiry_date": "2035-10-31",
-                     *         "days_until_expiry": 3267,
-                     *         "city": "Columbus",
-                     *         "state": "OH",
-                     *         "raw_status": "Active",
-                     *         "county": "Franklin",
-                     *         "issue_date": "2020-01-15",
-                     *         "extra_data": {
-                     *           "Board Action": "No",
-                     *           "County": "Franklin",
-                     *           "ZIP": "43215",
-                     *           "Country": "United States",
-                     *           "Compact Eligibility": "Multi-State",
-                     *           "Issue Date": "2020-01-15",
-                     *           "Effective Date": "2025-11-01"
-                     *         },
-                     *         "cautions": [],
-                     *         "notes": [],
-                     *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00",
-                     *         "data_age_days": 0
-                     *       },
-                     *       "changes": [
-                     *         {
-                     *           "at": "2026-11-20T09:12:44.120Z",
-                     *           "publication": "p-20",
-                     *           "date": "2026-11-20",
-                     *           "kind": "changed",
-                     *           "cause": "data",
-                     *           "board": "Nursing Board",
-                     *           "license_number": "RN.987654321",
-                     *           "full_name": "EXAMPLE, PAT SAMPLE",
-                     *           "fields": {
-                     *             "expiry_date": {
-                     *               "before": "2025-10-31",
-                     *               "after": "2035-10-31"
-                     *             }
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["History"];
+                    "application/json": components["schemas"]["LicenseHistory"];
                 };
             };
-            /** @description A board that is not one of the 24, or no number */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -2742,11 +2028,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "license_number is needed: 1 to 100 characters."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2764,11 +2045,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2786,11 +2062,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2808,31 +2079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything. No change of a license of that board with this number is known since 2025-01-02.",
-                     *       "reason": "unknown",
-                     *       "data_age_days": 0,
-                     *       "coverage_start": "2025-01-02"
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                        /**
-                         * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and a business was asked for. removed: a license with it left the dataset; see last_in_dataset and last_raw_status. unreadable: the row that the dataset has for it could not be read.
-                         * @enum {string}
-                         */
-                        reason: "unknown" | "ambiguous" | "other_board" | "not_a_business" | "removed" | "unreadable";
-                        /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
-                        data_age_days: number;
-                        /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
-                        coverage_start: string;
-                        /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
-                        gaps?: {
-                            after: string;
-                            before: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["NeverSeen"];
                 };
             };
             /** @description Too fast */
@@ -2851,11 +2098,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2873,11 +2115,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2897,11 +2134,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -2937,58 +2169,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "source": "dataset",
-                     *       "last_scraped": "2026-11-20T00:00:00",
-                     *       "data_age_days": 0,
-                     *       "feed_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "next": null,
-                     *       "subscriptions": [
-                     *         {
-                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
-                     *           "board": "Nursing Board",
-                     *           "license_number": "RN.987654321",
-                     *           "reference": "A-17",
-                     *           "created_at": "2026-11-20T14:03:21.503Z",
-                     *           "in_dataset": true,
-                     *           "record": {
-                     *             "found": true,
-                     *             "license_number": "RN.987654321",
-                     *             "full_name": "EXAMPLE, PAT SAMPLE",
-                     *             "board": "Nursing Board",
-                     *             "license_type": "Registered Nurse (RN)",
-                     *             "status": "ACTIVE",
-                     *             "expiry_date": "2035-10-31",
-                     *             "days_until_expiry": 3267,
-                     *             "city": "Columbus",
-                     *             "state": "OH",
-                     *             "raw_status": "Active",
-                     *             "county": "Franklin",
-                     *             "issue_date": "2020-01-15",
-                     *             "extra_data": {
-                     *               "Board Action": "No",
-                     *               "County": "Franklin",
-                     *               "ZIP": "43215",
-                     *               "Country": "United States",
-                     *               "Compact Eligibility": "Multi-State",
-                     *               "Issue Date": "2020-01-15",
-                     *               "Effective Date": "2025-11-01"
-                     *             },
-                     *             "cautions": [],
-                     *             "notes": [],
-                     *             "source": "dataset",
-                     *             "last_scraped": "2026-11-20T00:00:00",
-                     *             "data_age_days": 0
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Subscriptions"];
+                    "application/json": components["schemas"]["SubscriptionPage"];
                 };
             };
-            /** @description A bad limit, after or number of days */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3002,11 +2186,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "after must be the next of an earlier response."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3024,11 +2203,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3046,11 +2220,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3068,11 +2237,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This request is for 1000 licenses; your limit of 60 requests a minute allows at most 600. Ask for fewer."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3092,11 +2256,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3114,11 +2273,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3138,11 +2292,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3157,13 +2306,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "board": "Nursing Board",
-                 *       "license_number": "RN.987654321",
-                 *       "reference": "A-17"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SubscriptionRequest"];
             };
         };
@@ -3182,48 +2324,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
-                     *       "board": "Nursing Board",
-                     *       "license_number": "RN.987654321",
-                     *       "reference": "A-17",
-                     *       "created_at": "2026-11-20T14:03:21.503Z",
-                     *       "record": {
-                     *         "found": true,
-                     *         "license_number": "RN.987654321",
-                     *         "full_name": "EXAMPLE, PAT SAMPLE",
-                     *         "board": "Nursing Board",
-                     *         "license_type": "Registered Nurse (RN)",
-                     *         "status": "ACTIVE",
-                     *         "expiry_date": "2035-10-31",
-                     *         "days_until_expiry": 3267,
-                     *         "city": "Columbus",
-                     *         "state": "OH",
-                     *         "raw_status": "Active",
-                     *         "county": "Franklin",
-                     *         "issue_date": "2020-01-15",
-                     *         "extra_data": {
-                     *           "Board Action": "No",
-                     *           "County": "Franklin",
-                     *           "ZIP": "43215",
-                     *           "Country": "United States",
-                     *           "Compact Eligibility": "Multi-State",
-                     *           "Issue Date": "2020-01-15",
-                     *           "Effective Date": "2025-11-01"
-                     *         },
-                     *         "cautions": [],
-                     *         "notes": [],
-                     *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00",
-                     *         "data_age_days": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description A board that is not one of the 24, or no number */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3237,11 +2341,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "No board has exactly the name given; the nearest is \"Nursing Board\". GET /lookup/boards lists all."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3259,11 +2358,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3281,17 +2375,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "An account watches at most 100,000 licenses; yours may watch 0 more. Delete subscriptions first.",
-                     *       "reason": "limit"
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                        /** @constant */
-                        reason?: "limit";
-                    };
+                    "application/json": components["schemas"]["SubscriptionLimit"];
                 };
             };
             /** @description No license for the number at the board */
@@ -3325,20 +2409,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Your account watches this license already.",
-                     *       "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4"
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                        /** @description The id of the subscription */
-                        subscription_id: string;
-                    };
+                    "application/json": components["schemas"]["DuplicateSubscription"];
                 };
             };
-            /** @description A body of more than 16 KB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3352,15 +2426,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a lookup takes at most 16 KB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON, or has another Content-Encoding */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3374,11 +2443,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3398,11 +2462,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3420,11 +2479,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3444,11 +2498,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3463,27 +2512,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "board": "Nursing Board",
-                 *       "items": [
-                 *         {
-                 *           "license_number": "RN.987654321",
-                 *           "reference": "A-17"
-                 *         },
-                 *         {
-                 *           "license_number": "rn 987654321",
-                 *           "reference": "A-18"
-                 *         },
-                 *         {
-                 *           "license_number": "RN.987654312"
-                 *         },
-                 *         {
-                 *           "reference": "A-20"
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["SubscriptionBatchRequest"];
             };
         };
@@ -3502,58 +2530,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "count": 4,
-                     *       "summary": {
-                     *         "created": 1,
-                     *         "exists": 1,
-                     *         "not_found": 1,
-                     *         "invalid": 1
-                     *       },
-                     *       "source": "dataset",
-                     *       "last_scraped": "2026-11-20T00:00:00",
-                     *       "data_age_days": 0,
-                     *       "results": [
-                     *         {
-                     *           "index": 0,
-                     *           "reference": "A-17",
-                     *           "outcome": "created",
-                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
-                     *           "board": "Nursing Board",
-                     *           "license_number": "RN.987654321"
-                     *         },
-                     *         {
-                     *           "index": 1,
-                     *           "reference": "A-18",
-                     *           "outcome": "exists",
-                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
-                     *           "board": "Nursing Board",
-                     *           "license_number": "RN.987654321"
-                     *         },
-                     *         {
-                     *           "index": 2,
-                     *           "reference": null,
-                     *           "outcome": "not_found",
-                     *           "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",
-                     *           "reason": "unknown",
-                     *           "did_you_mean": [
-                     *             "RN.987654321"
-                     *           ]
-                     *         },
-                     *         {
-                     *           "index": 3,
-                     *           "reference": "A-20",
-                     *           "outcome": "invalid",
-                     *           "detail": "license_number is needed: the number of the license to watch."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["SubscriptionBatchAnswer"];
                 };
             };
-            /** @description A batch without items, or with too many */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3567,11 +2547,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "items must be an array of 1 to 1000 licenses."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3589,11 +2564,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3611,20 +2581,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "An account watches at most 100,000 licenses; yours may watch 0 more. Delete subscriptions first.",
-                     *       "reason": "limit"
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                        /** @constant */
-                        reason?: "limit";
-                    };
+                    "application/json": components["schemas"]["SubscriptionLimit"];
                 };
             };
-            /** @description A body of more than 1 MB, or more items than a minute’s limit */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3638,15 +2598,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a batch of subscriptions takes at most 1 MB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON, or has another Content-Encoding */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3660,11 +2615,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3684,11 +2634,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3706,11 +2651,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3730,11 +2670,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3754,9 +2689,34 @@ export interface operations {
             /** @description It is deleted */
             204: {
                 headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request can not be understood; detail says why */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
             };
             /** @description No active key came with the request */
             401: {
@@ -3772,11 +2732,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3794,11 +2749,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3816,11 +2766,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Your account has no subscription with this id."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3840,11 +2785,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3862,11 +2802,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3886,11 +2821,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3919,17 +2849,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "url": "https://hooks.example.com/licenses",
-                     *       "state": "active",
-                     *       "created_at": "2026-11-20T15:04:05.000Z",
-                     *       "delivered_at": null,
-                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "failing_since": null,
-                     *       "rotated_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -3947,11 +2866,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3969,11 +2883,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -3991,11 +2900,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4015,11 +2919,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4037,11 +2936,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4059,14 +2953,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                    };
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */
@@ -4085,11 +2972,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4104,11 +2986,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://hooks.example.com/licenses"
-                 *     }
-                 */
                 "application/json": components["schemas"]["WebhookRequest"];
             };
         };
@@ -4127,17 +3004,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "url": "https://hooks.example.com/licenses",
-                     *       "state": "active",
-                     *       "created_at": "2026-11-20T15:04:05.000Z",
-                     *       "delivered_at": null,
-                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "failing_since": null,
-                     *       "rotated_at": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
@@ -4155,22 +3021,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "url": "https://hooks.example.com/licenses",
-                     *       "state": "active",
-                     *       "created_at": "2026-11-20T15:04:05.000Z",
-                     *       "delivered_at": null,
-                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "failing_since": null,
-                     *       "rotated_at": null,
-                     *       "secret": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description An address to which nothing is sent */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -4184,11 +3038,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "url is needed: an https address to which messages are posted."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4206,11 +3055,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4228,15 +3072,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body of more than 4 KB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -4250,15 +3089,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a webhook takes at most 4 KB."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description The body is not JSON */
+            /** @description The body is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -4272,11 +3106,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4296,11 +3125,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4318,11 +3142,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4340,14 +3159,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                    };
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */
@@ -4366,11 +3178,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4388,6 +3195,14 @@ export interface operations {
             /** @description There is none any more */
             204: {
                 headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4406,11 +3221,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4428,11 +3238,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4450,11 +3255,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4474,11 +3274,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4496,11 +3291,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4518,14 +3308,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                    };
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */
@@ -4544,11 +3327,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4577,7 +3355,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["WebhookTested"];
+                    "application/json": components["schemas"]["WebhookTestResult"];
                 };
             };
             /** @description No active key came with the request */
@@ -4594,11 +3372,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4616,11 +3389,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4638,11 +3406,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4662,11 +3425,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4684,11 +3442,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4706,14 +3459,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                    };
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */
@@ -4732,11 +3478,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4765,18 +3506,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "url": "https://hooks.example.com/licenses",
-                     *       "state": "active",
-                     *       "created_at": "2026-11-20T15:04:05.000Z",
-                     *       "delivered_at": null,
-                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
-                     *       "failing_since": null,
-                     *       "rotated_at": "2026-11-20T16:00:00.000Z",
-                     *       "secret": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
@@ -4794,11 +3523,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4816,11 +3540,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4838,11 +3557,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4862,11 +3576,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4884,11 +3593,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4906,14 +3610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
-                     *     }
-                     */
-                    "application/json": {
-                        detail: string;
-                    };
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */
@@ -4932,11 +3629,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -4966,45 +3658,17 @@ export interface operations {
                     "Content-Encoding": string;
                     /** @description A name for the file, with the date of the dataset */
                     "Content-Disposition": string;
-                    /** @description How many records the whole export has; one more line ends it */
+                    /** @description How many lines the whole export has */
                     "X-Record-Count": number;
                     /** @description The first since with which to ask for the changes after it */
                     "X-Feed-Cursor": string;
                     /** @description The publication that all lines are from */
                     "X-Publication": string;
-                    /** @description The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count. */
-                    ETag: string;
                     /** @description The run date of its dataset, YYYY-MM-DDT00:00:00 */
                     "X-Last-Scraped": string;
                     [name: string]: unknown;
                 };
-                content: {
-                    /**
-                     * @example {
-                     *       "license_number": "RN.987654321",
-                     *       "full_name": "EXAMPLE, PAT SAMPLE",
-                     *       "board": "Nursing Board",
-                     *       "license_type": "Registered Nurse (RN)",
-                     *       "status": "ACTIVE",
-                     *       "expiry_date": "2035-10-31",
-                     *       "city": "Columbus",
-                     *       "state": "OH",
-                     *       "raw_status": "Active",
-                     *       "county": "Franklin",
-                     *       "issue_date": "2020-01-15",
-                     *       "extra_data": {
-                     *         "Board Action": "No",
-                     *         "County": "Franklin",
-                     *         "ZIP": "43215",
-                     *         "Country": "United States",
-                     *         "Compact Eligibility": "Multi-State",
-                     *         "Issue Date": "2020-01-15",
-                     *         "Effective Date": "2025-11-01"
-                     *       }
-                     *     }
-                     */
-                    "application/x-ndjson": components["schemas"]["ExportedRecord"] | components["schemas"]["ExportEnd"];
-                };
+                content?: never;
             };
             /** @description No active key came with the request */
             401: {
@@ -5020,11 +3684,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5042,11 +3701,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5066,11 +3720,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5088,11 +3737,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5112,11 +3756,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5131,13 +3770,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "board": "Nursing Board",
-                 *       "license_number": "RN.987654321",
-                 *       "reference": "A-17"
-                 *     }
-                 */
                 "application/json": components["schemas"]["SavingRequest"];
             };
         };
@@ -5156,48 +3788,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "code": "7Q2M-XK4T-0B9D-HW3R",
-                     *       "url": "https://licenses.example.gov/records/7Q2M-XK4T-0B9D-HW3R",
-                     *       "saved_at": "2026-11-20T14:02:11.480Z",
-                     *       "kept_until": "2027-12-25",
-                     *       "reference": "A-17",
-                     *       "record": {
-                     *         "found": true,
-                     *         "license_number": "RN.987654321",
-                     *         "full_name": "EXAMPLE, PAT SAMPLE",
-                     *         "board": "Nursing Board",
-                     *         "license_type": "Registered Nurse (RN)",
-                     *         "status": "ACTIVE",
-                     *         "expiry_date": "2035-10-31",
-                     *         "days_until_expiry": 3267,
-                     *         "city": "Columbus",
-                     *         "state": "OH",
-                     *         "raw_status": "Active",
-                     *         "county": "Franklin",
-                     *         "issue_date": "2020-01-15",
-                     *         "extra_data": {
-                     *           "Board Action": "No",
-                     *           "County": "Franklin",
-                     *           "ZIP": "43215",
-                     *           "Country": "United States",
-                     *           "Compact Eligibility": "Multi-State",
-                     *           "Issue Date": "2020-01-15",
-                     *           "Effective Date": "2025-11-01"
-                     *         },
-                     *         "cautions": [],
-                     *         "notes": [],
-                     *         "source": "dataset",
-                     *         "last_scraped": "2026-11-20T00:00:00",
-                     *         "data_age_days": 0
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["SavedRecord"];
                 };
             };
-            /** @description A board that is not one of the 24, no number, or a note that can not be shown */
+            /** @description The request can not be understood; detail says why */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -5211,11 +3805,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "reference takes one line of at most 100 visible characters."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5233,11 +3822,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5255,11 +3839,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5280,7 +3859,7 @@ export interface operations {
                     "application/json": components["schemas"]["NumberMiss"];
                 };
             };
-            /** @description A license that is too large */
+            /** @description The body is too large */
             413: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -5294,11 +3873,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "This check is too large to be saved."
-                     *     }
-                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The body is not JSON, or has another Content-Encoding */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5318,11 +3909,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5340,11 +3926,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5364,11 +3945,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
                     "application/json": components["schemas"]["Detail"];
                 };
             };
@@ -5391,7 +3967,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Status"];
+                    "application/json": components["schemas"]["ServiceStatus"];
                 };
             };
         };

@@ -47,7 +47,8 @@ const PAGE = `<!doctype html>
 <title>Ohio License Verification Service: REST API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<p><a href="/developers">Ohio License Verification: for developers</a></p>
+<p style="margin: 0; padding: 1rem; background: #1d2a4d; font-family: sans-serif"><a style="color: #fff" href="/developers">Ohio License Verification: for developers</a></p>
+<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document that it shows</a> does not.</p></noscript>
 <div id="docs"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>

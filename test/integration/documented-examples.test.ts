@@ -214,7 +214,7 @@ const ASKED: readonly [id: string, name: string, method: string, path: string, b
   ['subscribeAll', 'example', 'POST', '/subscriptions/batch', { items: [] }],
   ['subscriptions', 'example', 'GET', '/subscriptions?after=x'],
   ['unsubscribe', 'example', 'DELETE', '/subscriptions/x'],
-  ['saveRecord', 'example', 'POST', '/records', { ...PAT, reference: 'x\n' }],
+  ['saveRecord', 'example', 'POST', '/records', { ...PAT, reference: 'x\ny' }],
   ['saveRecord', 'unknown', 'POST', '/records', MISTYPED],
   ['putWebhook', 'example', 'PUT', '/webhook', {}],
   ['putWebhook', 'example', 'PUT', '/webhook', { url: 'https://hooks.example.com/licenses' }],
