@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
+import { publishQueue, requestPublication } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
@@ -110,6 +113,23 @@ describe('what a check is told that it can not do', () => {
     const { code, stderr } = await cli.run('publish', '--check', ...filesIn(swapped));
     expect(code).toBe(2);
     expect(stderr).toMatch(/^Would be refused: columns: .*are the two files swapped/);
+  });
+
+  test('files while a publication is queued, which must not wait for them', async () => {
+    const own = await testEnvironment();
+    const queue = publishQueue(own.config);
+    try {
+      const files = await day('queued', DOCTORS);
+      await requestPublication(queue, files);
+      expect(await licenses(own.variables, 'publish', '--check', ...filesIn(files))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('A publication is queued or runs.'),
+      });
+      expect(await licensesIndices(own.store)).toEqual([]);
+    } finally {
+      await queue.close();
+      await own.cleanUp();
+    }
   });
 
   test('a publication that is not kept', async () => {

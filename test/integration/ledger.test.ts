@@ -190,7 +190,7 @@ describe('a publication killed between its flip and its last ledger event', () =
     );
     await expect(publishing).rejects.toThrow();
     const { events } = await publicationDetails(environment.store, publication);
-    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'verifying']);
     return { publication };
   }
 
