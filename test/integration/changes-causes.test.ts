@@ -128,3 +128,31 @@ test('a license whose row cannot be read is removed by cause rejected_row, and c
     ['added', 'rejected_row', NURSES[0]?.number],
   ]);
 });
+
+/** Divides the digest of the live publication as version 0.3.0 did: by another hash, under other ids. */
+async function divideAsBefore(): Promise<void> {
+  const { store, client } = environment;
+  const live = (await liveIndex(store)) ?? '';
+  const index = digestIndexName(store.prefix, live);
+  const parts: Buffer[] = [];
+  for await (const part of readDigest(store, live)) parts.push(part);
+  await client.indices.delete({ index });
+  await client.indices.create({ index });
+  // The parts of any other division do.
+  const divided = parts.map((_, at) => parts[(at + 1) % parts.length] ?? Buffer.alloc(0));
+  const body = divided.flatMap((part, at) => [
+    { index: { _id: String(at) } },
+    { entries: part.toString('base64') },
+  ]);
+  await client.bulk({ index, body, refresh: true });
+}
+
+test('the digest of a publication of version 0.3.0 is divided anew, so nothing counts as removed and added', async () => {
+  await publishDay(NURSES);
+  const { next } = await changesPage(rest);
+  await divideAsBefore();
+  await publishDay(NURSES.map((row, at) => (at === 0 ? { ...row, city: 'MOVED' } : row)));
+  expect(await allChanges(rest, next)).toMatchObject([
+    { kind: 'changed', cause: 'data', license_number: NURSES[0]?.number },
+  ]);
+});

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Webhook as StoredWebhook, WEBHOOKS } from '../../src/subscriptions/webhook.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { changesPage } from '../support/changes.ts';
@@ -306,4 +307,16 @@ test('without WEBHOOK_SECRET_KEY every route answers 501 and says what the opera
   } finally {
     await bare.stop();
   }
+});
+
+test('an API that is newer than the worker answers 503, and creates no index without its template', async () => {
+  const { client, store } = service.environment;
+  const index = [store.names.webhooks, store.names.subscriptions];
+  await client.indices.delete({ index });
+  const options = { body: JSON.stringify({ url }), headers: { 'content-type': 'application/json' } };
+  const put = await rest.request('PUT', PATH, options);
+  const [webhook, subscriptions] = await Promise.all([rest.get(PATH), rest.get('/api/v1/subscriptions')]);
+  expect([put.status, webhook.status, subscriptions.status]).toEqual([503, 503, 503]);
+  expect((await client.indices.exists({ index })).body).toBe(false);
+  await prepareIndices(store);
 });

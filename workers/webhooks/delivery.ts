@@ -33,7 +33,7 @@ export function waitAfter(attempts: number): number {
 const GONE = 410;
 
 /** What a delivery needs. */
-export interface Deliverer {
+interface Deliverer {
   readonly store: Store;
   readonly fanOut: FanOut;
   /** WEBHOOK_SECRET_KEY */

@@ -14,7 +14,7 @@ export interface News {
 }
 
 /** By the ids of accounts. */
-export type NewsByAccount = ReadonlyMap<string, News>;
+type NewsByAccount = ReadonlyMap<string, News>;
 
 /** How many changes are read at once. OpenSearch takes up to 65,536 terms and returns up to 10,000 documents. */
 const CHANGES_A_PAGE = 5000;
