@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. The body may also be CSV (text/csv): a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_notes, result_name_match, result_found_by, result_reason, result_last_in_dataset, result_last_raw_status, result_matches, result_detail, result_last_scraped, result_data_age_days. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. The body may also be CSV (text/csv): a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it repeats the rows and columns and adds result_outcome, result_verdict, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_notes, result_name_match, result_found_by, result_reason, result_last_in_dataset, result_last_raw_status, result_matches, result_detail, result_last_scraped, result_data_age_days. A cell that a spreadsheet would run as a formula begins with an apostrophe.
          */
         post: operations["verifyRoster"];
         delete?: never;
@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * Every license
-         * @description Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields of a LicenseRecord from license_number to extra_data, of which changes speak. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.
+         * @description Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields of a LicenseRecord from license_number to extra_data, of which changes speak. The last line has no record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": "…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off does not count.
          */
         get: operations["export"];
         put?: never;
@@ -407,13 +407,13 @@ export interface components {
             /** @description When the message was made, ISO 8601 */
             timestamp: string;
             data: {
-                /** @description The message tells what changed up to this place of the feed */
+                /** @description The message lists what changed up to this place of the feed */
                 cursor: string;
-                /** @description The publication that is live */
+                /** @description The publication that made these changes */
                 publication: string;
                 /** @description The run date of its dataset, YYYY-MM-DD */
                 date: string;
-                /** @description All changes of what you watch since the last message; null where verify_all is true */
+                /** @description All changes of what you watch in this publication; null where verify_all is true */
                 counts: {
                     added: number;
                     changed: number;
@@ -572,6 +572,8 @@ export interface components {
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
+            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
+            feed_cursor: string | null;
             /** @description In the order of the items */
             results: (components["schemas"]["FoundItem"] | components["schemas"]["AmbiguousItem"] | components["schemas"]["NotFoundItem"] | components["schemas"]["InvalidItem"])[];
         };
@@ -658,6 +660,15 @@ export interface components {
             board_details: {
                 [key: string]: components["schemas"]["BoardDetails"];
             };
+            /** @description By the name of the board */
+            board_activity: {
+                [key: string]: {
+                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
+                    last_changed: string | null;
+                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
+                    usual_changes_per_day: number | null;
+                };
+            };
         };
         BoardDetails: {
             /** @description The short code of the board */
@@ -700,6 +711,10 @@ export interface components {
             fields: {
                 [key: string]: components["schemas"]["FieldChange"];
             };
+            /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
+            renumbered_to?: string;
+            /** @description Of an added license: the number that it was removed as */
+            renumbered_from?: string;
             /** @description The place of this change in the feed */
             cursor: string;
             /** @description With watched=true: what your subscription calls the license */
@@ -747,6 +762,10 @@ export interface components {
             fields: {
                 [key: string]: components["schemas"]["FieldChange"];
             };
+            /** @description Of a removed license: the State writes its number in another way now, and it was added as this one */
+            renumbered_to?: string;
+            /** @description Of an added license: the number that it was removed as */
+            renumbered_from?: string;
             /**
              * @description The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the license’s history, unless a change without this mark says the same
              * @enum {boolean}
@@ -774,7 +793,7 @@ export interface components {
             /** @description The id of the subscription */
             subscription_id: string;
             board: string;
-            /** @description As the board wrote it when the subscription was made */
+            /** @description As the board writes it, or wrote it last */
             license_number: string;
             reference: string | null;
             /** @description ISO 8601 */
@@ -798,6 +817,8 @@ export interface components {
             last_scraped: string;
             /** @description Days from the run date of the dataset to today; late from 3, stale from 8 */
             data_age_days: number;
+            /** @description The place in /changes of the dataset that answered: send it as since to get what changes later. null while a publication of version 0.2 is live */
+            feed_cursor: string | null;
             /** @description What to send as after in the next request; null at the end */
             next: string | null;
             subscriptions: components["schemas"]["ListedSubscription"][];
@@ -806,7 +827,7 @@ export interface components {
             /** @description The id of the subscription */
             subscription_id: string;
             board: string;
-            /** @description As the board wrote it when the subscription was made */
+            /** @description As the board writes it, or wrote it last */
             license_number: string;
             reference: string | null;
             /** @description ISO 8601 */
@@ -948,6 +969,15 @@ export interface components {
             } | null;
             licenses_by_board: {
                 [key: string]: number;
+            };
+            /** @description By the name of the board */
+            board_activity: {
+                [key: string]: {
+                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
+                    last_changed: string | null;
+                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
+                    usual_changes_per_day: number | null;
+                };
             };
             /** @description The last publications asked for, the latest first; null where they were never known */
             last_runs: {
@@ -3658,12 +3688,14 @@ export interface operations {
                     "Content-Encoding": string;
                     /** @description A name for the file, with the date of the dataset */
                     "Content-Disposition": string;
-                    /** @description How many lines the whole export has */
+                    /** @description How many records the whole export has; one more line ends it */
                     "X-Record-Count": number;
                     /** @description The first since with which to ask for the changes after it */
                     "X-Feed-Cursor": string;
                     /** @description The publication that all lines are from */
                     "X-Publication": string;
+                    /** @description The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count. */
+                    ETag: string;
                     /** @description The run date of its dataset, YYYY-MM-DDT00:00:00 */
                     "X-Last-Scraped": string;
                     [name: string]: unknown;
