@@ -662,12 +662,7 @@ export interface components {
             };
             /** @description By the name of the board */
             board_activity: {
-                [key: string]: {
-                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
-                    last_changed: string | null;
-                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
-                    usual_changes_per_day: number | null;
-                };
+                [key: string]: components["schemas"]["BoardActivity"];
             };
         };
         BoardDetails: {
@@ -675,6 +670,12 @@ export interface components {
             code: string;
             /** @description Names of the license types that it issues */
             license_types: string[];
+        };
+        BoardActivity: {
+            /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
+            last_changed: string | null;
+            /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
+            usual_changes_per_day: number | null;
         };
         BoardTypes: {
             board: string;
@@ -972,12 +973,7 @@ export interface components {
             };
             /** @description By the name of the board */
             board_activity: {
-                [key: string]: {
-                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
-                    last_changed: string | null;
-                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
-                    usual_changes_per_day: number | null;
-                };
+                [key: string]: components["schemas"]["BoardActivity"];
             };
             /** @description The last publications asked for, the latest first; null where they were never known */
             last_runs: {

@@ -5,21 +5,23 @@ import { type FeedState, feedsOf, isWithdrawn } from './feed.ts';
 import { type ChangeCounts, readSegments } from './segments.ts';
 
 /** Since when the data of a board has not changed, and how many of its licenses usually change. */
-export const boardActivity = z.object({
-  last_changed: z
-    .string()
-    .nullable()
-    .describe(
-      'The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known',
-    ),
-  usual_changes_per_day: z
-    .number()
-    .nullable()
-    .describe(
-      'How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the ' +
-        'publications with the most changes; null until seven publications are known',
-    ),
-});
+export const boardActivity = z
+  .object({
+    last_changed: z
+      .string()
+      .nullable()
+      .describe(
+        'The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known',
+      ),
+    usual_changes_per_day: z
+      .number()
+      .nullable()
+      .describe(
+        'How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the ' +
+          'publications with the most changes; null until seven publications are known',
+      ),
+  })
+  .meta({ id: 'BoardActivity' });
 
 export type BoardActivity = Readonly<z.output<typeof boardActivity>>;
 

@@ -53,7 +53,7 @@ function shownOf(answer: unknown): unknown {
   return success ? data.result.structuredContent : answer;
 }
 
-const DATED_FIELDS = new Set(['days_until_expiry', 'last_scraped', 'data_as_of']);
+const DATED_FIELDS = new Set(['days_until_expiry', 'last_scraped', 'data_as_of', 'data_age_days']);
 
 /** A response as formatted JSON, without values that depend on the day. */
 function withoutDates(answer: unknown): string {

@@ -276,7 +276,7 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       { status: 404, body: { did_you_mean: ['RN.987654321'] } },
       { status: 200, body: { found: true, full_name: 'EXAMPLE PHARMACY INC' } },
       { status: 200, body: { summary: { found: 1, ambiguous: 1, not_found: 0, invalid: 0 } } },
-      { status: 200, body: expect.stringMatching(/^RN\.987654321,Nursing Board,found,RN\.987654321,/) },
+      { status: 200, body: expect.stringMatching(/^RN\.987654321,Nursing Board,found,Clear,RN\.987654321,/) },
       { status: 200, body: { changes: [], more: false } },
       { status: 200, body: { changes: [], more: false } },
       { status: 200, body: { coverage_start: service.date, record: person, changes: [] } },
