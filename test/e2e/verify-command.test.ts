@@ -155,7 +155,7 @@ test('splits what is too much for the address’s limit', async () => {
 test('continues where it was interrupted', async () => {
   const interrupted = new AbortController();
   fate = (request) => {
-    // Three are under way at a time, so the fifth is sent when two are written.
+    // Three are under way at a time, so at least two are written when the fifth is sent.
     if (request <= 4) return pass;
     interrupted.abort();
     return hang;
@@ -168,10 +168,13 @@ test('continues where it was interrupted', async () => {
   fate = () => pass;
   const { code, stdout, stderr } = await verify(rosterOf(5000));
   expect([code, stdout]).toEqual([0, expect.stringContaining('5,000 rows')]);
-  expect(stderr).toMatch(
-    /result\.csv has the results of 2,000 rows; the others follow\. Delete it to start over\.$/m,
-  );
-  expect(requests - before).toBe(3);
+  const [, written] =
+    /result\.csv has the results of (\d),000 rows; the others follow\. Delete it to start over\.$/m.exec(
+      stderr,
+    ) ?? [];
+  expect(['2', '3', '4']).toContain(written);
+  const left = 5 - Number(written);
+  expect(requests - before).toBe(left);
   await expectAnswered(5000);
 
   // What is whole is verified again.
@@ -179,7 +182,7 @@ test('continues where it was interrupted', async () => {
     code: 0,
     stderr: expect.not.stringContaining('follow'),
   });
-  expect(requests - before).toBe(8);
+  expect(requests - before).toBe(left + 5);
 });
 
 test.each<[string, string, string, number, string]>([

@@ -76,14 +76,14 @@ export async function installation(): Promise<Installation> {
   };
 }
 
-/** Runs `licenses publish --json` with these files. */
+/** Runs `licenses publish --json` with these files, of which a board may have many more or fewer licenses. */
 export function publish(
   { environment }: Pick<Installation, 'environment'>,
   { individual, business }: DatasetFiles,
 ) {
   return licenses(
     environment.variables,
-    ...['publish', '--individual', individual, '--business', business, '--json'],
+    ...['publish', '--individual', individual, '--business', business, '--json', '--accept', 'board_changed'],
   );
 }
 

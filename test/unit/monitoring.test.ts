@@ -81,7 +81,7 @@ const VALUES = new Map<string, readonly string[]>([
 ]);
 
 /** Labels that Prometheus adds, and labels with free values. */
-const OTHER_LABELS = ['job', 'instance', 'le', 'tool'];
+const OTHER_LABELS = ['job', 'instance', 'le', 'tool', 'board'];
 
 describe.each([
   ['rules.yml', RULES],
