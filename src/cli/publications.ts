@@ -54,11 +54,12 @@ export function publishCommand(checkFiles: CheckFiles): Command {
     });
 }
 
-const SHOWN_CHARACTERS = 120;
+const SHOWN_CHARACTERS = 60;
 
-/** A line of the table stays a line: `publications show` has all reasons. */
+/** A line of the table stays a line: the code of a guard, or how an error begins. `publications show` has all reasons. */
 function firstReason([first = '', ...more]: readonly string[]): string {
-  const shown = first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first;
+  const code = /^[a-z_]+(?=: )/.exec(first)?.[0];
+  const shown = code ?? (first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first);
   return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
 }
 

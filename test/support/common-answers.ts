@@ -227,8 +227,8 @@ function ofRosterRow(need: string, row: string): CommonAnswer {
     );
   }
   const [only] = licensesIn(row);
-  if (only === undefined) throw new Error(`A row has no license:\n${row}`);
-  return found({ ...only, ...tagsIn(row) });
+  // A row without a license needs attention where a number that is offered has the name.
+  return only === undefined ? none(reasonIn(row)) : found({ ...only, ...tagsIn(row) });
 }
 
 /** The rows of a page's tables, without their headings. */
