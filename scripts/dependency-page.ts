@@ -48,6 +48,8 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
 
 /** The packages that have another license, each with what it means here. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
+  ['`busboy` (none)', 'MIT, as its package.json says in the older form'],
+  ['`streamsearch` (none)', 'MIT, as its package.json says in the older form'],
   ['`axe-core` (MPL-2.0)', 'used unchanged, by tests only'],
   ['`caniuse-lite` (CC-BY-4.0)', 'data about browsers; this service does not show it'],
   ['`fast-sha256` (Unlicense)', 'in the public domain; used by tests only'],

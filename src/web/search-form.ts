@@ -85,7 +85,7 @@ function numbersOf(typed: string): NumberRequest[] {
   if (only === '' || another !== undefined || words.length < 2) return whole;
   const beside = text.split(/\s/).filter((word) => !word.includes(only));
   const name = beside.join(' ').trim();
-  // `MD 35.000869` has a credential beside the number, and no name.
+  // `MD 35.987654321` has a credential beside the number, and no name.
   const isName = !/\p{Nd}/u.test(name) && readTypedPerson(name).readings.length > 0;
   return [...whole, isName ? { ...number(only), name: { wholeName: name } } : number(only)];
 }

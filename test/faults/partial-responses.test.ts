@@ -156,7 +156,10 @@ describe('with an unassigned shard of the ledger', () => {
     const { store, client } = environment;
     await client.indices.create({
       index: store.names.ledger,
-      body: { settings: { 'index.number_of_shards': 2, 'index.number_of_replicas': 0 } },
+      body: {
+        settings: { 'index.number_of_shards': 2, 'index.number_of_replicas': 0 },
+        mappings: { dynamic: false },
+      },
     });
     await prepareIndices(store);
     for (const publication of ['one', 'two', 'three', 'four', 'five', 'six']) {

@@ -323,7 +323,8 @@ describe('a worker', () => {
         individual: await sourceAt(files.individual),
         business: await sourceAt(files.business),
       };
-      await queue.add('publish', { publication, ...sources }, { jobId: publication });
+      const accept = ['board_changed'];
+      await queue.add('publish', { publication, accept, ...sources }, { jobId: publication });
       publications.push(publication);
     }
     await held;

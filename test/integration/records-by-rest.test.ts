@@ -126,7 +126,7 @@ describe('of what a day allows', () => {
 test('a record is shown while nothing is live, and says that it is not compared', async () => {
   const own = await startService();
   const { code } = z.object({ code: z.string() }).parse((await save('One', {}, own)).body);
-  expect((await own.rest.get(`/records/${code}`)).text).toContain('Nothing has changed since');
+  expect((await own.rest.get(`/records/${code}`)).text).toContain('No change since');
   const { client, store } = own.environment;
   await client.indices.deleteAlias({ index: '_all', name: store.names.alias });
   const page = await own.rest.get(`/records/${code}`);

@@ -109,7 +109,7 @@ describe('a roster as CSV', () => {
 
   test('with semicolons is answered with semicolons', async () => {
     const { text } = await table('license_number;name\nRN.700001;"Muñoz; Ana"\n', NURSING, ';');
-    expect(text.split('\n')[1]).toMatch(/^RN\.700001;"Muñoz; Ana";found;RN\.700001;/);
+    expect(text.split('\n')[1]).toMatch(/^RN\.700001;"Muñoz; Ana";found;Needs attention;RN\.700001;/);
   });
 
   test('with a byte order mark is answered with one, and without it without', async () => {
@@ -225,7 +225,7 @@ describe('a roster as CSV', () => {
     expect(asTable.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(asTable.text.split('\r\n').slice(0, 4)).toEqual([
       ['reference', 'license_number', 'last_name', ...RESULT_COLUMNS].join(','),
-      expect.stringMatching(/^7,RN\.700001,,found,RN\.700001,/),
+      expect.stringMatching(/^7,RN\.700001,,found,Clear,RN\.700001,/),
       expect.stringMatching(/^,,Smith,ambiguous,/),
       expect.stringMatching(/^,,,invalid,/),
     ]);

@@ -38,6 +38,7 @@ describe('a roster', () => {
     const { status, body } = await sendRoster(service.rest, { board: NURSING, items });
     expect(status).toBe(200);
     expect(body).toEqual({
+      feed_cursor: expect.any(String),
       count: 4,
       summary: { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 },
       source: 'dataset',

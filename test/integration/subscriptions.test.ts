@@ -281,6 +281,7 @@ describe('the list', () => {
       source: 'dataset',
       last_scraped: expect.stringMatching(/T00:00:00$/),
       data_age_days: expect.any(Number),
+      feed_cursor: expect.any(String),
       next: null,
       subscriptions: [],
     });
@@ -383,8 +384,8 @@ describe('a watched license that the dataset has no longer', () => {
     const gone = await watched(first.number, { reference: 'gone' });
     const renumbered = await watched(second.number, { reference: 'renumbered' });
     const { next } = await changesPage(rest, { since: 'latest' });
-    // The second has the same letters and digits as before, and is another license.
-    await publishSeen([...NURSES.slice(2), { ...second, number: 'RN.90.0002' }]);
+    // The second has the same letters and digits as before, and another holder: it is another license.
+    await publishSeen([...NURSES.slice(2), { ...second, number: 'RN.90.0002', name: 'STRANGER, SAM' }]);
 
     const listed = await listAll();
     expect(listed).toHaveLength(2);

@@ -127,7 +127,7 @@ export function detailIn(answer: ApiAnswer, status: number): string {
 export function safeDetailIn(answer: ApiAnswer, status: number): string {
   const detail = detailIn(answer, status);
   expect(answer.text).not.toMatch(
-    /at \w+.*:\d+|node_modules|\.ts\b|Error:|opensearch|redis|stack|licenses-\d/i,
+    /at \w+.*:\d+:\d+|node_modules|\.ts\b|Error:|opensearch|redis|stack|licenses-\d/i,
   );
   return detail;
 }

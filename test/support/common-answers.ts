@@ -217,13 +217,13 @@ export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
 function ofRosterRow(need: string, row: string): CommonAnswer {
   if (need === 'invalid') return INVALID;
   if (need === 'not_found') return none(reasonIn(row));
-  if (/ data-label="Note">[^<]* licenses? fit\./.test(row)) {
+  if (row.includes('>All with this name</a>')) {
     return several(
       row
         .split('<p>')
         .slice(1)
         .flatMap((match) => licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) }))),
-      / data-label="Note">More than /.test(row),
+      / data-label="Note">(?:<div>)?More than /.test(row),
     );
   }
   const [only] = licensesIn(row);

@@ -156,17 +156,14 @@ function toolRoster({ rest }: TestService): Interface {
 function pages(service: TestService): Interface {
   return {
     name: 'website, GET /',
-    // The form has a list of the boards, and a number's form has no other fields.
+    // The box reads a name in its own way, so only numbers are the same question.
     takes: (question) => {
       const board = textOf(question, 'board');
       return (
         isAllText(question) &&
-        saysItsKind(question) &&
+        hasNumber(question) &&
         (board === '' || boardByName(board) !== undefined) &&
-        !(
-          hasNumber(question) &&
-          (isOfBusiness(question) || textOf(question, 'last_name') || textOf(question, 'first_name'))
-        )
+        !(isOfBusiness(question) || textOf(question, 'last_name') || textOf(question, 'first_name'))
       );
     },
     searchesAllBoards: true,
@@ -188,18 +185,9 @@ async function pageAt(address: string): Promise<AnsweredPage> {
   return { address: new URL(response.url), status: response.status, html: await response.text() };
 }
 
-/** The fields of the form for this way of searching, as a browser sends them. */
 function formOf(question: Question): URLSearchParams {
-  const filters = ['license_type', 'status', 'city', 'county'] as const;
-  const [by, fields] = hasNumber(question)
-    ? (['number', []] as const)
-    : isOfBusiness(question)
-      ? (['business', ['business_name', ...filters]] as const)
-      : (['person', ['last_name', 'first_name', ...filters]] as const);
-  const form = new URLSearchParams({ by, board: boardByName(textOf(question, 'board'))?.code ?? '' });
-  if (by === 'number') form.set('number', String(question.license_number));
-  for (const field of fields) form.set(field, String(question[field] ?? ''));
-  return form;
+  const board = boardByName(textOf(question, 'board'))?.code ?? '';
+  return new URLSearchParams({ q: String(question.license_number), board });
 }
 
 /** The most matches that a row of the website's roster lists. */

@@ -80,7 +80,7 @@ describe('a job', () => {
   });
 
   test.each([
-    { state: 'refused', publication: 'a', reasons: ['older: …'] },
+    { state: 'refused', publication: 'a', reasons: ['older: …'], checks: [], values: {} },
     { state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
   ])('may end with %j', (result) => {
     expect(publishResult.parse(result)).toEqual(result);

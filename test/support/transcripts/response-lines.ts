@@ -88,7 +88,7 @@ function maskedHeader(name: string, value: string, status: number): string {
       return is(status === 429 && number >= 1 && number <= RATE_LIMIT_SECONDS, '<seconds>');
     case 'etag':
       // It changes with the version of the service.
-      return is(/^"[0-9a-f]{16}"$/.test(value), '<entity tag>');
+      return is(/^"[0-9a-f]{16}"$|^W\/"[a-z0-9]{16}-[\d.]+"$/.test(value), '<entity tag>');
     case 'x-feed-cursor':
       return is(CURSOR.test(value), '<cursor>');
     case 'x-publication':
