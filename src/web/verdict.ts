@@ -6,6 +6,7 @@ import {
   cautionsOf,
   endorsedLicense,
   endorsementsToTell,
+  type Note,
   notesOf,
 } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
@@ -137,12 +138,12 @@ export function statusTags(license: StandingFields, today: string, nameMatch?: b
   // A name that does not fit is the first of the cautions.
   const [mismatch, rest] =
     nameMatch === false ? [html`${others[0] ?? NOTHING} `, others.slice(1)] : [NOTHING, others];
-  const notes = notesOf(license, today).map((note) => tag('neutral', [], NOTE_WORDS[note].tag, 'i'));
+  const notes = notesOf(license, today).map((note) => tag('neutral', [note], NOTE_WORDS[note].tag, 'i'));
   return html`${mismatch}${tag(statusOf(license, cautions).tone, said, label)}${[...rest, ...notes].map((each) => html` ${each}`)}`;
 }
 
-function tag(tone: Tone, cautions: readonly Caution[], words: string, shape = SHAPES[tone]): Html {
-  const codes = cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
+function tag(tone: Tone, said: readonly (Caution | Note)[], words: string, shape = SHAPES[tone]): Html {
+  const codes = said.length === 0 ? NOTHING : html` data-caution="${said.join(' ')}"`;
   return html`<span class="status ${tone}"${codes}><span aria-hidden="true">${shape}</span> ${words}</span>`;
 }
 

@@ -12,7 +12,7 @@ import { indicesUnderAlias, licensesIndices } from '../../src/publications/metad
 import { prune } from '../../src/publications/prune.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import { prepareIndices } from '../../src/storage/templates.ts';
+import { indexTemplate, prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
@@ -154,11 +154,12 @@ describe('with an unassigned shard of the ledger', () => {
   beforeEach(async () => {
     environment = await testEnvironment();
     const { store, client } = environment;
+    const { mappings } = (await indexTemplate('publications')).template;
     await client.indices.create({
       index: store.names.ledger,
       body: {
         settings: { 'index.number_of_shards': 2, 'index.number_of_replicas': 0 },
-        mappings: { dynamic: false },
+        mappings,
       },
     });
     await prepareIndices(store);

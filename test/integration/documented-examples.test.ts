@@ -190,6 +190,7 @@ const EXAMPLES = z
   .record(z.string(), z.record(z.string(), z.record(z.string(), z.unknown())))
   .parse(JSON.parse(documentText(EXAMPLES_FILE)));
 const EXAMPLE_DATE = '2026-11-20';
+const EXAMPLE_CURSOR = '0f3a9c2be871.3k.1f0c2d3e';
 const PAT = { board: NURSING, license_number: 'RN.987654321' };
 const MISTYPED = { board: NURSING, license_number: 'RN.987654312' };
 const UNKNOWN_BOARD = { board: 'Nursing', license_number: 'RN.987654321' };
@@ -228,6 +229,7 @@ const ASKED: readonly [id: string, name: string, method: string, path: string, b
 function asOf(date: string, text: string): string {
   return JSON.stringify(JSON.parse(text), function (this: unknown, name, value: unknown) {
     if (name === 'data_age_days') return 0;
+    if (name === 'feed_cursor') return EXAMPLE_CURSOR;
     if (name !== 'days_until_expiry' || typeof value !== 'number') return value;
     const { expiry_date: expires } = z.looseObject({ expiry_date: z.string() }).parse(this);
     return daysBetween(date, expires);

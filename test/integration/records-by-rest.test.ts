@@ -132,5 +132,5 @@ test('a record is shown while nothing is live, and says that it is not compared'
   const page = await own.rest.get(`/records/${code}`);
   expect(page.status).toBe(200);
   expect(page.text).toContain('RN.700001');
-  expect(page.text).toContain('Not compared with today’s dataset');
+  expect(page.text).toContain('Not compared with today’s data');
 });

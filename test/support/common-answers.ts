@@ -166,39 +166,6 @@ export const toolRosterItem = z
     return outcome === 'found' ? found(first) : several(licenses, truncated);
   });
 
-/** A page of the website and the address that led to it. */
-export interface AnsweredPage {
-  readonly address: URL;
-  readonly status: number;
-  readonly html: string;
-}
-
-/** The page that the form of `GET /` leads to, with all pages of its list: a license's, a list, a miss, or the form again. */
-export function ofPages(
-  { address, status, html }: AnsweredPage,
-  pages: readonly AnsweredPage[],
-): CommonAnswer {
-  if (status === 400) return INVALID;
-  expect({ status, address: address.href }).toMatchObject({ status: 200 });
-  if (address.pathname.startsWith('/licenses/')) {
-    return found({
-      ...licenseAt(address.pathname),
-      ...tagsIn(html, 'verdict'),
-    });
-  }
-  // Nothing was asked: the empty form.
-  if (html.includes('<title>Look up a license |')) return INVALID;
-  const listed = pages.flatMap((page) => rowsOf(page.html));
-  const rows = listed.map((row): CommonLicense => {
-    const [only] = licensesIn(row);
-    if (only === undefined) throw new Error(`A row has no license:\n${row}`);
-    return { ...only, ...tagsIn(row) };
-  });
-  const [only, another] = rows;
-  if (only === undefined) return none(reasonIn(html));
-  return another === undefined ? found(only) : several(rows, html.includes('Only the first 100 of '));
-}
-
 /** The rows of the page that `POST /roster` answers with, in whatever order, by what stands in their first cell. */
 export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
   const sections = html.split('<section id="').slice(1);
@@ -255,28 +222,12 @@ function plain(escaped: string): string {
 }
 
 /** The cautions that a tag says, in the whole or in the first element of a class, in their order. */
-function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions' | 'notes'> {
-  const shown = className === undefined ? html : elementOfClass(html, className);
+function tagsIn(html: string): Pick<CommonLicense, 'cautions' | 'notes'> {
   const codes = new Set(
-    [...shown.matchAll(/ data-(?:caution|note)="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
+    [...html.matchAll(/ data-caution="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
   );
   const inOrder = (known: readonly string[]) => known.filter((code) => codes.has(code)).join(' ');
   return { cautions: inOrder(CAUTIONS), notes: inOrder(NOTES) };
-}
-
-/** The last element of this class, with all that is in it: an endorsement's verdict comes after that of its license. */
-function elementOfClass(html: string, name: string): string {
-  const begin = [...html.matchAll(new RegExp(`<(\\w+)[^>]* class="(?:[^"]* )?${name}(?: [^"]*)?"`, 'g'))].at(
-    -1,
-  );
-  if (begin === undefined) throw new Error(`The page has no element of the class ${name}.`);
-  const rest = html.slice(begin.index);
-  let depth = 0;
-  for (const { 0: tag, index } of rest.matchAll(new RegExp(`</?${begin[1]}[ >]`, 'g'))) {
-    depth += tag.startsWith('</') ? -1 : 1;
-    if (depth === 0) return rest.slice(0, index);
-  }
-  return rest;
 }
 
 /** A page says why a number has no license in words only: those of a miss and those of a roster's row. */

@@ -9,10 +9,8 @@ import { plainCsv } from '../../src/csv.ts';
 import { boardByName, boardByText } from '../../src/licenses/boards.ts';
 import { MAX_LISTED_MATCHES } from '../../src/licenses/lookup.ts';
 import {
-  type AnsweredPage,
   batchResult,
   type CommonAnswer,
-  ofPages,
   ofRosterPage,
   ofTool,
   resultRow,
@@ -40,9 +38,12 @@ export interface Interface {
 /** So many requests are under way: with more than 64, lookups have no suggestions. */
 export const TOGETHER = 25;
 
-/** Every interface but `POST /lookup/verify`, which the others are compared with. */
+/**
+ * Every interface but `POST /lookup/verify`, which the others are compared with, and the website's box, which reads what
+ * is typed in its own way: `search-page.test.ts` tests that.
+ */
 export function interfacesOf(service: TestService): Interface[] {
-  return [tools, toolRoster, roster, csvRoster, commandLine, pages, rosterPage].map((make) => make(service));
+  return [tools, toolRoster, roster, csvRoster, commandLine, rosterPage].map((make) => make(service));
 }
 
 const batch = z.object({ results: z.array(batchResult) });
@@ -153,43 +154,6 @@ function toolRoster({ rest }: TestService): Interface {
   };
 }
 
-function pages(service: TestService): Interface {
-  return {
-    name: 'website, GET /',
-    // The box reads a name in its own way, so only numbers are the same question.
-    takes: (question) => {
-      const board = textOf(question, 'board');
-      return (
-        isAllText(question) &&
-        hasNumber(question) &&
-        (board === '' || boardByName(board) !== undefined) &&
-        !(isOfBusiness(question) || textOf(question, 'last_name') || textOf(question, 'first_name'))
-      );
-    },
-    searchesAllBoards: true,
-    // Active licenses come first, so of too many it lists others.
-    expected: inAnyOrder,
-    isSingle: true,
-    ask: each(async (question) => {
-      const first = await pageAt(`${originOf(service)}/?${formOf(question)}`);
-      const others = [...first.html.matchAll(/ aria-label="Page ([2-9])"/g)].map(([, number]) => number);
-      const pages = [first];
-      for (const number of others) pages.push(await pageAt(`${first.address}&page=${number}`));
-      return inAnyOrder(ofPages(first, pages));
-    }),
-  };
-}
-
-async function pageAt(address: string): Promise<AnsweredPage> {
-  const response = await fetch(address, { headers: { accept: 'text/html' } });
-  return { address: new URL(response.url), status: response.status, html: await response.text() };
-}
-
-function formOf(question: Question): URLSearchParams {
-  const board = boardByName(textOf(question, 'board'))?.code ?? '';
-  return new URLSearchParams({ q: String(question.license_number), board });
-}
-
 /** The most matches that a row of the website's roster lists. */
 const PAGE_MATCHES = 5;
 
@@ -268,13 +232,6 @@ function listing(answer: CommonAnswer, most: number): CommonAnswer {
 
 function withoutCautions(answer: CommonAnswer): CommonAnswer {
   return { ...answer, licenses: answer.licenses.map(({ board, number }) => ({ board, number })) };
-}
-
-/** The same answer for lists in another order, which may have other licenses where they are cut. */
-function inAnyOrder(answer: CommonAnswer): CommonAnswer {
-  const text = ({ board, number }: CommonAnswer['licenses'][number]) => `${board} ${number}`;
-  const sorted = answer.licenses.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
-  return { ...answer, licenses: answer.isCut ? [] : sorted };
 }
 
 /** Asks each question in a request of its own. */
