@@ -172,7 +172,7 @@ export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
         ({ number, type, standing }) =>
           `${number ?? type ?? 'without a number'}: ${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
       );
-      return `Of its endorsements, tell: ${told.join('; ')}.`;
+      return `Look at its endorsements, too: ${told.join('; ')}.`;
     },
   },
 };

@@ -153,7 +153,7 @@ describe('the notes', () => {
     expect(notesOf(each, TODAY)).toEqual(NOTES);
     expect(sentencesOf(each)).toEqual([
       'It expires on 2026-12-01, in 10 days.',
-      'Of its endorsements, tell: APRN.CNP.1: Inactive - Lapsed.',
+      'Look at its endorsements, too: APRN.CNP.1: Inactive - Lapsed.',
     ]);
   });
 });
