@@ -77,7 +77,8 @@ def line_of(key):
 
 def fields_of(record):
     """The fields of a record with the names that changes have. What depends on the day is left out."""
-    ours = {"found", "source", "last_scraped", "days_until_expiry", "cautions", "name_match", "url", "extra_data"}
+    ours = {"found", "source", "last_scraped", "data_age_days", "days_until_expiry", "cautions", "notes"}
+    ours |= {"name_match", "name_at_board", "url", "extra_data"}
     fields = {name: value for name, value in record.items() if name not in ours and value is not None}
     return fields | {"extra_data." + name: value for name, value in record["extra_data"].items()}
 

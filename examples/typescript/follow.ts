@@ -41,6 +41,9 @@ const NOT_OF_THE_LICENSE = new Set([
   'last_scraped',
   'days_until_expiry',
   'cautions',
+  'notes',
+  'data_age_days',
+  'name_at_board',
   'name_match',
   'url',
 ]);

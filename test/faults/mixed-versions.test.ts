@@ -6,7 +6,7 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram, startProcess } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
-import { allChanges, changesPage } from '../support/changes.ts';
+import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
 import { installedFolder } from '../support/installed-folder.ts';
 import { installedPackages } from '../support/npm-packages.ts';
@@ -157,6 +157,8 @@ test('the API and the commands of 0.3.0 beside a worker of this version, and the
   await worker.stop();
   await start('earlier', 'worker');
   await publishDay('earlier', 5);
-  await expectDay(5, { since, of: 1 });
+  // 0.3.0 cannot read the digests of this version: it begins a new feed, and says so.
+  expect((await askChanges(rest, { since })).status).toBe(410);
+  await expectDay(5, { since: await cursor(), of: 5 });
   expect(await licenses('earlier', 'publications')).toMatch(/live.*2026-11-15|2026-11-15.*live/);
 });
