@@ -299,6 +299,11 @@ export function subscriptionRoutes(
             if (found.outcome.outcome !== 'found') return { ...found, id: undefined };
             const { record } = found.outcome;
             const [result] = await subscriptions.watch(account, [{ record, reference }]);
+            // The State may write the number in another way since: one subscription stays.
+            if (created !== undefined && result !== undefined && result.id !== created.id) {
+              await subscriptions.remove(account, created.id);
+              created = undefined;
+            }
             created ??= result?.created;
             return { ...found, id: result?.id };
           });
@@ -343,12 +348,17 @@ export function subscriptionRoutes(
             fieldsOf: (item) => item,
             requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
           });
+          const account = accountOf(ctx);
           const watched = new Map<number, NowWatched>();
           const { origin, shaped } = await whileLive(lookups, async () => {
             const roster = { items, maxMatches: 1 };
             const answer = await rosters.answer(roster, (part) => part, clientGone(ctx));
-            for (const [at, now] of await watchAll(accountOf(ctx), answer.shaped.flat()))
-              if (watched.get(at)?.created === undefined) watched.set(at, now);
+            for (const [at, now] of await watchAll(account, answer.shaped.flat())) {
+              const before = watched.get(at);
+              if (before?.created !== undefined && before.id === now.id) continue;
+              if (before?.created !== undefined) await subscriptions.remove(account, before.id);
+              watched.set(at, now);
+            }
             return { ...answer, publication: answer.origin.publication };
           });
           return batchAnswer(shaped.flat(), watched, origin);
