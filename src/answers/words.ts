@@ -341,13 +341,13 @@ export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary)
   return found + ambiguous + not_found + invalid;
 }
 
-/** `12 clear, 14 need attention, 3 not found, 1 not understood`: what needs attention was found with cautions, or several match. */
+/** `12 clear, 14 need attention, 3 not found, 1 invalid`: what needs attention was found with cautions, or several match. */
 export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
   const parts = [
     [clear, 'clear'],
     [found - clear + ambiguous, found - clear + ambiguous === 1 ? 'needs attention' : 'need attention'],
     [not_found, 'not found'],
-    [invalid, 'not understood'],
+    [invalid, 'invalid'],
   ] as const;
   return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
 }

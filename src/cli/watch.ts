@@ -116,7 +116,7 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
   const count = (outcome: (typeof OUTCOMES)[number]) => outcomes.get(outcome) ?? 0;
   print(
     `${grouped(count('created'))} added, ${grouped(count('exists'))} watched already, ` +
-      `${grouped(count('not_found'))} not found, ${grouped(count('invalid'))} not understood.`,
+      `${grouped(count('not_found'))} not found, ${grouped(count('invalid'))} invalid.`,
   );
   return count('not_found') + count('invalid') > 0 ? SOME_NOT_WATCHED : 0;
 }

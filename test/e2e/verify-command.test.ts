@@ -84,7 +84,7 @@ async function expectAnswered(rows: number): Promise<void> {
 test('verifies a roster of any size, in order, and sums it up', async () => {
   const { code, stdout } = await verify(rosterOf(3456));
   expect(stdout).toMatch(
-    /^3,456 rows verified in the dataset of 2026-11-20; .*result\.csv has the results\.\n1,728 clear, 0 need attention, 1,728 not found, 0 not understood\.\n$/,
+    /^3,456 rows verified in the dataset of 2026-11-20; .*result\.csv has the results\.\n1,728 clear, 0 need attention, 1,728 not found, 0 invalid\.\n$/,
   );
   expect([code, requests]).toEqual([0, 4]);
   await expectAnswered(3456);

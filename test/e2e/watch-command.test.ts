@@ -61,7 +61,7 @@ async function watched(rest: ApiClient) {
   return listed.parse(body).subscriptions.map(({ license_number: number, reference }) => [number, reference]);
 }
 
-test('watches what is not watched yet, and says which rows were not found or not understood', async () => {
+test('watches what is not watched yet, and says which rows were not found or invalid', async () => {
   const roster = [
     'Name,License Number,Reference,Board',
     'Ada,rn 700001,E-1,',
@@ -83,7 +83,7 @@ test('watches what is not watched yet, and says which rows were not found or not
       /^Row 4: No license with the number "RN\.799999" is in the State's dataset of 2026-11-20/,
     ),
     'Row 9: reference must have at most 100 characters.',
-    '2 added, 1 watched already, 1 not found, 4 not understood.',
+    '2 added, 1 watched already, 1 not found, 4 invalid.',
   ]);
   expect(code).toBe(2);
   const all = [
@@ -94,7 +94,7 @@ test('watches what is not watched yet, and says which rows were not found or not
 
   // Again, it does nothing.
   expect((await watch(roster, { key: rest.key })).stdout).toContain(
-    '0 added, 3 watched already, 1 not found, 4 not understood.',
+    '0 added, 3 watched already, 1 not found, 4 invalid.',
   );
   expect((await watched(rest)).toSorted()).toEqual(all);
 });
@@ -105,7 +105,7 @@ test('names numbers that may be meant, and exits with 0 when all is watched', as
   const done = await watch('license_number;reference\nRN.700001;"a;b"\n');
   expect(done).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^[01] added, [01] watched already, 0 not found, 0 not/),
+    stdout: expect.stringMatching(/^[01] added, [01] watched already, 0 not found, 0 invalid/),
   });
 });
 
@@ -125,7 +125,7 @@ test('waits as told on 429 and 503, tries again after a lost connection, and spl
   const { code, stderr, stdout } = await watch(`license_number,reference\n${rows.join('\n')}\n`, {
     key: rest.key,
   });
-  expect([code, stdout]).toEqual([0, '2 added, 998 watched already, 0 not found, 0 not understood.\n']);
+  expect([code, stdout]).toEqual([0, '2 added, 998 watched already, 0 not found, 0 invalid.\n']);
   expect(stderr).toMatch(/waiting: /);
   expect(requests).toBe(6);
   expect((await watched(rest)).map(([number]) => number).toSorted()).toEqual(['RN.700001', 'RN.700002']);
@@ -145,7 +145,7 @@ test.each([
 test('sends nothing for rows without a number', async () => {
   const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
   expect([code, requests]).toEqual([2, 0]);
-  expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 not understood.');
+  expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 invalid.');
 });
 
 test('says so when another server answers', async () => {

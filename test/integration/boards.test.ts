@@ -131,5 +131,6 @@ verifies(
     for (const path of ['%E0%A4%A', '*', 'x'.repeat(3000)]) {
       expect(names).toContain(await nearestTo(path));
     }
+    expect(await nearestTo('%20')).toBe('board is needed.');
   },
 );
