@@ -16,7 +16,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const FOLDER = resolve(import.meta.dirname, '../../deploy/prometheus');
 const OPERATIONS = 'docs/operations.md';
 const RULES = documentText('deploy/prometheus/rules.yml');
-const RULE_TESTS = documentText('deploy/prometheus/rules.test.yml');
+const RULE_TESTS = ['rules.test.yml', 'rules-days.test.yml'];
+const TESTED = RULE_TESTS.map((file) => documentText(`deploy/prometheus/${file}`)).join('\n');
 const DASHBOARD = documentText('deploy/grafana/dashboard.json');
 
 /** The alerts with their runbooks. */
@@ -35,10 +36,10 @@ const NO_PROMTOOL = isInstalled('promtool')
 
 describeUnless(NO_PROMTOOL, 'promtool', () => {
   test.each([
-    ['check', 'rules.yml'],
-    ['test', 'rules.test.yml'],
-  ])('finds nothing wrong: promtool %s rules %s', async (command, file) => {
-    const { code, output } = await runProgram(['promtool', command, 'rules', file], { cwd: FOLDER });
+    ['check', ['rules.yml']],
+    ['test', RULE_TESTS],
+  ])('finds nothing wrong: promtool %s rules %j', async (command, files) => {
+    const { code, output } = await runProgram(['promtool', command, 'rules', ...files], { cwd: FOLDER });
     expect([code, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
   });
 
@@ -85,7 +86,7 @@ const OTHER_LABELS = ['job', 'instance', 'le', 'tool', 'board'];
 
 describe.each([
   ['rules.yml', RULES],
-  ['rules.test.yml', RULE_TESTS],
+  ['the tests of rules.yml', TESTED],
   ['dashboard.json', DASHBOARD.replaceAll('\\"', '"')],
 ])('%s names', (_, text) => {
   test('series that the code has', () => {
@@ -130,7 +131,7 @@ describe('each alert', () => {
   });
 
   test('fires in a test for promtool', () => {
-    const fired = RULE_TESTS.matchAll(
+    const fired = TESTED.matchAll(
       /alertname: (\w+)\s+exp_alerts:(?! \[\])|alertname: (\w+), exp_alerts: \*/g,
     );
     const tested = new Set([...fired].map(([, name, other]) => name ?? other));
