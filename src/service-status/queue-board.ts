@@ -1,8 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { KoaAdapter } from '@bull-board/koa';
 import type { Queue } from 'bullmq';
 import ipaddr from 'ipaddr.js';
 import compose from 'koa-compose';
@@ -20,16 +17,28 @@ const REDIS_ANSWERS_WITHIN_MS = 3000;
  * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
  */
 export function queueBoard(queue: Queue, password: string | undefined): Middleware {
-  const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
+  let board: Promise<Middleware> | undefined;
+  const page: Middleware = async (ctx, next) => {
+    board ??= bullBoard(queue);
+    return (await board)(ctx, next);
+  };
+  return under(QUEUES_PATH, compose([operatorsOnly(password), shownOnly, whileRedisAnswers(queue), page]));
+}
+
+/** Bull Board and what it needs are 130 modules: they are loaded when an operator first opens the page. */
+async function bullBoard(queue: Queue): Promise<Middleware> {
+  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/koa'),
+  ]);
+  const serverAdapter = new KoaAdapter().setBasePath(QUEUES_PATH);
   createBullBoard({
     queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
-    serverAdapter: adapter,
+    serverAdapter,
     options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
   });
-  return under(
-    QUEUES_PATH,
-    compose([operatorsOnly(password), shownOnly, whileRedisAnswers(queue), adapter.registerPlugin()]),
-  );
+  return serverAdapter.registerPlugin();
 }
 
 function isLoopback(address = ''): boolean {
