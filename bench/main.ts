@@ -2,19 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { generatedFiles } from './reports/documents.ts';
 
-const MEASUREMENTS = [
-  'changes',
-  'evaluation',
-  'guard',
-  'lookups',
-  'matching',
-  'mcp',
-  'publish',
-  'rosters',
-  'watched',
-  'website',
-  'zero-gap',
-];
+const MEASUREMENTS = ['changes', 'evaluation', 'guard', 'lookups', 'matching', 'mcp', 'publish', 'rosters'];
 
 const PUBLISH = '--publish';
 

@@ -2,14 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { originLine, readResult } from '../result.ts';
-import { capacityText, lookupsChart, lookupsReport, lookupsText, mcpReport, mcpText } from './lookups.ts';
+import { capacityText, lookupsReport, lookupsText, mcpReport, mcpText } from './lookups.ts';
 import { matchingCostText, matchingHabitsText, matchingMistakesText, matchingReport } from './matching.ts';
 import { changesReport, changesText, publishReport, publishText } from './publish.ts';
 import { withFigures } from './readme.ts';
 import { rostersReport, rostersText } from './rosters.ts';
-import { watchedReport, watchedText } from './watched.ts';
-import { websiteReport, websiteText } from './website.ts';
-import { zeroGapReport, zeroGapText } from './zero-gap.ts';
 
 /** A text made from a report whose shape is checked first. */
 function of<Schema extends z.ZodType>(schema: Schema, text: (report: z.output<Schema>) => string) {
@@ -42,15 +39,8 @@ const PAGES: readonly Page[] = [
       { title: 'Capacity', result: 'lookups', text: of(lookupsReport, capacityText) },
       { title: 'Rosters', result: 'rosters', text: of(rostersReport, rostersText) },
       { title: 'MCP tools', result: 'mcp', text: of(mcpReport, mcpText) },
-      { title: 'Website', result: 'website', text: of(websiteReport, websiteText) },
       { title: 'Publishing', result: 'publish', text: of(publishReport, publishText) },
-      { title: 'Lookups while publishing', result: 'zero-gap', text: of(zeroGapReport, zeroGapText) },
       { title: 'Comparing with the day before', result: 'changes', text: of(changesReport, changesText) },
-      {
-        title: 'Changes of what an account watches',
-        result: 'watched',
-        text: of(watchedReport, watchedText),
-      },
     ],
   },
   {
@@ -65,9 +55,6 @@ const PAGES: readonly Page[] = [
   },
 ];
 
-/** A file that consists of a chart alone. */
-const CHART = { path: 'docs/performance/lookups.svg', text: of(lookupsReport, lookupsChart) };
-
 const README = 'README.md';
 
 /** The README with the figures of the raw results. */
@@ -80,12 +67,11 @@ async function readmeText(): Promise<string> {
   });
 }
 
-/** The pages, the README and the chart as the raw results make them: their text by their path in the checkout. */
+/** The pages and the README as the raw results make them: their text by their path in the checkout. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const page of PAGES) files.set(page.path, await pageText(page));
-  files.set(README, await readmeText());
-  return files.set(CHART.path, CHART.text((await readResult('lookups')).report));
+  return files.set(README, await readmeText());
 }
 
 async function pageText({ title, explainedIn, sections }: Page): Promise<string> {

@@ -152,25 +152,3 @@ export function capacityText({ results }: LookupsReport): string {
     `were busy, and the load generator used some of them. Coordination between OpenSearch nodes, which one machine can't show, costs more.`
   );
 }
-
-/** A chart of lookups a second, as SVG. */
-export function lookupsChart({ results }: LookupsReport): string {
-  const entries = Object.keys(results).map(
-    (name) => [name.replaceAll('`', ''), medianOf(results, name, rateOf)] as const,
-  );
-  const most = Math.max(...entries.map(([, rate]) => rate));
-  const [left, width, height] = [330, 420, 28];
-  const rows = entries.map(([name, rate], at) => {
-    const y = at * height + 8;
-    const length = ((rate / most) * width).toFixed(0);
-    return (
-      `<text x="${left - 10}" y="${y + 14}" text-anchor="end">${name}</text>` +
-      `<rect x="${left}" y="${y}" width="${length}" height="20" fill="#3b6ea5"/>` +
-      `<text x="${left + Number(length) + 6}" y="${y + 14}">${Math.round(rate).toLocaleString('en-US')}/s</text>`
-    );
-  });
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${left + width + 90}" height="${entries.length * height + 16}" ` +
-    `font-family="sans-serif" font-size="13">\n<title>Lookups a second</title>\n${rows.join('\n')}\n</svg>\n`
-  );
-}
