@@ -42,7 +42,7 @@ const STRUCTURE = `[...new Set(Array.from(document.querySelectorAll('*'), (each)
   [each.parentElement?.localName, each.localName, each.getAttribute('class'), ...each.getAttributeNames().sort()].join(' ')
 ))].sort().join()`;
 
-/** The structures that were found valid, and, with a width, accessible: other pages of the same differ in text alone. */
+/** The structures that were found valid, and accessible at a width and in colors: other pages of the same differ in text alone. */
 const valid = new Set<string>();
 const accessible = new Set<string>();
 
@@ -53,6 +53,7 @@ export async function siteTab(
   options: BrowserContextOptions & { readonly width?: number } = {},
 ): Promise<SiteTab> {
   const { width = 1440, ...rest } = options;
+  const look = `${width} ${rest.colorScheme ?? 'light'} `;
   const context = await browser.newContext({ viewport: { width, height: 900 }, ...rest });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -75,9 +76,9 @@ export async function siteTab(
     expectGood: async () => {
       const structure = z.string().parse(await page.evaluate(STRUCTURE));
       if (!valid.has(structure)) expect(await htmlErrors(page)).toEqual([]);
-      if (!accessible.has(width + structure)) expect(await axeViolations(page)).toEqual([]);
+      if (!accessible.has(look + structure)) expect(await axeViolations(page)).toEqual([]);
       valid.add(structure);
-      accessible.add(width + structure);
+      accessible.add(look + structure);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       expect(complaints).toEqual([]);
     },
