@@ -4,6 +4,7 @@ import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { licenseId } from '../../src/licenses/license.ts';
+import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import {
   MAX_SUBSCRIPTIONS,
   subscriptionsService,
@@ -16,11 +17,14 @@ import type { DayRow } from '../support/day-files.ts';
 import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { answerChecker, openApiIn } from '../support/openapi.ts';
+import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
 import { HIGH_LIMITS } from '../support/service.ts';
 
 const PATH = '/api/v1/subscriptions';
 
 let service: FeedService;
+/** What happens to the API's requests to OpenSearch. */
+let step: ProxyStep = pass;
 let check: ReturnType<typeof answerChecker>;
 let accounts = 0;
 /** Each test has an account of its own. */
@@ -34,7 +38,7 @@ async function publishSeen(nurses: Parameters<FeedService['publishDay']>[0]): Pr
 }
 
 beforeAll(async () => {
-  service = await startFeedService(HIGH_LIMITS);
+  service = await startFeedService(HIGH_LIMITS, (url) => startProxy(url, (request) => step(request)));
   await publishSeen(NURSES);
   check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
 });
@@ -554,4 +558,42 @@ test('a license whose number the State writes in another way stays watched, and 
   await licenses(environment.variables, 'rollback');
   const back = listing.parse((await rest.get(PATH)).body).subscriptions;
   expect(back).toMatchObject([{ ...made, license_number: first.number }]);
+});
+
+test.each([
+  ['alone', PATH, (watched: object) => watched],
+  ['in a list', `${PATH}/batch`, (watched: object) => ({ items: [watched] })],
+])('a license whose number changes while it is subscribed %s is watched once', async (_, path, bodyOf) => {
+  const { client, store } = service.environment;
+  const [first, ...others] = NURSES;
+  if (first === undefined) throw new Error('There are no nurses.');
+  const written = first.number.replace('.', '-');
+  const { alias } = store.names;
+  await publishSeen(NURSES);
+  const [before = ''] = await indicesUnderAlias(store);
+  await publishSeen([{ ...first, number: written }, ...others]);
+  const [after = ''] = await indicesUnderAlias(store);
+  /** Only the switch: a whole publication takes longer than the API waits for a write. */
+  const switchTo = async (index: string, from: string) => {
+    await client.indices.updateAliases({
+      body: { actions: [{ remove: { index: from, alias } }, { add: { index, alias } }] },
+    });
+  };
+  await switchTo(before, after);
+  await changesPage(service.rest, { since: 'latest' });
+  let isHeld = false;
+  step = async (request) => {
+    if (isHeld || !/subscriptions\/(_bulk|_create|_doc)/.test(request.path)) return request.forward();
+    isHeld = true;
+    await switchTo(after, before);
+    return request.forward();
+  };
+  try {
+    const { status } = await rest.verify(bodyOf({ board: NURSING, license_number: first.number }), path);
+    expect([isHeld, status]).toEqual([true, path === PATH ? 201 : 200]);
+  } finally {
+    step = pass;
+  }
+  const { subscriptions } = listing.parse((await rest.get(PATH)).body);
+  expect(subscriptions).toMatchObject([{ license_number: written, in_dataset: true }]);
 });
