@@ -265,17 +265,6 @@ function withoutEmptyEnd(row: readonly string[]): readonly string[] {
   return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
 }
 
-/** The first row of a CSV file of ours, and how many bytes it has with its line break. */
-export function firstCsvRow(file: Buffer, separator: Separator): { cells: readonly string[]; bytes: number } {
-  let bytes = 0;
-  const onRecord: Options['on_record'] = (record, info) => {
-    bytes = info.bytes;
-    return record;
-  };
-  const read = { ...options({ separator, quotes: 'strict' }), to: 1, on_record: onRecord };
-  return { cells: parseAtOnce(file, read)[0] ?? [], bytes };
-}
-
 /** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. Empty ones are left out. */
 function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
   const rows: string[][] = [];
@@ -362,7 +351,8 @@ const BEGINS_FORMULA = new RegExp(`^[${PASSED_OVER}]*${SIGN.source}|^[\\t\\r\\n]
 /** Every run of blanks, marks and separators, with the sign after it. It has no second way to match, so it is linear. */
 const RUNS = new RegExp(`[${PASSED_OVER},;]+${SIGN.source}?`, 'gu');
 
-function withoutFormulas(text: string, delimiter: string): string {
+/** A cell as `spreadsheetCsv` writes it, before quotation marks. */
+export function withoutFormulas(text: string, delimiter: string): string {
   if (!/[=+\-@＝＋－＠\t\r\n]/.test(text)) return text;
   const begins = delimiter === ',' ? /[;\t\r\n]/ : /[,\t\r\n]/;
   const inside = text.replace(RUNS, (run) =>

@@ -1,69 +1,109 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import commands from '../../data/commands.json' with { type: 'json' };
 import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
-import { fileTrouble } from '../storage/errors.ts';
-import { accountsCommand, auditCommand, keysCommand } from './access.ts';
-import { addExamples } from './examples.ts';
-import { boardsCommand, lookupCommand, statusCommand } from './lookup.ts';
+import { type Actions, type CheckFiles, READERS } from './options.ts';
 import { printError } from './output.ts';
-import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
-import type { CheckFiles } from './publish.ts';
-import { sampleDataCommand } from './sample-data.ts';
-import { backupCommand, restoreCommand } from './stored-documents.ts';
-import { verifyCommand } from './verify.ts';
-import { watchCommand } from './watch.ts';
-import { webhooksCommand } from './webhooks.ts';
 
-/** `licenses` with all its commands, in the order of who uses them. */
-export const program = new Command('licenses')
-  .description('Operates the Ohio License Verification Service, and asks one that runs')
-  .version(SERVICE_VERSION)
-  .configureHelp({ subcommandDescription: (command) => command.description().split(/[:;.,] /)[0] ?? '' })
-  .showHelpAfterError('licenses --help lists the commands.');
+/** What a command takes, by how it is written, and what each is. */
+export interface CommandWords {
+  readonly description: string;
+  readonly arguments?: Readonly<Record<string, string>>;
+  readonly required?: Readonly<Record<string, string>>;
+  readonly options?: Readonly<Record<string, string>>;
+  /** A command without examples has only commands below it. */
+  readonly examples?: readonly string[];
+}
 
-const serveCommand = new Command('serve')
-  .description('run the API process: REST, MCP and the website')
-  .action(async () => {
-    const { serve } = await import('../server.ts');
-    await serve();
-  });
-const workCommand = new Command('work')
-  .description('run the worker process, which publishes')
-  .action(async () => {
-    const { work } = await import('../../workers/main.ts');
-    await work();
-  });
+/** All commands, in groups by who uses them. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandWords>>>> = commands;
 
-/** What `publish --check` and `publications diff` do to files, in this process. */
+/** What publishing does to files; only this file may start a worker's code. */
 const checkFiles: CheckFiles = async (...given) => {
   const { checkFiles: check } = await import('../../workers/publish/check.ts');
   return check(...given);
 };
 
-const GROUPS: readonly (readonly [heading: string, commands: readonly Command[]])[] = [
-  [
-    'You have licenses to check, and an API key:',
-    [lookupCommand(), verifyCommand(), watchCommand(), statusCommand(), boardsCommand()],
-  ],
-  [
-    "You publish the State's files:",
-    [
-      publishCommand(checkFiles),
-      publicationsCommand(checkFiles),
-      rollbackCommand(),
-      pruneCommand(),
-      sampleDataCommand(),
-    ],
-  ],
-  ['You run the service:', [serveCommand, workCommand, keysCommand(), backupCommand(), restoreCommand()]],
-  ['Also:', [accountsCommand(), webhooksCommand(), auditCommand()]],
+const PROCESSES: Actions = {
+  serve: async () => (await import('../server.ts')).serve(),
+  work: async () => (await import('../../workers/main.ts')).work(),
+};
+
+/** Where a command is, by its first word. A command loads nothing of the others: that takes longer than most run. */
+const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly ACTIONS: Actions }>])[] = [
+  ['serve work', async () => ({ ACTIONS: PROCESSES })],
+  ['lookup status boards', () => import('./lookup.ts')],
+  ['verify', () => import('./verify.ts')],
+  ['watch', () => import('./watch.ts')],
+  ['publish', () => import('./publish.ts')],
+  ['publications rollback prune', () => import('./publications.ts')],
+  ['keys accounts webhooks audit', () => import('./access.ts')],
+  ['backup restore', () => import('./stored-documents.ts')],
+  ['sample-data', () => import('./sample-data.ts')],
 ];
-for (const [heading, commands] of GROUPS) {
+
+/** What a command does. @throws {Error} for one that nothing is written for */
+export async function actionOf(path: string): Promise<Actions[string]> {
+  const [word = ''] = path.split(' ');
+  const [, load] = MODULES.find(([words]) => words.split(' ').includes(word)) ?? [];
+  const { ACTIONS = {} } = (await load?.()) ?? {};
+  const action = Object.hasOwn(ACTIONS, path) ? ACTIONS[path] : undefined;
+  if (action === undefined) throw new Error(`Nothing is written for the command ${path}.`);
+  return action;
+}
+
+function commandOf(path: string, words: CommandWords): Command {
+  const command = new Command(path.split(' ').at(-1)).description(words.description).exitOverride();
+  for (const [name, meaning] of Object.entries(words.arguments ?? {})) command.argument(name, meaning);
+  for (const [flags, meaning] of Object.entries({ ...words.required, ...words.options })) {
+    const option = new Option(flags, meaning).makeOptionMandatory(Object.hasOwn(words.required ?? {}, flags));
+    const { read, variable } = READERS.get(option.attributeName()) ?? {};
+    if (read !== undefined) option.argParser<unknown>(read);
+    if (variable !== undefined) option.env(variable);
+    command.addOption(option);
+  }
+  if (words.examples === undefined) return command;
+  return command
+    .addHelpText('after', ['', 'Examples:', ...words.examples.map((line) => `  ${line}`)].join('\n'))
+    .action(async () => {
+      const action = await actionOf(path);
+      await action(command.args, command.optsWithGlobals<never>(), checkFiles);
+    });
+}
+
+/** `licenses` with all its commands. */
+export const program = new Command('licenses')
+  .description('Operates the Ohio License Verification Service, and asks one that runs')
+  .version(SERVICE_VERSION)
+  .exitOverride()
+  .showHelpAfterError('licenses --help lists the commands.')
+  .configureHelp({ subcommandDescription: (command) => command.description().split(/[:;.,] /)[0] ?? '' })
+  .addHelpText('after', '\nlicenses help publish   # every command has examples in its help');
+
+for (const [heading, group] of Object.entries(GROUPS)) {
   program.commandsGroup(heading);
-  for (const command of commands) program.addCommand(command);
+  for (const [path, words] of Object.entries(group)) {
+    const [parent, below] = path.split(' ');
+    const above = below === undefined ? program : program.commands.find((each) => each.name() === parent);
+    above?.addCommand(commandOf(path, words));
+  }
 }
 program.commandsGroup('Help:');
-addExamples(program);
+
+/** Does what a command line asks. @returns the exit code */
+export async function run(parameters: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync(parameters, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // Commander has printed what is wrong.
+    if (error instanceof CommanderError) return error.exitCode;
+    const { fileTrouble } = await import('../storage/errors.ts');
+    const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
+    printError(words.split('\n'));
+    return 1;
+  }
+}
 
 /** What a program that SIGPIPE ends exits with. */
 const EXIT_PIPE_CLOSED = 141;
@@ -71,13 +111,8 @@ const EXIT_PIPE_CLOSED = 141;
 if (import.meta.main) {
   // As by `licenses audit | head`, which has read enough.
   process.stdout.on('error', () => process.exit(EXIT_PIPE_CLOSED));
-  try {
-    loadEnvironmentFile();
-    await program.parseAsync();
-  } catch (error) {
-    const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
-    printError(words.split('\n'));
-    // `serve` and `work` may have begun to listen.
-    process.exit(1);
-  }
+  loadEnvironmentFile();
+  process.exitCode = await run(process.argv.slice(2));
+  // `serve` and `work` may have begun to listen.
+  if (process.exitCode === 1) process.exit();
 }

@@ -1,15 +1,12 @@
+import { ohioTime } from '../licenses/dates.ts';
+
 /** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /** Text from files and from other machines as an operator may see it: what a terminal would obey is written `\u001b`. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) =>
-    Array.from({ length: character.length }, (_, at) => escaped(character.charCodeAt(at))).join(''),
-  );
-}
-
-function escaped(codeUnit: number): string {
-  return `\\u${codeUnit.toString(16).padStart(4, '0')}`;
+  const escaped = (codeUnit: string) => `\\u${codeUnit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replace(UNPRINTABLE, (character) => character.split('').map(escaped).join(''));
 }
 
 /** Prints a line, or several. */
@@ -31,18 +28,50 @@ function write(stream: NodeJS.WriteStream, lines: string | readonly string[]): v
   for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
 }
 
+/** A whole number with separators: `2,600,000`. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+export function sumOf(counts: Readonly<Record<string, number>> = {}): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0);
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A value as a person reads it: numbers with separators, instants in Ohio's time, nothing for null. */
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return grouped(value);
+  if (Array.isArray(value)) return value.map(shown).join('; ');
+  const text = String(value);
+  return INSTANT.test(text) ? ohioTime(text) : printable(text);
+}
+
+/** What is printed or written as a table: the headings are the names of the first row's values. */
+export type Rows = readonly Readonly<Record<string, unknown>>[];
+
+function cellsOf(rows: Rows): string[][] {
+  const names = Object.keys(rows[0] ?? {});
+  return [
+    names.map((name) => name.toUpperCase()),
+    ...rows.map((row) => names.map((name) => shown(Object.hasOwn(row, name) ? row[name] : null))),
+  ];
+}
+
 const MAX_COLUMNS = 100;
 /** A time is never cut. */
 const MIN_WIDTH = 24;
 
 /**
- * Rows of cells as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would
- * have more, the widest columns are cut, and the last one goes on below.
+ * Rows as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would have more,
+ * the widest columns are cut, and the last one goes on below.
  */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [headings, ...rows].map((row) => headings.map((_, at) => printable(row[at] ?? '')));
+export function table(rows: Rows): string[] {
+  if (rows.length === 0) return ['None.'];
+  const all = cellsOf(rows);
   const widths = fitting(
-    headings.map((_, at) => all.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0)),
+    (all[0] ?? []).map((_, at) => all.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0)),
   );
   const last = widths.length - 1;
   return all.flatMap((row) => {
@@ -58,8 +87,7 @@ function fitting(widths: readonly number[]): readonly number[] {
   const sum = widths.reduce((sum, width) => sum + width + 2, -2);
   const widest = widths.reduce((one, other) => Math.max(one, other), 0);
   if (sum <= MAX_COLUMNS || widest <= MIN_WIDTH) return widths;
-  const at = widths.lastIndexOf(widest);
-  return fitting(widths.with(at, Math.max(MIN_WIDTH, widest - 1)));
+  return fitting(widths.with(widths.lastIndexOf(widest), widest - 1));
 }
 
 function cut(text: string, width: number): string {
@@ -74,16 +102,51 @@ function pieces(text: string, width: number): string[] {
   return [text.slice(0, end), ...pieces(text.slice(end).trimStart(), width)];
 }
 
-/** A whole number with separators: `2,600,000`. */
-export function grouped(value: number): string {
-  return value.toLocaleString('en-US');
+/**
+ * All that a value has: names and values below each other, then tables, and others with what they have. What is null or
+ * empty is left out.
+ */
+export function described(values: object, indent = ''): string[] {
+  if (Array.isArray(values)) return table(values);
+  const all = Object.entries(values).flatMap(([name, value]) => {
+    const isNested = [value].flat().some((each) => typeof each === 'object' && each !== null);
+    const isEmpty = isNested ? Object.keys(value).length === 0 : shown(value) === '';
+    const words = printable(name || '(blank)').replaceAll('_', ' ');
+    return isEmpty ? [] : [{ name: indent + words, value, isNested }];
+  });
+  const width = all.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
+  return all
+    .toSorted((one, other) => Number(one.isNested) - Number(other.isNested))
+    .flatMap(({ name, value, isNested }) =>
+      isNested
+        ? ['', `${name}:`, ...described(value, `${indent}  `)]
+        : [value].flat().map((each) => name.padEnd(width) + shown(each)),
+    );
 }
 
-export function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, each) => sum + each, 0);
+/** Rows as a table of some of their columns. */
+export function columns<Name extends string>(...names: readonly Name[]) {
+  return (rows: readonly Readonly<Partial<Record<Name, unknown>>>[]): string[] =>
+    table(
+      rows.map((row) => {
+        const cells = names.map((name) => [
+          name.replaceAll('_', ' '),
+          Object.hasOwn(row, name) ? row[name] : null,
+        ]);
+        return Object.fromEntries(cells);
+      }),
+    );
 }
 
-/** How long all steps of a publication took together: `6.2 s`. */
-export function totalTime(steps: Readonly<Record<string, number>>): string {
-  return `${sumOf(steps).toFixed(1)} s`;
+/** Rows as a table of Markdown, below a heading; nothing where there are none. */
+export function markdownTable(title: string, rows: Rows): string[] {
+  if (rows.length === 0) return [];
+  const [headings = [], ...others] = cellsOf(rows);
+  const line = (row: readonly string[]) => `| ${row.map(markdownText).join(' | ')} |`;
+  return ['', `## ${title}`, '', line(headings), line(headings.map(() => '---')), ...others.map(line)];
+}
+
+/** Text from the files: no character of it is Markdown or HTML. */
+export function markdownText(text: string): string {
+  return printable(text).replace(/[\\`*_[\]<>|#]/g, '\\$&');
 }

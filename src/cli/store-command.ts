@@ -1,23 +1,11 @@
-import type { Command } from 'commander';
 import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, trouble } from '../storage/errors.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
-import { print, printJson } from './output.ts';
-
-/** The option of every command that prints JSON where it is asked to. */
-export const JSON_OPTION = ['--json', 'print JSON'] as const;
+import { described, print, printJson } from './output.ts';
 
 export interface JsonOption {
   readonly json?: boolean;
-}
-
-/** A command below another one that can print JSON. */
-export function jsonCommand(parent: Command, usage: string, description: string): Command {
-  return parent
-    .command(usage)
-    .description(description)
-    .option(...JSON_OPTION);
 }
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -25,20 +13,16 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
 
-interface StoreOptions {
-  /** Whether the command creates the indices of a new installation; others need a worker to have done so. */
-  readonly createsIndices?: boolean;
-}
-
 /**
  * Does a command's work with the store and closes it. In a cluster, a request that one node does not answer goes to
  * the next: what commands do may be done twice, or is refused the second time.
  *
+ * @param createsIndices whether it creates the indices of a new installation; else a worker must have done so
  * @throws {Error} in words for the operator when OpenSearch is away, or no worker has created the indices yet
  */
 export async function withOpenSearch<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
-  { createsIndices = false }: StoreOptions = {},
+  createsIndices = false,
 ): Promise<Result> {
   const config = readConfig();
   const store = openStore(config, REQUEST_TIMEOUT_MS, { triesOtherNodes: true });
@@ -55,15 +39,28 @@ export async function withOpenSearch<Result>(
   }
 }
 
-/** Does a command's work with the store, and prints its result: as JSON where it is asked to, else in words. */
-export function report<Result>(
-  { json }: JsonOption,
-  work: (store: Store, config: Config) => Promise<Result>,
-  inWords: (result: Result, config: Config) => string | readonly string[],
-): Promise<void> {
-  return withOpenSearch(async (store, config) => {
-    const result = await work(store, config);
-    if (json === true) printJson(result);
-    else print(inWords(result, config));
-  });
+/** What a command does with the store, its arguments and its options. */
+export type StoreWork<Options, Result> = (
+  store: Store,
+  given: readonly string[],
+  options: Options & JsonOption,
+  config: Config,
+) => Promise<Result>;
+
+/**
+ * The action of a command that works with the store, and prints the result: as JSON where it is asked to, else in words.
+ *
+ * @param inWords all that the result has, unless given
+ */
+export function storeAction<Options, Result extends object>(
+  work: StoreWork<Options, Result>,
+  inWords: (result: Result) => string | readonly string[] = described,
+  createsIndices = false,
+): (given: readonly string[], options: Options & JsonOption) => Promise<void> {
+  return (given, options) =>
+    withOpenSearch(async (store, config) => {
+      const result = await work(store, given, options, config);
+      if (options.json === true) printJson(result);
+      else print(inWords(result));
+    }, createsIndices);
 }

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
 import { KEY_USAGE } from '../access/usage.ts';
@@ -12,11 +11,11 @@ import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
-import type { Store } from '../storage/store.ts';
 import { SUBSCRIPTIONS } from '../subscriptions/subscription.ts';
 import { WEBHOOKS } from '../subscriptions/webhook.ts';
-import { print, printError, printJson } from './output.ts';
-import { JSON_OPTION, type JsonOption, withOpenSearch } from './store-command.ts';
+import type { Actions } from './options.ts';
+import { printError } from './output.ts';
+import { storeAction } from './store-command.ts';
 
 /** What the documents of each index must be. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
@@ -35,53 +34,36 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
   audit: AUDIT_ENTRIES.check,
 };
 
-/** `licenses backup FILE`: what can't be rebuilt, in one file. */
-export function backupCommand(): Command {
-  return new Command('backup')
-    .description(
-      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records, subscriptions, webhooks',
-    )
-    .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
-    .option(...JSON_OPTION)
-    .action((file: string, options: JsonOption) =>
-      withOpenSearch(async (store) => {
-        const written = await writeBackup(store, file, DOCUMENT_CHECKS);
-        printCopied(options, file, written, `Backed up ${inWords(written.documents)} to ${file}.`);
-      }),
-    );
-}
+/** What can't be rebuilt, in one file. */
+export const ACTIONS: Actions = {
+  backup: storeAction(
+    async (store, [file = '']) => copied(file, await writeBackup(store, file, DOCUMENT_CHECKS)),
+    inLines(({ file, documents }) => `Backed up ${inWords(documents)} to ${file}.`),
+  ),
+  restore: storeAction(
+    async (store, [file = '']) => {
+      const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
+      await recordAudit(store, 'restore', { file });
+      return copied(file, restored);
+    },
+    inLines(
+      ({ file, documents }) => `Restored ${inWords(documents)} from ${file}. Now publish the latest files.`,
+    ),
+    true,
+  ),
+};
 
-/** `licenses restore FILE`: a backup into an installation that has none of what it restores. */
-export function restoreCommand(): Command {
-  const restore = async (store: Store, file: string, options: JsonOption) => {
-    const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
-    await recordAudit(store, 'restore', { file });
-    const words = inWords(restored.documents);
-    printCopied(options, file, restored, `Restored ${words} from ${file}. Now publish the latest files.`);
-  };
-  return new Command('restore')
-    .description(
-      'restore what a backup has, where there is none: accounts, API keys, subscriptions, webhooks, ledger, changes, saved records',
-    )
-    .argument('<file>', 'the file that `licenses backup` wrote')
-    .option(...JSON_OPTION)
-    .action((file: string, options: JsonOption) =>
-      withOpenSearch((store) => restore(store, file, options), { createsIndices: true }),
-    );
+type Copied = ReturnType<typeof copied>;
+
+function copied(file: string, { documents, leftOut: left_out }: BackupResult) {
+  return { file, documents, left_out };
 }
 
 /** Says what was backed up or restored, and what the copy does not have, or not whole. */
-function printCopied(
-  { json }: JsonOption,
-  file: string,
-  { documents, leftOut }: BackupResult,
-  line: string,
-): void {
-  if (json === true) {
-    printJson({ file, documents, left_out: leftOut });
-    return;
-  }
-  print(line);
-  for (const { index, id, problem } of leftOut)
-    printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
+function inLines(line: (result: Copied) => string): (result: Copied) => string {
+  return (result) => {
+    for (const { index, id, problem } of result.left_out)
+      printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
+    return line(result);
+  };
 }

@@ -61,8 +61,6 @@ export async function publicationHistory(store: Store) {
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
-export type PublicationDetails = Readonly<Awaited<ReturnType<typeof publicationDetails>>>;
-
 /** One publication, and its events, `queued` first. @throws {Error} when the ledger does not know it */
 export async function publicationDetails(store: Store, publication: string) {
   const [events, live] = await Promise.all([readEvents(store, publication), readableLiveIndex(store)]);

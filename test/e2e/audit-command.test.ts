@@ -2,8 +2,9 @@ import { hostname, userInfo } from 'node:os';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
+import { command } from '../support/in-process.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const auditLog = z.array(
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 
 async function run(...parameters: string[]): Promise<string> {
-  const { code, stdout, stderr } = await licenses(environment.variables, ...parameters);
+  const { code, stdout, stderr } = await command(environment.variables, ...parameters);
   expect([parameters, code, stderr]).toEqual([parameters, 0, '']);
   return stdout;
 }

@@ -1,8 +1,12 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses } from '../../scripts/licenses-processes.ts';
+import { accountId } from '../../src/access/accounts.ts';
+import { createKey } from '../../src/access/api-keys.ts';
+import { ohioTime } from '../../src/licenses/dates.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import { command } from '../support/in-process.ts';
 
 const keyCreated = z.object({ id: z.string(), key: z.string(), account: z.string() });
 
@@ -14,7 +18,7 @@ beforeAll(async () => {
 });
 
 function run(...parameters: string[]) {
-  return licenses(environment.variables, ...parameters);
+  return command(environment.variables, ...parameters);
 }
 
 test('licenses keys shows a key once, lists it by its last four characters, rotates it and revokes it', async () => {
@@ -25,7 +29,7 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
   const listed = await run('keys', 'list');
   expect(listed.stdout).toContain(`olv_…${key.slice(-4)}`);
   expect(listed.stdout).not.toContain(key);
-  expect(listed.stdout).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d +never +active\n$/);
+  expect(listed.stdout).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d +active\n$/);
 
   const rotated = keyCreated.parse(JSON.parse((await run('keys', 'rotate', id, '--json')).stdout));
   expect(rotated).toMatchObject({ account: 'Acme Staffing' });
@@ -33,7 +37,7 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
 
   expect(await run('keys', 'revoke', id)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('is revoked'),
+    stdout: expect.stringMatching(/^revoked at +\d/m),
   });
   const keys = z
     .array(z.object({ id: z.string(), revoked_at: z.string().nullable() }))
@@ -51,4 +55,66 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
     code: 1,
     stderr: 'No key has the id "nobody".\n',
   });
+});
+
+const SINCE = '2026-11-21T09:00:00.000Z';
+const SECRET_PATH = 'https://hooks.example.com/services/T0/secret-path?token=x';
+
+async function put(account: string, fields: Partial<Webhook>): Promise<void> {
+  const id = accountId(account);
+  await WEBHOOKS.put(environment.store, id, {
+    id: `whk_${account}`,
+    account: id,
+    url: SECRET_PATH,
+    generation: 1,
+    rotated_at: null,
+    delivered_cursor: 'cursor-1',
+    delivered_at: null,
+    failing_since: null,
+    paused: null,
+    created_at: '2026-11-20T09:00:00.000Z',
+    ...fields,
+  });
+}
+
+test('licenses webhooks list shows each receiver by account, its state, and never its path', async () => {
+  const none = await run('webhooks', 'list', '--json');
+  expect(none).toMatchObject({ code: 0, stdout: '[]\n' });
+
+  for (const account of ['Acme', 'Best Staffing', 'Care\u001b[2J Home']) {
+    await createKey(environment.store, environment.config.API_KEY_PREFIX, { account, verifiedBy: 'Ada' });
+  }
+  await put('Care\u001b[2J Home', { paused: 'gone', failing_since: SINCE });
+  await put('Best Staffing', { failing_since: SINCE, url: 'http://10.1.2.3:8443/hook' });
+  await put('Acme', { delivered_at: SINCE, delivered_cursor: 'cursor-2' });
+  // An account that is no longer stored.
+  await put('Lost', { paused: 'failing', failing_since: SINCE });
+  const { client, names } = environment.store;
+  await client.indices.refresh({ index: names.webhooks });
+
+  const { code, stdout, stderr } = await run('webhooks', 'list');
+  expect([code, stderr]).toEqual([0, '']);
+  const [headings, ...rows] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+  expect(headings).toEqual(['ACCOUNT', 'HOST', 'STATE', 'FAILING SINCE', 'DELIVERED AT', 'DELIVERED CURSOR']);
+  expect(rows.toSorted()).toEqual(
+    [
+      ['Acme', 'hooks.example.com', 'active', ohioTime(SINCE), 'cursor-2'],
+      ['Best Staffing', '10.1.2.3:8443', 'failing', ohioTime(SINCE), 'cursor-1'],
+      ['Care\\u001b[2J Home', 'hooks.example.com', 'gone', ohioTime(SINCE), 'cursor-1'],
+      [`${accountId('Lost').slice(0, 23)}…`, 'hooks.example.com', 'paused', ohioTime(SINCE), 'cursor-1'],
+    ].toSorted(),
+  );
+  const inJson = await run('webhooks', 'list', '--json');
+  expect(JSON.parse(inJson.stdout)).toContainEqual({
+    account: 'Best Staffing',
+    host: '10.1.2.3:8443',
+    state: 'failing',
+    failing_since: SINCE,
+    delivered_at: null,
+    delivered_cursor: 'cursor-1',
+  });
+  expect(stdout + inJson.stdout).not.toMatch(/secret-path|token|whsec/);
 });

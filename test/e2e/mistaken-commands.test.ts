@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses } from '../../scripts/licenses-processes.ts';
+import { startScript } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 
 let environment: TestEnvironment;
 let closedPort: number;
@@ -59,11 +62,15 @@ test.each<[string, readonly string[], Mistake]>([
     { says: /^"\S+file\/a" can't be in a file; give a folder\.$/ },
   ],
   ['a limit that is none', ['audit', '--limit', 'x'], { says: /must be a whole number from 1 to 9999/ }],
+  ['a guard that can not be accepted', ['publish', '--accept', 'no_rows'], { says: /It must be a guard/ }],
+  ['a blank column', ['publish', '--accept', 'column_changed:'], { says: /It must be a guard/ }],
+  ['a guard that is none', ['publish', '--accept', 'nothing'], { says: /It must be a guard/ }],
   [
-    'another INDEX_PREFIX',
+    'a setting that is not valid',
     ['publications'],
-    { settings: { INDEX_PREFIX: 'nobody-' }, says: /^This installation has no indices yet\. / },
+    { settings: { PORT: 'eighty' }, says: /^PORT is "eighty", but must be a port, 0 to 65535\.$/ },
   ],
+  ['an unknown command', ['publicatons'], { says: /^error: unknown command 'publicatons'/ }],
   [
     'a host of OpenSearch that does not exist',
     ['keys', 'list'],
@@ -79,7 +86,7 @@ test.each<[string, readonly string[], Mistake]>([
     [...PUBLISH, FIXTURES.individual],
     {
       settings: { REDIS_URL: 'redis://127.0.0.1:PORT' },
-      says: /^Redis does not answer at 127\.0\.0\.1:\d+\. /,
+      says: /^Redis at 127\.0\.0\.1:\d+ can't be used: connect ECONNREFUSED [\d.:]+\. Is it running/,
     },
   ],
 ])(
@@ -90,7 +97,7 @@ test.each<[string, readonly string[], Mistake]>([
     const changed = Object.fromEntries(
       Object.entries(settings).map(([name, value]) => [name, filled(value)]),
     );
-    const { code, stdout, stderr } = await licenses(
+    const { code, stdout, stderr } = await command(
       { ...environment.variables, ...changed },
       ...parameters.map(filled),
     );
@@ -98,14 +105,70 @@ test.each<[string, readonly string[], Mistake]>([
     expect([code, stdout, line]).toEqual([1, '', expect.stringMatching(says)]);
     // Of a mistaken option, the help follows.
     expect(others.every((other) => !/^\s+at /.test(other))).toBe(true);
-    expect(stderr).not.toMatch(/ENOENT|EISDIR|ENOTDIR|ENOTFOUND|ECONNREFUSED/);
+    expect(stderr).not.toMatch(/ENOENT|EISDIR|ENOTDIR|ENOTFOUND/);
   },
 );
 
 test('a publication that can not be recorded is not queued', async () => {
   const settings = { ...environment.variables, OPENSEARCH_URL: `http://127.0.0.1:${closedPort}` };
-  expect(await licenses(settings, ...PUBLISH, FIXTURES.individual)).toMatchObject({ code: 1 });
+  expect(await command(settings, ...PUBLISH, FIXTURES.individual)).toMatchObject({ code: 1 });
   const queue = publishQueue(environment.config);
   expect(await queue.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
   await queue.close();
+});
+
+test.each(['src/server.ts', 'workers/main.ts'])(
+  'an invalid setting makes %s fail with the same line',
+  async (script) => {
+    const ended = startScript(script, { ...environment.variables, PORT: 'eighty' });
+    await once(ended.child, 'close');
+    expect(ended.child.exitCode).toBe(1);
+    expect(ended.output()).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
+  },
+);
+
+test.each([
+  ['keys', 'list'],
+  ['keys', 'create', 'Acme', '--verified-by', 'Ada'],
+  ['publications'],
+  ['rollback'],
+])(
+  'before a worker has created the indices, licenses %s %s prints one line that says so, and creates none',
+  async (...unprepared) => {
+    const settings = { ...environment.variables, INDEX_PREFIX: `${environment.config.INDEX_PREFIX}none-` };
+    expect(await command(settings, ...unprepared)).toMatchObject({
+      code: 1,
+      stderr:
+        'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).\n',
+    });
+    const { body } = await environment.client.cat.indices({
+      index: `${settings.INDEX_PREFIX}*`,
+      format: 'json',
+    });
+    expect(body).toEqual([]);
+  },
+);
+
+test('a command reads .env in its folder; what the environment has counts more', async () => {
+  await writeFile(join(environment.folder, '.env'), 'PORT=eighty\nLOG_LEVEL="loud"\n');
+  const main = resolve(import.meta.dirname, '../../src/cli/main.ts');
+  const inFolder = ['sh', '-c', 'cd "$0" && exec "$1" "$2" publications'] as const;
+  const command = [...inFolder, environment.folder, process.execPath, main] as const;
+  const run = (variables: Record<string, string>) => runProgram(command, { variables });
+  expect((await run({})).stderr).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
+  expect((await run({ PORT: '8081' })).stderr).toMatch(/^LOG_LEVEL is "loud"/);
+});
+
+test('when the disk of OpenSearch is full, a command that writes says so in one line', async () => {
+  const full = await testEnvironment();
+  await prepareIndices(full.store);
+  // The block that OpenSearch sets on every index of a node whose disk is nearly full.
+  const body = { 'index.blocks.read_only_allow_delete': true };
+  await full.client.indices.putSettings({ index: `${full.config.INDEX_PREFIX}*`, body });
+  const create = await command(full.variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada');
+  expect(create).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^OpenSearch at \S+ refuses to write: its disk is full\.[^\n]*\n$/),
+  });
+  expect(await command(full.variables, 'keys', 'list')).toMatchObject({ code: 0, stdout: 'None.\n' });
 });

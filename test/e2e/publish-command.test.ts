@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -8,8 +8,9 @@ import { licenses } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 import { startProxy } from '../support/proxy.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import type { DatasetFiles } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;
 
@@ -48,7 +49,7 @@ describe('licenses publish', () => {
   }
 
   test('waits if OpenSearch is away when the publication ends, and then reports that it is live', async () => {
-    const { files } = await nextSample();
+    const { date, files } = await nextSample();
     let dropped = 0;
     const proxy = await startProxy(cli.environment.config.OPENSEARCH_URL, async (request) => {
       if (!/publications\/_search/.test(request.path) || dropped === 3) return request.forward();
@@ -58,23 +59,15 @@ describe('licenses publish', () => {
     try {
       const variables = { ...cli.environment.variables, OPENSEARCH_URL: proxy.url };
       const { individual, business } = files;
-      const command = ['publish', '--individual', individual, '--business', business];
-      expect(await licenses(variables, ...command)).toMatchObject({
+      const parameters = ['publish', '--individual', individual, '--business', business];
+      expect(await command(variables, ...parameters)).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining('Live: publication '),
+        stdout: expect.stringMatching(new RegExp(`Live: publication \\w+, dataset of ${date}: 2,000 rows`)),
       });
       expect(dropped).toBe(3);
     } finally {
       await proxy.close();
     }
-  });
-
-  test('reports a live publication as text and exits 0', async () => {
-    const { date, files } = await nextSample();
-    expect(await cli.publish(files)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`Live: publication \\w+, dataset of ${date}: 2,000 rows`)),
-    });
   });
 
   test('reports a live publication as JSON and exits 0', async () => {
@@ -84,22 +77,21 @@ describe('licenses publish', () => {
     expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, rejected: 0 });
   });
 
-  test('prints one line and exits 1 when a file is missing', async () => {
-    const individual = join(cli.environment.folder, 'nowhere.csv');
-    const missing = await cli.publish({ ...FIXTURES, individual });
-    expect(missing.code).toBe(1);
-    expect(missing.stderr).toBe(`There is no file "${individual}".\n`);
-  });
-
   test('joins a running publication of the same files, and is refused for other files', async () => {
     const { files } = await nextSample();
     cli.worker.child.kill('SIGSTOP');
-    const first = cli.publish(files, '--json');
+    // Two at a time.
+    const publish = ({ individual, business }: DatasetFiles) =>
+      licenses(
+        cli.environment.variables,
+        ...['publish', '--individual', individual, '--business', business, '--json'],
+      );
+    const first = publish(files);
     let same: typeof first;
     let other: Awaited<typeof first>;
     try {
       await untilQueued();
-      same = cli.publish(files, '--json');
+      same = publish(files);
       other = await cli.publish(FIXTURES, '--json');
     } finally {
       cli.worker.child.kill('SIGCONT');
@@ -139,8 +131,8 @@ describe('licenses publish, with refused files,', () => {
       expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
       expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
       '',
-      expect.stringMatching(/^Publication: [a-z0-9]+$/),
-      expect.stringMatching(/^All that changes: +licenses publications diff live --individual /),
+      expect.stringMatching(/^Publication +[a-z0-9]+$/),
+      expect.stringMatching(/^All that changes +licenses publications diff live --individual /),
       expect.stringMatching(/--accept rejected --accept duplicates --accept unknown_labels$/),
     ]);
   });
@@ -169,7 +161,7 @@ describe('licenses publish, with refused files,', () => {
   });
 });
 
-describe('licenses publish, with live or forced files,', () => {
+describe('licenses publish, with forced files,', () => {
   let cli: CommandLine;
 
   beforeAll(async () => {
@@ -177,7 +169,7 @@ describe('licenses publish, with live or forced files,', () => {
   });
   afterAll(() => cli.cleanUp());
 
-  test('overrides the guards with --force, prints lines of progress without a terminal, and a summary', async () => {
+  test('overrides the guards with --force, prints progress and a summary; again, the files are skipped', async () => {
     const forced = await cli.publish(FIXTURES, '--force', 'as the test says');
     expect(forced).toMatchObject({ code: 0, stderr: '' });
     const lines = forced.stdout.trim().split('\n');
@@ -194,39 +186,62 @@ describe('licenses publish, with live or forced files,', () => {
     const steps = lines.slice(0, -6);
     for (const step of steps)
       expect(step).toMatch(
-        new RegExp(
-          `^${publication}: [a-z ]+(, \\d+ % of .* MB(, .* MB/s, .* left)?)?(, [\\d,]+ of [\\d,]+)?(, about .* to the end)?$`,
-        ),
+        new RegExp(`^${publication}: [a-z ]+ \\(step \\d of 9\\)(, \\d+ MB)?(, \\d+ %)?$`),
       );
 
-    const shown = await cli.run('publications', 'show', publication);
+    // The ledger has it all.
+    const rejects = join(cli.environment.folder, 'rejects.csv');
+    const shown = await cli.run('publications', 'show', publication, '--rejects', rejects);
     for (const line of [
-      /^dataset of +2026-11-20$/m,
-      /^individual +individual\.csv, SHA-256 [0-9a-f]{64}$/m,
-      /^rows +28$/m,
-      /^rejected +6$/m,
+      /^date +2026-11-20$/m,
+      /^ {2}individual +individual\.csv$/m,
+      /^ {2}individual +[0-9a-f]{64}$/m,
+      /^ {2}rows +28$/m,
+      /^ {2}rejected +6$/m,
       /^forced +as the test says$/m,
-      /^took +\d+\.\d s$/m,
-      /^ {2}duplicates: 1 numbers/m,
-      /^loading +\d/m,
-      /^Nursing Board +\d+$/m,
-      /^IN REVIEW +1$/m,
-      /^board: Board of Wizardry +1$/m,
+      /^reasons +duplicates: 1 numbers/m,
+      /^ {2}loading +\d/m,
+      /^ {2}Nursing Board +\d+$/m,
+      /^ {2}IN REVIEW +1$/m,
+      /^ {2}board: Board of Wizardry +1$/m,
       /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d E[SD]T +live$/m,
+      /^ {2}rows +6$/m,
     ]) {
       expect(shown.stdout).toMatch(line);
     }
-  });
+    const text = await readFile(rejects, 'utf8');
+    expect(text).toMatch(/^FILE,LINE,REASON,ROW\nindividual,19,/);
+    expect((await stat(rejects)).mode & 0o777).toBe(0o600);
+    const inJson = await cli.run('publications', 'show', publication, '--rejects', rejects, '--json');
+    expect(JSON.parse(inJson.stdout)).toMatchObject({
+      summary: { publication, state: 'live', forced: 'as the test says' },
+      events: expect.arrayContaining([expect.objectContaining({ event: 'queued' })]),
+      rejects: { file: rejects, rows: 6 },
+    });
+    expect(await readFile(rejects, 'utf8')).toBe(text);
+    expect(await cli.run('publications', 'show', 'nothing')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'The ledger has no publication nothing.\n',
+    });
+    const [headings, first] = (await cli.run('publications')).stdout.split('\n');
+    expect(headings).toMatch(
+      /^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/,
+    );
+    expect(first).toMatch(
+      new RegExp(
+        `^${publication} +live \\(forced\\) +2026-11-20 +28 +6 +\\d+ +\\d+\\.\\d s +2\\d{3}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d E[SD]T`,
+      ),
+    );
 
-  test('skips files that are already live and exits 0', async () => {
-    await publishFiles(cli.environment, FIXTURES);
+    // Again, it does nothing.
     expect(await cli.publish(FIXTURES)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
         /Skipped: publication \w+ of 2026-11-20 has the same files and is live\.\n$/,
       ),
     });
-    const inJson = JSON.parse((await cli.publish(FIXTURES, '--json')).stdout);
-    expect(inJson).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
+    const again = await cli.publish(FIXTURES, '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
   });
 });

@@ -129,13 +129,13 @@ describeUnless(NO_OPENSSL, 'Redis by rediss, with a user', () => {
     [
       'a wrong password',
       () => ({ REDIS_URL: address(WRONG) }),
-      /^Redis at \S+ refuses the user or the password of REDIS_URL: WRONGPASS [^\n]+\n$/,
+      /^Redis at \S+ can't be used: WRONGPASS [^\n]+ is REDIS_URL right\?\n$/,
       'WRONGPASS',
     ],
     [
       'a certificate that is not trusted',
       () => ({ NODE_EXTRA_CA_CERTS: '' }),
-      /^The certificate of Redis at \S+ is not trusted: self-signed certificate\. Set NODE_EXTRA_CA_CERTS [^\n]+\n$/,
+      /^Redis at \S+ can't be used: self-signed certificate\. Set NODE_EXTRA_CA_CERTS [^\n]+\n$/,
       'self-signed certificate',
     ],
   ])('%s is told by commands, worker and API, which goes on', async (_what, settings, told, logged) => {

@@ -1,9 +1,10 @@
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
 import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
+import { command } from './in-process.ts';
 import type { DatasetFiles } from './publishing.ts';
 
-/** The `licenses` command and a worker, in an environment of their own. */
+/** The `licenses` command, which runs in this process, and a worker, in an environment of their own. */
 export interface CommandLine {
   readonly environment: TestEnvironment;
   readonly worker: RunningProcess;
@@ -18,7 +19,7 @@ export interface CommandLine {
 export async function commandLine(): Promise<CommandLine> {
   const environment = await testEnvironment();
   const worker = await startWorker(environment.variables);
-  const run = (...parameters: string[]) => licenses(environment.variables, ...parameters);
+  const run = (...parameters: string[]) => command(environment.variables, ...parameters);
   return {
     environment,
     worker,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
+import commands from '../../data/commands.json' with { type: 'json' };
 import { welcome } from '../../scripts/welcome.ts';
-import { program } from '../../src/cli/main.ts';
+import { actionOf, type CommandWords, program } from '../../src/cli/main.ts';
 import { DOCUMENTED_ADDRESS, DOCUMENTS, documentText } from '../support/documented.ts';
 
 /** Thrown in place of what a command would do, once commander has accepted its options and arguments. */
@@ -33,6 +34,17 @@ function commandsIn(file: string): string[] {
       /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
   );
 }
+
+test('every command has its words, its examples are commands that exist, and something is written for each', async () => {
+  for (const [path, { description, examples = [] }] of Object.values(commands).flatMap((group) =>
+    Object.entries<CommandWords>(group),
+  )) {
+    expect(description).not.toBe('');
+    for (const line of examples)
+      expect(await problemOf(line.replace(/^(?:[A-Z_]+=\S+ )+/, ''))).toBeUndefined();
+    if (examples.length > 0) expect([path, typeof (await actionOf(path))]).toEqual([path, 'function']);
+  }
+});
 
 test.each([
   ['licenses accounts deactivate "Acme Staffing"', /^undefined$/],

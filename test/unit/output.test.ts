@@ -1,27 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
-import { grouped, printable, table } from '../../src/cli/output.ts';
+import { described, grouped, printable, table } from '../../src/cli/output.ts';
 
 describe('a table of the command line', () => {
-  test('has columns aligned under their headings, and no blanks at the end of lines', () => {
+  test('has columns aligned under their headings, numbers with separators, times of Ohio, and nothing for null', () => {
+    const at = '2026-11-25T11:00:07.000Z';
     expect(
-      table(
-        ['ID', 'STATE', 'ROWS'],
-        [
-          ['a', 'superseded', '1'],
-          ['longer', 'live', ''],
-        ],
-      ),
-    ).toEqual(['ID      STATE       ROWS', 'a       superseded  1', 'longer  live']);
+      table([
+        { id: 'a', state: 'superseded', rows: 1234, 'last event': at },
+        { id: 'longer', state: 'live', rows: null, 'last event': undefined },
+      ]),
+    ).toEqual([
+      'ID      STATE       ROWS   LAST EVENT',
+      'a       superseded  1,234  2026-11-25 06:00:07 EST',
+      'longer  live',
+    ]);
   });
 
   test('fits 100 characters: the widest columns are cut, and the last goes on below', () => {
-    const lines = table(
-      ['ID', 'BOARD', 'DETAILS'],
-      [
-        ['a1', 'x'.repeat(60), `${'word '.repeat(20)}end`],
-        ['a2', 'short', 'short'],
-      ],
-    );
+    const lines = table([
+      { id: 'a1', board: 'x'.repeat(60), details: `${'word '.repeat(20)}end` },
+      { id: 'a2', board: 'short', details: 'short' },
+    ]);
     expect(lines.every((line) => line.length <= 100)).toBe(true);
     expect(lines[1]).toMatch(/^a1 {2}x+… {2}word/);
     expect(lines[2]).toMatch(/^ {50,}word /);
@@ -29,13 +28,26 @@ describe('a table of the command line', () => {
     expect(lines[4]).toMatch(/^a2 {2}short +short$/);
   });
 
-  test('without rows is its headings', () => {
-    expect(table(['ID', 'STATE'], [])).toEqual(['ID  STATE']);
+  test('without rows says so', () => {
+    expect(table([])).toEqual(['None.']);
   });
+});
 
-  test('may have rows with fewer cells', () => {
-    expect(table(['ID', 'STATE'], [['a'], ['b', 'live']])).toEqual(['ID  STATE', 'a', 'b   live']);
-  });
+test('a result is described by its values: below each other, in tables and lists, without what is empty', () => {
+  const result = {
+    publication: 'mw1',
+    rows: 1234,
+    forced: undefined,
+    reasons: ['one', 'two'],
+    boards: { 'Nursing Board': 2, '': 1 },
+    changes: {},
+    checks: [{ guard: 'canary', now: 3 }],
+  };
+  expect(described(result)).toEqual([
+    ...['publication  mw1', 'rows         1,234', 'reasons      one', 'reasons      two'],
+    ...['', 'boards:', '  Nursing Board  2', '  (blank)        1'],
+    ...['', 'checks:', 'GUARD   NOW', 'canary  3'],
+  ]);
 });
 
 describe('text of the dataset in the terminal', () => {
@@ -54,15 +66,12 @@ describe('text of the dataset in the terminal', () => {
 });
 
 test('a table may have 200,000 rows', () => {
-  const rows = Array.from({ length: 200_000 }, () => ['a']);
-  expect(table(['ID'], rows)).toHaveLength(200_001);
+  const rows = Array.from({ length: 200_000 }, () => ({ id: 'a' }));
+  expect(table(rows)).toHaveLength(200_001);
 });
 
 test('a line break in a cell does not begin a new line of the table', () => {
-  expect(table(['TYPE', 'ROWS'], [['x\nLive: y', '1']])).toEqual([
-    'TYPE            ROWS',
-    'x\\u000aLive: y  1',
-  ]);
+  expect(table([{ type: 'x\nLive: y', rows: 1 }])).toEqual(['TYPE            ROWS', 'x\\u000aLive: y  1']);
 });
 
 describe('a number in the terminal', () => {

@@ -26,7 +26,7 @@ describe('progress without a terminal', () => {
   });
 
   test('is printed at each new step, and every five seconds within a step', () => {
-    const display = progressDisplay('mwq1');
+    const display = progressDisplay('mwq1', {});
     display.show(progress({ step: 'reading' }));
     display.show(progress());
     for (let second = 1; second <= 12; second += 1) {
@@ -34,55 +34,22 @@ describe('progress without a terminal', () => {
       display.show(progress({ bytes: second * 40.6e6, rows: second * 2000 }));
     }
     display.show(progress({ step: 'verifying', bytes: 812e6, rows: 40_000 }));
+    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
     display.end();
     expect(written).toEqual([
-      'mwq1: reading\n',
-      'mwq1: loading\n',
-      'mwq1: loading, 25 % of 812 MB, 41 MB/s, 15 s left\n',
-      'mwq1: loading, 50 % of 812 MB, 41 MB/s, 10 s left\n',
-      'mwq1: verifying\n',
+      'mwq1: reading (step 2 of 9)\n',
+      'mwq1: loading (step 3 of 9)\n',
+      'mwq1: loading (step 3 of 9), 203 MB, 25 %\n',
+      'mwq1: loading (step 3 of 9), 406 MB, 50 %\n',
+      'mwq1: verifying (step 4 of 9)\n',
+      'mwq1: comparing (step 5 of 9), 19 %\n',
     ]);
   });
 
-  test('has bytes and rate alone if the length is unknown, and begins again with the next file', () => {
-    const display = progressDisplay('mwq1');
-    display.show(progress({ step: 'downloading', total_bytes: 0 }));
-    for (const [second, bytes] of [
-      [5, 6e6],
-      [10, 12e6],
-      [15, 4e6],
-      [20, 5e6],
-    ] as const) {
-      jest.setSystemTime(second * 1000);
-      display.show(progress({ step: 'downloading', total_bytes: 0, bytes }));
-    }
-    expect(written).toEqual([
-      'mwq1: downloading\n',
-      'mwq1: downloading, 6.0 MB, 1.2 MB/s\n',
-      'mwq1: downloading, 12 MB, 1.2 MB/s\n',
-      'mwq1: downloading, 4.0 MB\n',
-      'mwq1: downloading, 5.0 MB, 0.2 MB/s\n',
-    ]);
-  });
-
-  test('counts what a step does, and says how long the whole takes by an earlier publication', () => {
-    const display = progressDisplay('mwq1', { loading: 60, comparing: 20, 'making durable': 15 });
-    display.show(progress());
-    display.show(progress({ step: 'comparing' }));
-    jest.setSystemTime(10_000);
-    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
-    expect(written).toEqual([
-      'mwq1: loading, about 95 s to the end\n',
-      'mwq1: comparing, about 35 s to the end\n',
-      'mwq1: comparing, 500,000 of 2,600,000, about 57 s to the end\n',
-    ]);
-  });
-
-  test('says minutes where much is left', () => {
-    const display = progressDisplay('mwq1');
-    display.show(progress({ step: 'downloading' }));
-    jest.setSystemTime(5000);
-    display.show(progress({ step: 'downloading', bytes: 8.12e6 }));
-    expect(written.at(-1)).toBe('mwq1: downloading, 1 % of 812 MB, 1.6 MB/s, 9 min left\n');
+  test('has the size alone if the length is unknown, and is not shown beside JSON', () => {
+    const part = progress({ step: 'downloading', total_bytes: 0, bytes: 5.5e6 });
+    progressDisplay('mwq1', {}).show(part);
+    progressDisplay('mwq1', { json: true }).show(part);
+    expect(written).toEqual(['mwq1: downloading (step 1 of 9), 6 MB\n']);
   });
 });

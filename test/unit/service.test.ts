@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { openService } from '../../src/cli/service-client.ts';
+import { openService } from '../../src/cli/service.ts';
 
 test.each([
   ['https://licenses.example.gov', 'https://licenses.example.gov'],
