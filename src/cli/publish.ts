@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue } from 'bullmq';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
-import { type CheckResult, type PublishResult, publicationResult } from '../publications/history.ts';
+import {
+  type CheckResult,
+  lastLivePublication,
+  type PublishResult,
+  publicationResult,
+} from '../publications/history.ts';
 import {
   type PublishJob,
   type PublishProgress,
@@ -92,7 +97,7 @@ async function publish(asked: Asked, options: CheckOptions): Promise<Report | un
       const { state, job, data } = requested;
       const { publication } = data;
       if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
-      const display = progressDisplay(publication, options);
+      const display = progressDisplay(publication, options, (await lastLivePublication(store))?.seconds);
       const result = await endOf(store, queue, job, { publication, signal, onProgress: display.show });
       display.end();
       if (result === undefined) await takeBack(store, job, publication, state === 'queued');
@@ -144,7 +149,8 @@ export async function checkInProcess(
     await stopIfQueued();
     stopped.signal.throwIfAborted();
     const job = { publication: checkBuild(), ...sources, ...asked };
-    const display = progressDisplay(job.publication, options);
+    const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
+    const display = progressDisplay(job.publication, options, last?.seconds);
     const context = { config, signal: stopped.signal, onProgress: display.show };
     const result = await checkFiles(job, context, async (...looked) => {
       display.end();

@@ -42,7 +42,22 @@ describe('progress without a terminal', () => {
       'mwq1: loading (step 3 of 9), 203 MB, 25 %\n',
       'mwq1: loading (step 3 of 9), 406 MB, 50 %\n',
       'mwq1: verifying (step 4 of 9)\n',
-      'mwq1: comparing (step 5 of 9), 19 %\n',
+      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %\n',
+    ]);
+  });
+
+  test('says how long the whole still takes by an earlier publication, and by the pace of this step', () => {
+    const display = progressDisplay('mwq1', {}, { loading: 60, comparing: 20, 'making durable': 90 });
+    display.show(progress());
+    display.show(progress({ step: 'comparing' }));
+    jest.setSystemTime(10_000);
+    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
+    display.show(progress({ step: 'making durable' }));
+    expect(written).toEqual([
+      'mwq1: loading (step 3 of 9), about 3 min to the end\n',
+      'mwq1: comparing (step 5 of 9), about 2 min to the end\n',
+      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %, about 3 min to the end\n',
+      'mwq1: making durable (step 7 of 9), about 90 s to the end\n',
     ]);
   });
 
