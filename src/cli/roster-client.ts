@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { BEGINNING_BYTES, beginningOf, csvRows, firstRows, type NumberedRow, withQuotes } from '../csv.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import type { Table } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';

@@ -5,7 +5,7 @@ import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Outcome } from '../access/usage.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
 import { errorResponse, httpsRequired } from './errors.ts';

@@ -7,7 +7,7 @@ import { brotliDecompress, unzip } from 'node:zlib';
 import busboy from 'busboy';
 import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import type { Context } from './app.ts';
 import { ClientError } from './errors.ts';
 import { type Slots, slots } from './limits.ts';

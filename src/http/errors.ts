@@ -1,7 +1,7 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { CursorExpiredError } from '../changes/service.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { SeveralLiveError } from '../publications/metadata.ts';
 import {

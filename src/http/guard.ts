@@ -8,7 +8,7 @@ import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import type { KeyCheck } from '../access/api-keys.ts';
 import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate-limit.ts';
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
 import { type Context, httpsOnly, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';

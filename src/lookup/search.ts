@@ -8,28 +8,26 @@ import { completeness, requireComplete, search } from '../storage/checked-search
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import { type Counts, countsOf, FACETS } from './facets.ts';
 import {
-  matchesOfPersons,
-  type NameQuery,
-  type NearSurnamesQuery,
-  nameBody,
-  nearSurnamesBody,
-  personsBody,
-} from './name-queries.ts';
-import {
   BY_NAME,
   type IdQuery,
   idBody,
   isNearNumber,
   MAX_NEAR_NUMBERS,
+  matchesOfPersons,
+  type NameQuery,
   type NearNumberQuery,
+  type NearSurnamesQuery,
   type NumberQuery,
+  nameBody,
   nearNumberBody,
   nearNumbersBody,
+  nearSurnamesBody,
   numbersBody,
   type OtherQuery,
+  personsBody,
   type SearchBody,
   searchBody,
-} from './number-queries.ts';
+} from './queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
 export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | ListQuery | OtherQuery;
@@ -234,36 +232,27 @@ export async function searchOptional(
   return query === undefined ? [] : (await publication.search(query)).licenses;
 }
 
-/** How queries of each kind are batched, and how many matches a name may have. */
-export interface SearchLimits {
-  readonly ids: BatcherOptions;
-  readonly numbers: BatcherOptions;
-  readonly persons: BatcherOptions;
-  readonly nearNumbers: BatcherOptions;
-  readonly others: BatcherOptions;
-  /** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
-  readonly lists: BatcherOptions;
-  /** The most licenses that one search for several persons finds for all of them together. */
-  readonly maxOfSeveralPersons: number;
-  /** The most licenses that a query for a name returns. */
-  readonly maxMatches: number;
-}
-
 /**
  * Of single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes
  * batches smaller. While one batch has half of the clients' numbers, the process writes the responses of the other half.
  */
-export const SINGLE_LIMITS: SearchLimits = {
+export const SINGLE_LIMITS = {
   ids: { maxBatchSize: 32, concurrency: 1 },
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },
   nearNumbers: { maxBatchSize: 32, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 4 },
-  lists: { maxBatchSize: 8, concurrency: 2 },
-  // More are rare, even for initials.
+  /** The most licenses that one search for several persons finds for all of them together. More are rare, even for initials. */
   maxOfSeveralPersons: 1000,
+  /** The most licenses that a query for a name returns. */
   maxMatches: MAX_MATCHES,
 };
+
+/** How queries of each kind are batched, and how many matches a name may have. */
+type SearchLimits = Readonly<typeof SINGLE_LIMITS>;
+
+/** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
+const LIST_BATCHES = { maxBatchSize: 8, concurrency: 2 };
 
 /** Of many lookups at once (docs/decisions/014). They never share a batch with single lookups, which would wait for them. */
 export const MANY_LIMITS: SearchLimits = {
@@ -272,7 +261,6 @@ export const MANY_LIMITS: SearchLimits = {
   persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
-  lists: { maxBatchSize: 8, concurrency: 2 },
   maxOfSeveralPersons: 5000,
   maxMatches: MAX_LISTED_MATCHES,
 };
@@ -315,7 +303,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
   const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
   const others = batched('others', limits.others);
-  const lists = batched('lists', limits.lists);
+  const lists = batched('lists', LIST_BATCHES);
   return {
     search: (query) => {
       switch (query.by) {

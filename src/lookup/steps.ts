@@ -17,12 +17,14 @@ import { nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
   businessWordsQuery,
+  commonNumberQuery,
   hasExactName,
   MAX_SUGGESTED_NAMES,
   type NameQuery,
+  numberQuery,
   personQuery,
-} from './name-queries.ts';
-import { commonNumberQuery, numberQuery, writtenNumberQuery } from './number-queries.ts';
+  writtenNumberQuery,
+} from './queries.ts';
 import { type LicenseQuery, type PublicationSearch, type SearchResult, searchOptional } from './search.ts';
 import {
   isHolder,

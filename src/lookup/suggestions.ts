@@ -25,10 +25,10 @@ import {
   MAX_SUGGESTED_NAMES,
   type NameQuery,
   nearGivenNameQuery,
+  nearNumberQuery,
   nearSurnamesQuery,
   personQuery,
-} from './name-queries.ts';
-import { nearNumberQuery } from './number-queries.ts';
+} from './queries.ts';
 import { type PublicationSearch, searchOptional } from './search.ts';
 
 type Found = readonly StoredLicense[];

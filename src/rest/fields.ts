@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';

@@ -7,9 +7,14 @@ import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
-import { lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
+import {
+  BadRequestError,
+  checked,
+  lookupFields,
+  MAX_LISTED_MATCHES,
+  readLookup,
+} from '../licenses/lookup.ts';
 import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
@@ -119,7 +124,7 @@ const JSON_ANSWER: AnswerFormat<Buffer> = {
       count: itemsOf(summary),
       summary,
       ...originBody(origin),
-      feed_cursor: origin.feedCursor ?? null,
+      feed_cursor: origin.feedCursor,
     };
     const comma = Buffer.from(',');
     return [

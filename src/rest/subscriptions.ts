@@ -6,10 +6,16 @@ import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { accountOf, endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { type LicenseRecord, licenseId } from '../licenses/license.ts';
-import { type LookupOutcome, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
+import {
+  BadRequestError,
+  checked,
+  type LookupOutcome,
+  lookupFields,
+  type NumberRequest,
+  readLookup,
+} from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
@@ -399,7 +405,7 @@ export function subscriptionRoutes(
         );
         const head = JSON.stringify({
           ...originBody(origin),
-          feed_cursor: origin.feedCursor ?? null,
+          feed_cursor: origin.feedCursor,
           next: page.next ?? null,
         }).slice(0, -1);
         ctx.type = 'json';

@@ -1,18 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Origin } from '../answers/origin.ts';
 import { viewOf } from '../answers/view.ts';
 import type { RosterSummary } from '../answers/words.ts';
 import type { InvalidLookup, LookupOutcome } from '../licenses/lookup.ts';
-import type { Lookups, ManyLookups } from '../lookup/service.ts';
-import { withTimeout } from '../lookup/timeout.ts';
+import type { Lookups, ManyLookups, RosterOrigin } from '../lookup/service.ts';
+import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { rosterItems } from '../telemetry/metrics.ts';
 import type { Roster, RosterItem, RosterResult } from './roster.ts';
 
 /** A whole roster's answer. */
 export interface RosterAnswer<Shaped> {
-  readonly origin: Origin;
+  readonly origin: RosterOrigin;
   readonly summary: RosterSummary;
   /** The shaped results, in the order of the items. */
   readonly shaped: readonly Shaped[];
@@ -220,7 +219,7 @@ async function outcomeOf(
 
 function resultOf(
   { item: { reference, request }, index, outcome, suggestionsOmitted }: EndedItem,
-  origin: Origin,
+  origin: RosterOrigin,
   maxMatches: number,
 ): RosterResult {
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';

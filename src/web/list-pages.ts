@@ -7,7 +7,7 @@ import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type Route, spend, spendForItems, spendMore } from '../http/guard.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';

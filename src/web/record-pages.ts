@@ -3,10 +3,10 @@ import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
   MAX_RECORD_BYTES,

@@ -6,7 +6,7 @@ import { fold, visibleText } from '../licenses/fold.ts';
 import { MAX_CHARACTERS, MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
 import { readTypedPerson } from '../licenses/names.ts';
 import { isLikeNumber } from '../licenses/number-forms.ts';
-import { PRIMARY_STATUSES } from '../licenses/status.ts';
+import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';

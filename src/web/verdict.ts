@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
 import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
   cautionsOf,
+  disciplineOf,
   endorsedLicense,
   endorsementsToTell,
+  hasBoardAction,
   type Note,
   notesOf,
-} from '../licenses/cautions.ts';
-import { daysBetween } from '../licenses/dates.ts';
-import { disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
+  type StandingFields,
+} from '../licenses/standing.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 

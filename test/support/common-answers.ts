@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { CAUTIONS, NOTES } from '../../src/licenses/cautions.ts';
+import { CAUTIONS, NOTES } from '../../src/licenses/standing.ts';
 import type { ApiAnswer } from './api.ts';
 
 /** What every interface says of a question, each in its own form. */
