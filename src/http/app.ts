@@ -196,21 +196,20 @@ function readPath(ctx: Context): string {
   }
 }
 
-/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
+/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute, with the last. */
 function refusalLog(log: Logger): (error: unknown) => void {
-  const kinds = new Map<string, { readonly count: () => void; last: object }>();
+  let last: unknown;
+  const count = onceAMinute((requests) => {
+    const error = last instanceof Error ? last.constructor.name : typeof last;
+    const example = String(last).slice(0, MAX_EXAMPLE_CHARACTERS);
+    log.error(
+      { requests, error, openSearchStatus: responseStatus(last), example },
+      'requests refused with 503',
+    );
+  });
   return (error) => {
-    const name = error instanceof Error ? error.constructor.name : typeof error;
-    const kind = kinds.get(name) ?? {
-      count: onceAMinute((requests) =>
-        log.error({ requests, error: name, ...kinds.get(name)?.last }, 'requests refused with 503'),
-      ),
-      last: {},
-    };
-    kinds.set(name, kind);
-    const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
-    kind.last = { openSearchStatus: responseStatus(error), example };
-    kind.count();
+    last = error;
+    count();
   };
 }
 
@@ -218,7 +217,7 @@ const MAX_EXAMPLE_CHARACTERS = 300;
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
-  const { status, detail, retryAfter } = errorResponse(error);
+  const { status, detail, facts, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
   // 501: the operator has not set up what was asked for.
   else if (status >= 500 && status !== 501) logFailure(ctx, error, log);
@@ -227,7 +226,7 @@ function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (er
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
+  ctx.body = status === 401 ? { detail } : { detail, ...facts, ...ctx.state.errorFacts?.() };
 }
 
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {

@@ -15,10 +15,13 @@ import {
 /** A request that is refused. The message says to its client what to send instead. */
 export class ClientError extends Error {
   readonly status: number;
+  /** What the body says beside the message. */
+  readonly facts: object;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, facts: object = {}) {
     super(message);
     this.status = status;
+    this.facts = facts;
   }
 }
 
@@ -36,6 +39,8 @@ export function httpsRequired(): ClientError {
 export interface ErrorResponse {
   readonly status: number;
   readonly detail: string;
+  /** What it may see beside the detail. */
+  readonly facts?: object;
   /** Seconds after which another try makes sense. */
   readonly retryAfter?: number;
 }
@@ -50,7 +55,8 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
-  if (error instanceof ClientError) return { status: error.status, detail: error.message };
+  if (error instanceof ClientError)
+    return { status: error.status, detail: error.message, facts: error.facts };
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
   if (error instanceof TooManyRequestsError) {

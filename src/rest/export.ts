@@ -1,8 +1,11 @@
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { statusOutcome } from '../access/usage.ts';
 import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
-import { sendCompressed } from '../http/compressed-stream.ts';
+import { errorResponse } from '../http/errors.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
@@ -32,6 +35,42 @@ function hasSame(ctx: Context): boolean {
     .get('if-none-match')
     .split(',')
     .some((each) => each.trim() === etag);
+}
+
+/** A client that reads more slowly than 1 Mbit/s does not get all of it. One that stops reading is cut off before. */
+export const MAX_EXPORT_MS = 3_600_000;
+
+/**
+ * Sends text compressed, as fast as its client reads it: the next part is asked for when the last one has been taken.
+ * The response ends whole or its connection is cut, so that no client takes a part for the whole.
+ *
+ * @param signal cuts the connection
+ * @throws what `parts` throws; nothing when only the client or the signal has ended it
+ */
+async function sendCompressed(
+  ctx: Context,
+  parts: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  async function* taken() {
+    try {
+      yield* parts;
+    } catch (error) {
+      failure = { error };
+      ctx.state.outcome = statusOutcome(errorResponse(error).status);
+      throw error;
+    }
+  }
+  ctx.status = 200;
+  // Koa would end the response when this function fails.
+  ctx.respond = false;
+  ctx.res.flushHeaders();
+  try {
+    await pipeline(taken, createGzip(), ctx.res, { signal });
+  } catch {
+    if (failure !== undefined && !signal.aborted) throw failure.error;
+  }
 }
 
 /** How often an account may export, and what ends the exports of a process that stops. */
@@ -84,10 +123,10 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
         if (isSame || ctx.method === 'HEAD') return;
       }
       const account = accountOf(ctx);
-      await sending({ ip: account }, 1, async () => {
+      await sending.during({ ip: account }, 1, async () => {
         await perDay.spend(account);
         let isSent = false;
-        const signal = AbortSignal.any([clientGone(ctx), stopping]);
+        const signal = AbortSignal.any([clientGone(ctx), stopping, AbortSignal.timeout(MAX_EXPORT_MS)]);
         try {
           await exports.whole(async ({ pages, ...origin }) => {
             setHeaders(ctx, origin);

@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import { dataAge, type Origin, originBody, originFields } from '../answers/origin.ts';
+import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
 import { endpoint, type Operation, type Route } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import {
-  type LookupOutcome,
-  type LookupRequest,
-  lookupFields,
-  MAX_MATCHES,
-  readLookup,
-} from '../licenses/lookup.ts';
+import { type LookupRequest, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { boardName, REST_PATH } from './fields.ts';
 
@@ -62,9 +56,9 @@ export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
 }
 
 /** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
-export function verifyResponse(outcome: LookupOutcome, origin: Origin) {
-  const view = viewOf(outcome, origin);
-  const from = originBody(origin);
+export function verifyResponse(view: View) {
+  if (view.outcome === 'invalid') return { status: 400, body: { detail: view.detail } };
+  const from = originBody(view.origin);
   if (view.outcome === 'found') return { status: 200, body: view.record };
   if (view.outcome === 'not_found') {
     const { detail, ...facts } = missBody(view);
@@ -119,7 +113,7 @@ const CACHED_DEPRECATED = '@1767225600';
 export function lookupRoutes(lookups: Lookups): Route[] {
   async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(outcome, origin);
+    const { status, body } = verifyResponse(viewOf(outcome, origin));
     ctx.state.outcome = outcome.outcome;
     ctx.status = status;
     return body;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { toResponseRecord } from '../answers/view.ts';
+import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
 import { accountOf, endpoint, type Route } from '../http/guard.ts';
@@ -97,7 +97,7 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
       const now = new Date();
       ctx.state.outcome = outcome.outcome;
       if (record === undefined) {
-        const { status, body } = verifyResponse(outcome, view);
+        const { status, body } = verifyResponse(viewOf(outcome, view));
         ctx.status = status;
         return body;
       }
