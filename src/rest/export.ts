@@ -6,10 +6,10 @@ import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { errorResponse } from '../http/errors.ts';
-import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { accountOf, type Route } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
-import { REST_PATH } from './fields.ts';
+import { operationsOf } from './fields.ts';
 
 /** How many exports are sent at the same time by a process, and to an account. */
 export const MAX_EXPORTS = 4;
@@ -79,14 +79,13 @@ export interface ExportAccess {
   readonly stopping: AbortSignal;
 }
 
+const endpoint = operationsOf('Changes');
+
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
   const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
-  return endpoint({
-    method: 'GET',
-    path: `${REST_PATH}/export`,
+  return endpoint('GET /export', {
     id: 'export',
-    tag: 'Changes',
     summary: 'Every license',
     description:
       'Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the ' +

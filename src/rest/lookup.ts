@@ -3,11 +3,11 @@ import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
-import { endpoint, type Operation, type Route } from '../http/guard.ts';
+import type { Operation, Route } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { type LookupRequest, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { boardName, REST_PATH } from './fields.ts';
+import { boardName, operationsOf, REST_PATH } from './fields.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -92,7 +92,6 @@ const shownBody = lookupFields.extend({ board: boardName }).meta({
 
 const VERIFY = {
   id: 'verify',
-  tag: 'Lookups',
   summary: 'Verify a license',
   description: 'By number (200 or 404), by person or by business (always 200; see found).',
   input: { body: z.unknown().transform((sent) => readLookup(sent, REQUEST_WORDS.rest)) },
@@ -104,7 +103,9 @@ const VERIFY = {
     },
     404: { when: 'No license for the number at the board', body: numberNotFoundBody },
   },
-} satisfies Operation;
+} satisfies Partial<Operation>;
+
+const endpoint = operationsOf('Lookups');
 
 /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
@@ -119,16 +120,12 @@ export function lookupRoutes(lookups: Lookups): Route[] {
     return body;
   }
   return [
-    endpoint({
+    endpoint('POST /lookup/verify', {
       ...VERIFY,
-      method: 'POST',
-      path: `${REST_PATH}/lookup/verify`,
       handle: (ctx, { body }) => verify(ctx, body),
     }),
-    endpoint({
+    endpoint('POST /lookup/cached', {
       ...VERIFY,
-      method: 'POST',
-      path: `${REST_PATH}/lookup/cached`,
       id: 'cached',
       summary: 'The earlier name of /lookup/verify',
       description: 'Answers exactly as /lookup/verify.',

@@ -4,7 +4,7 @@ import { REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
+import { accountOf, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import {
@@ -19,12 +19,9 @@ import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } f
 import type { Rosters } from '../rosters/service.ts';
 import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import { absentIfBlank, board, boardName, feedCursor, fromText, REST_PATH, whole } from './fields.ts';
+import { absentIfBlank, board, boardName, feedCursor, fromText, operationsOf, whole } from './fields.ts';
 import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
-
-const PATH = `${REST_PATH}/subscriptions`;
-const TAG = 'Subscriptions';
 
 const subscriptionId = z.string().describe('The id of the subscription');
 
@@ -213,6 +210,8 @@ function itemOf({ board: label, license_number: number, reference }: Subscriptio
   return { reference, request: { by: 'number', number, board, businessOnly: false } };
 }
 
+const endpoint = operationsOf('Subscriptions');
+
 /** What an account watches. */
 export function subscriptionRoutes(
   lookups: Lookups,
@@ -274,11 +273,8 @@ export function subscriptionRoutes(
   }
 
   return [
-    endpoint({
-      method: 'POST',
-      path: PATH,
+    endpoint('POST /subscriptions', {
       id: 'subscribe',
-      tag: TAG,
       summary: 'Watch a license',
       description:
         'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
@@ -315,11 +311,8 @@ export function subscriptionRoutes(
             } satisfies z.output<typeof duplicateBody>);
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: `${PATH}/batch`,
+    endpoint('POST /subscriptions/batch', {
       id: 'subscribeAll',
-      tag: TAG,
       summary: 'Watch many licenses',
       description:
         `Up to ${MAX_ITEMS.toLocaleString('en-US')} licenses, each looked up as in POST /subscriptions, all of them ` +
@@ -340,11 +333,8 @@ export function subscriptionRoutes(
         return batchAnswer(await watchAll(ctx, items));
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: PATH,
+    endpoint('GET /subscriptions', {
       id: 'subscriptions',
-      tag: TAG,
       summary: 'What your account watches',
       description:
         'Each license as it is now, all of a page from one day’s dataset. Send next as after until it is null. With ' +
@@ -381,11 +371,8 @@ export function subscriptionRoutes(
         return Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
       },
     }),
-    endpoint({
-      method: 'DELETE',
-      path: `${PATH}/:id`,
+    endpoint('DELETE /subscriptions/:id', {
       id: 'unsubscribe',
-      tag: TAG,
       summary: 'Watch a license no more',
       input: { params: z.object({ id: z.string() }) },
       responses: {
