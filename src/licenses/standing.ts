@@ -37,31 +37,23 @@ const STATUSES = z.strictObject({ primary: labels, sub: labels, disciplinary: la
 /** The primary statuses that licenses have, as the State writes them. */
 export const PRIMARY_STATUSES: readonly string[] = STATUSES.primary;
 
-const labelKeys = (names: readonly string[]) => new Set(['', ...names.map((name) => name.toUpperCase())]);
-const PRIMARY = labelKeys(STATUSES.primary);
-const SUB = labelKeys(STATUSES.sub);
-const DISCIPLINARY = new Set(STATUSES.disciplinary.map((name) => name.toUpperCase()));
-
-/** Whether a STATUS is blank or one of the primary statuses in `data/statuses.json`, in any case. */
-export function isKnownStatus(primary: string): boolean {
-  return PRIMARY.has(primary.toUpperCase());
+/** Whether a text is blank or one of these labels, in any case. */
+function isOneOf(names: readonly string[]): (text: string) => boolean {
+  const keys = new Set(['', ...names.map((name) => name.toUpperCase())]);
+  return (text) => keys.has(text.toUpperCase());
 }
 
-/** Whether a SUB_STATUS is blank or one of those in `data/statuses.json`, in any case. */
-export function isKnownSubStatus(sub: string): boolean {
-  return SUB.has(sub.toUpperCase());
-}
+/** Whether a STATUS is blank or one of the primary statuses in `data/statuses.json`. */
+export const isKnownStatus = isOneOf(STATUSES.primary);
+/** Whether a SUB_STATUS is blank or one of those in `data/statuses.json`. */
+export const isKnownSubStatus = isOneOf(STATUSES.sub);
+/** Whether a Board Action is blank, Yes or No. */
+export const isKnownBoardAction = isOneOf(['Yes', 'No']);
+const isNoAction = isOneOf(['No']);
+const isDisciplinary = isOneOf(STATUSES.disciplinary);
 
-/** The two status fields of a record (STATUS-04). */
-export interface RecordStatus {
-  /** The primary status in upper case. */
-  readonly status: string | null;
-  /** `<Primary>` or `<Primary> - <Sub-status>`, as the board wrote them. */
-  readonly raw_status: string | null;
-}
-
-/** Maps the STATUS and SUB_STATUS columns, either of which may be blank, to the record's fields. */
-export function recordStatus(primary: string, sub: string): RecordStatus {
+/** Maps the STATUS and SUB_STATUS columns, either of which may be blank, to the record's two fields (STATUS-04). */
+export function recordStatus(primary: string, sub: string): Pick<StandingFields, 'status' | 'raw_status'> {
   return {
     status: primary === '' ? null : primary.toUpperCase(),
     raw_status: primary !== '' && sub !== '' ? `${primary} - ${sub}` : primary || sub || null,
@@ -88,7 +80,7 @@ export function disciplineOf(
 /** A sub-status by which the board has disciplined the holder, as the specification groups them (2.5); else empty. */
 const disciplinarySubStatus = memoize((raw) => {
   const last = raw.split(' - ').at(-1)?.toUpperCase() ?? '';
-  return DISCIPLINARY.has(last) ? last : '';
+  return isDisciplinary(last) ? last : '';
 });
 
 /** The Board Action as the State writes it; empty when it is blank. */
@@ -96,25 +88,16 @@ export function boardAction({ extra_data: extra }: Pick<StandingFields, 'extra_d
   return extra[EXTRA_DATA_LABELS.boardAction] ?? '';
 }
 
-const NO_ACTION: ReadonlySet<string> = new Set(['', 'NO']);
-
 /** Whether the Board Action names an action: anything but blank and No. */
 export function isBoardActionGiven(license: Pick<StandingFields, 'extra_data'>): boolean {
   const action = boardAction(license);
   // Nearly all are written so.
-  return action !== 'No' && !NO_ACTION.has(action.trim().toUpperCase());
+  return action !== 'No' && !isNoAction(action.trim());
 }
 
 /** Whether the board has acted on the license, by its Board Action or by a disciplinary sub-status. */
 export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): boolean {
   return isBoardActionGiven(license) || disciplinarySubStatus(license.raw_status ?? '') !== '';
-}
-
-const KNOWN_BOARD_ACTIONS: ReadonlySet<string> = new Set(['', 'YES', 'NO']);
-
-/** Whether a Board Action is blank, Yes or No, in any case. */
-export function isKnownBoardAction(text: string): boolean {
-  return KNOWN_BOARD_ACTIONS.has(text.toUpperCase());
 }
 
 /** The license that an endorsement endorses, as far as the endorsement's document says it. */
@@ -163,13 +146,13 @@ export function endorsedLicense({
 }
 
 function standingOf(
-  primary: string | undefined,
-  sub: string | undefined,
+  primary = '',
+  sub = '',
   expiry: string | undefined,
   boardAction: string | undefined,
 ): StandingFields {
   return {
-    ...recordStatus(primary ?? '', sub ?? ''),
+    ...recordStatus(primary, sub),
     expiry_date: expiry ?? null,
     extra_data: boardAction === undefined ? {} : { [EXTRA_DATA_LABELS.boardAction]: boardAction },
   };

@@ -350,25 +350,22 @@ export function subscriptionRoutes(
         await spendForItems(ctx, page.subscriptions.length, cost);
         const items = page.subscriptions.map(itemOf);
         const roster = { items, maxMatches: 1, withoutSuggestions: true };
-        const { origin, shaped } = await rosters.answer(
-          roster,
-          (results) =>
-            results.flatMap((result) => {
-              const subscription = page.subscriptions[result.index];
-              const entry = subscription && listed(subscription, result);
-              const left = entry?.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
-              const isAsked = days === undefined || (left >= 0 && left <= days);
-              return isAsked ? [JSON.stringify(entry)] : [];
-            }),
-          clientGone(ctx),
-        );
-        const head = JSON.stringify({
+        const isAsked = ({ record }: z.output<typeof listedBody>) => {
+          const left = record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
+          return days === undefined || (left >= 0 && left <= days);
+        };
+        const shape = (results: readonly RosterResult[]) =>
+          results.flatMap((result) => {
+            const subscription = page.subscriptions[result.index];
+            return subscription === undefined ? [] : [listed(subscription, result)].filter(isAsked);
+          });
+        const { origin, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
+        return {
           ...originBody(origin),
           feed_cursor: origin.feedCursor,
           next: page.next ?? null,
-        }).slice(0, -1);
-        ctx.type = 'json';
-        return Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
+          subscriptions: shaped.flat(),
+        } satisfies z.output<typeof listAnswerBody>;
       },
     }),
     endpoint('DELETE /subscriptions/:id', {

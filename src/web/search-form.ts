@@ -12,7 +12,7 @@ import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import { boardByCode } from './addresses.ts';
 import { type Choice, type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
-import { count } from './words.ts';
+import { count, fieldLabel } from './words.ts';
 
 /** The pages of the first matches of a name, as many as a lookup returns. */
 export const MAX_PAGES = MAX_MATCHES / PAGE_SIZE;
@@ -98,6 +98,8 @@ export function pageOf({ page }: SearchFields): number {
 
 const BOX_HINT = 'A number or a name, such as RN.987654321 or Maria Garcia; no profession';
 
+const TYPE_HINT = 'For example LPN, or Registered Nurse (RN)';
+
 /** What the form shows beside what was typed. */
 interface FormOptions {
   readonly problems?: readonly FieldProblem[];
@@ -129,12 +131,13 @@ export function searchForm(
         fields[id],
       ),
     );
-  const filters = mapFilters(({ label, hint }, name) => {
+  const filters = mapFilters((_, name) => {
+    const label = fieldLabel(name);
     if (name === 'status') return choice('status', label, 'Any status', PRIMARY_STATUSES.map(sameWords));
     const types = name === 'license_type' ? [...(counts?.license_type.keys() ?? licenseTypes)] : [];
     return types.length > 0
       ? choice('license_type', label, 'Any type', types.map(sameWords))
-      : text(name, label, hint);
+      : text(name, label, name === 'license_type' ? TYPE_HINT : undefined);
   });
   const kinds = [
     { value: 'person', words: 'Persons' },

@@ -201,7 +201,11 @@ function rosterPage(service: TestService): Interface {
 }
 
 /** What the box reads as it is meant: a number alone, or one name as the State writes it. */
+const NUMBER_ALONE = /^(?=.*\d)[\p{L}\p{N}\s./\p{Pd}\u2212]+$/u;
 const AS_TYPED = /^[\p{L}'’. -]*\p{L}[\p{L}'’. -]*$/u;
+
+/** A page reads every match to count it, which takes more than a lookup. */
+const BOX_TOGETHER = 8;
 
 /** The most licenses of a page; what more match is not compared. */
 const BOX_MATCHES = 25;
@@ -217,8 +221,9 @@ function searchBox(service: TestService): Interface {
       if (kind === undefined) {
         const isNumberAlone = ['last_name', 'first_name', 'business_name', 'search_type'] as const;
         const isAlone = isNumberAlone.every((field) => textOf(question, field) === '');
-        return isAlone && /\d/.test(q) && (hasBoard || question.board === undefined);
+        return isAlone && NUMBER_ALONE.test(q) && (hasBoard || question.board === undefined);
       }
+      if (kind === 'person' && isOfBusiness(question)) return false;
       return hasBoard && AS_TYPED.test(q.replace(', ', ' ')) && question.license_type !== 'Astronaut';
     },
     searchesAllBoards: true,
@@ -232,12 +237,12 @@ function searchBox(service: TestService): Interface {
     isSingle: true,
     share: 0.3,
     ask: each(async (question) => {
-      const fields = Object.entries(boxFields(question)).filter(([, value]) => value !== undefined);
-      const query = new URLSearchParams(Object.fromEntries(fields));
-      const { status, headers, text } = await service.rest.get(`/?${query}`);
-      const answer = ofBox(status, headers.get('location'), text);
+      const query = new URLSearchParams();
+      for (const [name, value] of Object.entries(boxFields(question))) if (value) query.set(name, value);
+      const response = await fetch(`${originOf(service)}/?${query}`, { redirect: 'manual' });
+      const answer = ofBox(response.status, response.headers.get('location'), await response.text());
       return { ...answer, licenses: answer.licenses.toSorted(byNumber) };
-    }),
+    }, BOX_TOGETHER),
   };
 }
 
@@ -304,8 +309,8 @@ function withoutCautions(answer: CommonAnswer): CommonAnswer {
 }
 
 /** Asks each question in a request of its own. */
-function each(ask: (question: Question) => Promise<CommonAnswer>): Interface['ask'] {
-  const inTurn = pLimit(TOGETHER);
+function each(ask: (question: Question) => Promise<CommonAnswer>, together = TOGETHER): Interface['ask'] {
+  const inTurn = pLimit(together);
   return (questions) => Promise.all(questions.map((question) => inTurn(() => ask(question))));
 }
 
