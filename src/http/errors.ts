@@ -16,9 +16,9 @@ import {
 export class ClientError extends Error {
   readonly status: number;
   /** What the body says beside the message. */
-  readonly facts: object;
+  readonly facts: object | undefined;
 
-  constructor(status: number, message: string, facts: object = {}) {
+  constructor(status: number, message: string, facts?: object) {
     super(message);
     this.status = status;
     this.facts = facts;
@@ -40,7 +40,7 @@ export interface ErrorResponse {
   readonly status: number;
   readonly detail: string;
   /** What it may see beside the detail. */
-  readonly facts?: object;
+  readonly facts?: object | undefined;
   /** Seconds after which another try makes sense. */
   readonly retryAfter?: number;
 }
