@@ -5,8 +5,7 @@ import { cursorText, lastPosition } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import { recordText, storedLicense } from '../licenses/license.ts';
 import { countDocuments, pagesOf } from '../storage/checked-search.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
-import type { Lookups } from './service.ts';
+import { type Lookups, readFromOne } from './service.ts';
 
 /** What an export is of. */
 export interface ExportOrigin {
@@ -34,8 +33,6 @@ const RECORDS_BESIDE_LOOKUPS = 64;
 
 /** The most that the next records wait for single lookups. */
 const MAX_GIVE_WAY_MS = 50;
-
-const MAX_TRIES = 3;
 
 /**
  * Exports of the live publication.
@@ -73,7 +70,7 @@ export function licenseExports(
       work: (exported: ExportOrigin & { readonly pages: AsyncIterable<string> }) => Promise<void>,
       signal: AbortSignal,
     ): Promise<void> {
-      for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      await readFromOne(async () => {
         const source = await live();
         const read = pagesOf(client, source.index, page, { size: RECORDS_A_PAGE, sort: ['_doc'] });
         try {
@@ -82,15 +79,15 @@ export function licenseExports(
           }));
           signal.throwIfAborted();
           // What was live may have been pruned before it was read.
-          if ((await live()).index !== source.index) continue;
+          if ((await live()).index !== source.index) return undefined;
           if ('error' in began) throw began.error;
           const [origin, first] = began;
-          return await work({ ...origin, pages: linesOf(first.value ?? [], read, singles, signal) });
+          await work({ ...origin, pages: linesOf(first.value ?? [], read, singles, signal) });
+          return true;
         } finally {
           await read.return(undefined);
         }
-      }
-      throw new SearchUnavailableError('Publications went live faster than an export could begin.');
+      });
     },
   };
 }

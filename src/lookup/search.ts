@@ -128,6 +128,9 @@ function resultOf(
   return { ...found, total: hits.total?.value ?? 0, counts: countsOf(aggregations) };
 }
 
+/** Of several queries, in their order. Each succeeds or fails by itself. */
+type Results = readonly (SearchResult | Promise<SearchResult>)[];
+
 const multiSearchResponse = z.object({
   responses: z.array(
     z.union([
@@ -148,7 +151,7 @@ async function searchSeparately(
   index: string,
   queries: readonly LicenseQuery[],
   maxMatches: number,
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+): Promise<Results> {
   const bodies = queries.map((query) => bodyOf(query, maxMatches));
   const [only, another] = bodies;
   if (only === undefined) return [];
@@ -181,11 +184,7 @@ const byIdResponse = z.object({
  * Gets licenses by id in one `_mget`, which is cheaper than a search. Each query succeeds or fails by itself, as in
  * `searchAlone`.
  */
-async function licensesById(
-  client: Client,
-  index: string,
-  queries: readonly IdQuery[],
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+async function licensesById(client: Client, index: string, queries: readonly IdQuery[]): Promise<Results> {
   const ids = queries.map(({ id }) => id);
   const { body } = await client.mget({ index, realtime: false, body: { ids } });
   const { docs } = byIdResponse.parse(body);
@@ -391,7 +390,7 @@ async function searchShared<Query extends LicenseQuery>(
   queries: readonly Query[],
   { body, split }: SharedSearch<Query>,
   maxMatches: number,
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+): Promise<Results> {
   const shared = body(queries);
   const { licenses: found, isComplete } = await searchAlone(client, index, shared);
   if (!isComplete) return searchSeparately(client, index, queries, maxMatches);

@@ -205,6 +205,20 @@ export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publi
 const MAX_TRIES = 3;
 
 /**
+ * Reads again where another publication went live meanwhile.
+ *
+ * @param read gives `undefined` where it read from two publications
+ * @throws {SearchUnavailableError} after three tries
+ */
+export async function readFromOne<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const result = await read();
+    if (result !== undefined) return result;
+  }
+  throw new SearchUnavailableError('Publications went live faster than one could be read.');
+}
+
+/**
  * The history of a license of one board. Everything is from the same publication.
  *
  * @param spentMs how long the request has already taken
@@ -215,15 +229,14 @@ export async function licenseHistory(
   { board, number }: { readonly board: Board; readonly number: string },
   spentMs = 0,
 ): Promise<LicenseHistory> {
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  return readFromOne(async () => {
     const [found, ofNumber] = await Promise.all([
       lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
       changes.ofNumber(board, number),
     ]);
     // Reading the changes makes lookups that begin later answer from the same publication, or from a newer one.
-    if (found.publication === ofNumber.publication) return historyOf(found, ofNumber, number);
-  }
-  throw new SearchUnavailableError('Publications went live faster than a history could be read.');
+    return found.publication === ofNumber.publication ? historyOf(found, ofNumber, number) : undefined;
+  });
 }
 
 function historyOf(

@@ -14,7 +14,7 @@ import {
   type NumberRequest,
   readLookup,
 } from '../licenses/lookup.ts';
-import type { Lookups } from '../lookup/service.ts';
+import { type Lookups, readFromOne } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
@@ -252,7 +252,7 @@ export function subscriptionRoutes(
   async function watchAll(ctx: Context, items: readonly RosterItem[]): Promise<WatchedList> {
     const account = accountOf(ctx);
     const watched = new Map<number, NowWatched>();
-    for (;;) {
+    return readFromOne(async () => {
       const answer = await rosters.answer({ items, maxMatches: 1 }, (part) => part, clientGone(ctx));
       const [origin, results] = [answer.origin, answer.shaped.flat()];
       const isFound = (at: number) => results[at]?.view.outcome === 'found';
@@ -268,8 +268,8 @@ export function subscriptionRoutes(
         if (before?.created !== undefined) await subscriptions.remove(account, before.id);
         watched.set(at, now);
       }
-      if (await lookups.isLive(origin.publication)) return { origin, results, watched };
-    }
+      return (await lookups.isLive(origin.publication)) ? { origin, results, watched } : undefined;
+    });
   }
 
   return [

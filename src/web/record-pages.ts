@@ -3,7 +3,7 @@ import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
-import { boardByLabel } from '../licenses/boards.ts';
+import { boardByCode, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
@@ -21,7 +21,7 @@ import {
   savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { boardByCode, recordAddress } from './addresses.ts';
+import { recordAddress } from './addresses.ts';
 import { history, withoutTwins } from './history.ts';
 import { boardContact, licenseBody } from './license-pages.ts';
 import { savedListBody } from './list-form.ts';

@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import { z } from 'zod';
-import { BOARDS, boardByName } from '../licenses/boards.ts';
+import { BOARDS, boardByCode } from '../licenses/boards.ts';
 import { FILTER_NAMES, mapFilters } from '../licenses/filters.ts';
 import { fold, visibleText } from '../licenses/fold.ts';
 import { MAX_CHARACTERS, MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
@@ -10,7 +10,6 @@ import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
-import { boardByCode } from './addresses.ts';
 import { type Choice, type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
 import { count, fieldLabel } from './words.ts';
 
@@ -139,10 +138,7 @@ export function searchForm(
       ? choice('license_type', label, 'Any type', types.map(sameWords))
       : text(name, label, name === 'license_type' ? TYPE_HINT : undefined);
   });
-  const kinds = [
-    { value: 'person', words: 'Persons' },
-    { value: 'business', words: 'Businesses' },
-  ];
+  const kinds = KINDS.map((value) => ({ value, words: value === 'person' ? 'Persons' : 'Businesses' }));
   return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
 <div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
 <details class="filters"${isOpen ? raw(' open') : NOTHING}><summary>Filters: board, kind, type, status, city, county${chosen.length === 0 ? '' : ` (${chosen.length} chosen)`}</summary>
@@ -177,9 +173,4 @@ export function boardChoices(nothingChosen?: string): readonly Choice[] {
   const boards = BOARDS.map(({ code, name }) => ({ value: code, words: name }));
   const sorted = boards.toSorted((one, other) => (one.words < other.words ? -1 : 1));
   return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
-}
-
-/** A license of a board that the catalog does not have is only listed. */
-export function hasPage({ board }: { readonly board: string }): boolean {
-  return boardByName(board) !== undefined;
 }

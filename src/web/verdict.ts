@@ -109,10 +109,9 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   const days = daysBetween(today, expires);
   if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
   if (raw.toUpperCase() !== status) return `${raw} (expires ${longDate(expires)}).`;
-  return `${raw} until ${longDate(expires)}${days <= SOON_DAYS ? ` (${fromToday(days)})` : ''}.`;
+  const isSoon = notesOf(license, today).includes('expires_soon');
+  return `${raw} until ${longDate(expires)}${isSoon ? ` (${fromToday(days)})` : ''}.`;
 }
-
-const SOON_DAYS = 30;
 
 /** The box of a license's verdict. */
 export function verdictBox({ tone, sentences, cautions }: Verdict): Html {
