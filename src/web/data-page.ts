@@ -64,8 +64,8 @@ ${
 
 function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
   const kinds = new Map(Object.entries(changes?.kinds ?? {}));
-  const some = CHANGE_KINDS.filter((kind) => (kinds.get(kind) ?? 0) > 0).map(
-    (kind) => `${count(kinds.get(kind) ?? 0)} ${kind}`,
+  const some = CHANGE_KINDS.flatMap((kind) =>
+    kinds.get(kind) ? `${count(kinds.get(kind) ?? 0)} ${kind}` : [],
   );
   const withdrawn = state === 'rolled_back' ? ' (this service withdrew it)' : '';
   return html`<li><strong>${longDate(date)}</strong>${withdrawn}: ${some.join(', ') || 'no known change'}</li>`;
