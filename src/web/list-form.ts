@@ -144,8 +144,7 @@ function columnField(
     .filter((cell) => cell !== '')
     .slice(0, MAX_EXAMPLES)
     .map(shortened);
-  const isOffered = meaning === undefined || MEANINGS.some((each) => each === meaning);
-  const offered: readonly Meaning[] = isOffered ? MEANINGS : [...MEANINGS, meaning];
+  const offered = new Set<Meaning>(meaning === undefined ? MEANINGS : [...MEANINGS, meaning]);
   return formField(
     {
       id: `column-${at + 1}`,
@@ -159,7 +158,7 @@ function columnField(
         'column',
         [
           { value: '', words: 'Not used' },
-          ...offered.map((each) => ({ value: each, words: MEANING_WORDS[each] })),
+          ...Array.from(offered, (each) => ({ value: each, words: MEANING_WORDS[each] })),
         ],
         meaning,
       ),

@@ -101,10 +101,7 @@ export interface PageServices extends WebServices {
 }
 
 /** The addresses of the files that every page refers to. */
-interface PageFiles {
-  readonly styleSheet: string;
-  readonly script: string;
-}
+type PageFiles = Readonly<Record<'styleSheet' | 'script', string>>;
 
 /** Writes pages in the frame that all of them share. @param today the date in Ohio */
 export function pageWriter(files: PageFiles, today: () => string) {

@@ -14,8 +14,6 @@ import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchFo
 import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
-const START_TITLE = 'Look up a license';
-
 /** GET /: the form, and the result of the search that the address holds. */
 export function searchPage({ lookups, records, page, origin, today, live }: PageServices): Route {
   return {
@@ -26,7 +24,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
       const { q, board: code } = fields;
       const board = code === undefined ? undefined : boardByCode(code);
       const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
-      const start = { title: START_TITLE, origin: origin(), hasSearch: true };
+      const start = { title: 'Look up a license', origin: origin(), hasSearch: true };
       if (problems.length > 0) {
         ctx.status = 400;
         const body = searchForm(fields, { problems, licenseTypes });

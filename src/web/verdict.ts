@@ -59,8 +59,13 @@ export interface Verdict {
   readonly cautions: readonly Caution[];
 }
 
-/** The reasons that the sentence of the standing does not have. */
+/** What the sentence of the standing says, or that of the endorsed license, or a tag of the name. */
+const saidElsewhere = () => '';
+
+/** The reasons of cautions where a page says them in other words than the other interfaces do. */
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
+  ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
+  ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
   // A disciplinary sub-status says what the board did.
   board_action: (license) =>
     disciplineOf(license)?.subStatus ? '' : 'The board has acted on it: ask what it ordered.',
@@ -91,7 +96,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...cautions.map((caution) => REASONS[caution]?.(license) ?? ''),
+    ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
     ...endorsementsToTell(license).map(
       ({ number, type, standing }) =>
         `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
