@@ -72,10 +72,6 @@ export function writtenNumberQuery(board: Board, written: string): IdQuery | und
   return numberKey(written) === '' ? undefined : { by: 'id', id: licenseId(board.name, written) };
 }
 
-export function idBody({ id }: IdQuery): SearchBody {
-  return searchBody(1, [{ ids: { values: [id] } }], ['_doc']);
-}
-
 /** The licenses whose numbers have the same key. */
 export interface NumberQuery {
   readonly by: 'number';
@@ -226,6 +222,7 @@ export function personQuery(
   lastName: string,
   firstName: string | undefined,
   filters: Filters,
+  select: Selection = 'all',
 ): NameQuery | undefined {
   const surnames = surnameKeys(lastName, firstName !== undefined);
   const given = firstName === undefined ? [''] : givenNamesKeys(firstName);
@@ -233,7 +230,7 @@ export function personQuery(
   const names = boardsOf(board).flatMap(({ code }) =>
     surnames.flatMap((surname) => given.map((each) => `${code}/${surname}/${each}`)),
   );
-  return { by: 'person', names, isWhole: firstName !== undefined, filters, select: 'all' };
+  return { by: 'person', names, isWhole: firstName !== undefined, filters, select };
 }
 
 /** A name that a typed one may stand for. */
@@ -265,11 +262,12 @@ export function businessQuery(
   board: Board | undefined,
   businessName: string,
   filters: Filters,
+  select: Selection = 'all',
 ): NameQuery | undefined {
   const tradeName = tradeNameKey(businessName);
   if (tradeName === '') return undefined;
   const names = [`${board?.code ?? ''}/${tradeName}`];
-  return { by: 'business', names, isWhole: true, filters, select: 'all' };
+  return { by: 'business', names, isWhole: true, filters, select };
 }
 
 /** Whether a license that matches a query has exactly its name. */

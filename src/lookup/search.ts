@@ -10,7 +10,6 @@ import { type Counts, countsOf, FACETS } from './facets.ts';
 import {
   BY_NAME,
   type IdQuery,
-  idBody,
   isNearNumber,
   MAX_NEAR_NUMBERS,
   matchesOfPersons,
@@ -80,7 +79,7 @@ export interface SearchResult {
 export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
   switch (query.by) {
     case 'id':
-      return idBody(query);
+      return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
     case 'number':
       return numbersBody([query.numberKey]);
     case 'near_number':
