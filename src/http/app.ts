@@ -196,20 +196,21 @@ function readPath(ctx: Context): string {
   }
 }
 
-/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute, with the last. */
+/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
 function refusalLog(log: Logger): (error: unknown) => void {
-  let last: unknown;
-  const count = onceAMinute((requests) => {
-    const error = last instanceof Error ? last.constructor.name : typeof last;
-    const example = String(last).slice(0, MAX_EXAMPLE_CHARACTERS);
-    log.error(
-      { requests, error, openSearchStatus: responseStatus(last), example },
-      'requests refused with 503',
-    );
-  });
+  const kinds = new Map<string, { readonly count: () => void; last: object }>();
   return (error) => {
-    last = error;
-    count();
+    const name = error instanceof Error ? error.constructor.name : typeof error;
+    const kind = kinds.get(name) ?? {
+      count: onceAMinute((requests) =>
+        log.error({ requests, error: name, ...kinds.get(name)?.last }, 'requests refused with 503'),
+      ),
+      last: {},
+    };
+    kinds.set(name, kind);
+    const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
+    kind.last = { openSearchStatus: responseStatus(error), example };
+    kind.count();
   };
 }
 

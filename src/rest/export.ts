@@ -37,7 +37,7 @@ function hasSame(ctx: Context): boolean {
     .some((each) => each.trim() === etag);
 }
 
-/** A client that reads more slowly than 1 Mbit/s does not get all of it. One that stops reading is cut off before. */
+/** The longest that an export is sent. A client that stops reading is cut off before, as on every connection. */
 export const MAX_EXPORT_MS = 3_600_000;
 
 /**
