@@ -42,7 +42,7 @@ export const BY_NAME: SearchBody['sort'] = [{ 'keys.name': 'asc' }, { 'keys.numb
  *
  * @param preferred those that fit one of these clauses have a better score
  */
-export function matching(
+function matching(
   filter: Clause[],
   sort: SearchBody['sort'],
   preferred?: Clause[],
