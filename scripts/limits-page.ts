@@ -9,7 +9,7 @@ import * as lookups from '../src/lookup/service.ts';
 import * as mcp from '../src/mcp/endpoint.ts';
 import { MAX_ROSTER_ITEMS } from '../src/mcp/parameters.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES, MAX_NUMBER_LENGTH } from '../src/rest/changes.ts';
-import { MAX_EXPORTS, MAX_EXPORTS_OF_ACCOUNT } from '../src/rest/export.ts';
+import { MAX_EXPORT_MS, MAX_EXPORTS, MAX_EXPORTS_OF_ACCOUNT } from '../src/rest/export.ts';
 import { ROSTER_LIMIT } from '../src/rest/lists.ts';
 import * as subscriptions from '../src/rest/subscriptions.ts';
 import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, reference } from '../src/rosters/roster.ts';
@@ -166,6 +166,7 @@ function limits(): readonly [title: string, rows: readonly Row[]][] {
           `${RESPONSE_LIMITS.minBytesPerMs} KB/s`,
           'a slower connection is closed',
         ],
+        ['time for an export', `${MAX_EXPORT_MS / 3_600_000} hour`, 'the connection is closed'],
       ],
     ],
   ];

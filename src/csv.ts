@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseAtOnce } from 'csv-parse/sync';
-import { BadRequestError } from './licenses/bad-request.ts';
+import { BadRequestError } from './licenses/lookup.ts';
 
 /** A value of a CSV file; null is left empty. */
 export type Cell = string | number | null;

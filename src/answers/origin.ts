@@ -15,8 +15,6 @@ export interface Origin {
   readonly isSampleData: boolean;
   /** Where clients find this service, without a path: `https://licenses.example.gov`. */
   readonly publicUrl?: string | undefined;
-  /** Where in the feed of changes the publication ends; null for a publication of version 0.2. */
-  readonly feedCursor?: string | null;
 }
 
 /** Calendar days from the run date of the data to today; negative before that date. */

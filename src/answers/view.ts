@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { CAUTIONS, cautionsOf, NOTES, notesOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import {
@@ -9,6 +8,7 @@ import {
   NOT_FOUND_REASONS,
   type NotFoundReason,
 } from '../licenses/lookup.ts';
+import { CAUTIONS, cautionsOf, NOTES, notesOf } from '../licenses/standing.ts';
 import { licenseUrl, type Origin, originBody, originFields } from './origin.ts';
 import {
   CAUTION_WORDS,

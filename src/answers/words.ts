@@ -1,5 +1,4 @@
 import { nearestBoards } from '../licenses/boards.ts';
-import { type Caution, endorsedLicense, endorsementsToTell, type Note } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import {
@@ -10,7 +9,16 @@ import {
   type NotFoundReason,
   type PersonRequest,
 } from '../licenses/lookup.ts';
-import { boardAction, hasBoardAction, isBoardActionGiven, type StandingFields } from '../licenses/status.ts';
+import {
+  boardAction,
+  type Caution,
+  endorsedLicense,
+  endorsementsToTell,
+  hasBoardAction,
+  isBoardActionGiven,
+  type Note,
+  type StandingFields,
+} from '../licenses/standing.ts';
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
 /** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */

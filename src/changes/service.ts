@@ -1,6 +1,6 @@
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { BEGINNING_BYTES, beginningOf, csvRows, firstRows, type NumberedRow, withQuotes } from '../csv.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import type { Table } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { addTo } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/standing.ts';
 import { type DatasetFile, ENDORSEMENTS, STANDARD_COLUMNS } from './columns.ts';
 import type { CsvRow } from './csv.ts';
 

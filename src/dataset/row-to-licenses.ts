@@ -1,5 +1,4 @@
 import { type Board, boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
-import { endorsedLicenseAttributes } from '../licenses/cautions.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { numberKey } from '../licenses/fold.ts';
 import {
@@ -12,11 +11,12 @@ import {
 import { fullName } from '../licenses/names.ts';
 import {
   boardAction,
+  endorsedLicenseAttributes,
   isKnownBoardAction,
   isKnownStatus,
   isKnownSubStatus,
   recordStatus,
-} from '../licenses/status.ts';
+} from '../licenses/standing.ts';
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
 

@@ -5,7 +5,7 @@ import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Outcome } from '../access/usage.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
 import { errorResponse, httpsRequired } from './errors.ts';
@@ -218,7 +218,7 @@ const MAX_EXAMPLE_CHARACTERS = 300;
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
-  const { status, detail, retryAfter } = errorResponse(error);
+  const { status, detail, facts, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
   // 501: the operator has not set up what was asked for.
   else if (status >= 500 && status !== 501) logFailure(ctx, error, log);
@@ -227,7 +227,7 @@ function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (er
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
+  ctx.body = status === 401 ? { detail } : { detail, ...facts, ...ctx.state.errorFacts?.() };
 }
 
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {

@@ -7,17 +7,17 @@ import { brotliDecompress, unzip } from 'node:zlib';
 import busboy from 'busboy';
 import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import type { Context } from './app.ts';
 import { ClientError } from './errors.ts';
-import { type Slots, slots } from './limits.ts';
+import { slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly words: string;
   /** Bounds the bytes of all such bodies that are received at the same time. Small ones are bounded by the connections. */
-  readonly received?: Slots;
+  readonly received?: ReturnType<typeof slots>;
 }
 
 const MEGABYTE = 1024 * 1024;
@@ -90,7 +90,9 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
-  return limit.received === undefined ? read() : limit.received(ctx, Math.min(mostBytes, limit.bytes), read);
+  return limit.received === undefined
+    ? read()
+    : limit.received.during(ctx, Math.min(mostBytes, limit.bytes), read);
 }
 
 const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';

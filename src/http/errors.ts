@@ -1,7 +1,7 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { CursorExpiredError } from '../changes/service.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { SeveralLiveError } from '../publications/metadata.ts';
 import {
@@ -15,10 +15,13 @@ import {
 /** A request that is refused. The message says to its client what to send instead. */
 export class ClientError extends Error {
   readonly status: number;
+  /** What the body says beside the message. */
+  readonly facts: object | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, facts?: object) {
     super(message);
     this.status = status;
+    this.facts = facts;
   }
 }
 
@@ -36,6 +39,8 @@ export function httpsRequired(): ClientError {
 export interface ErrorResponse {
   readonly status: number;
   readonly detail: string;
+  /** What it may see beside the detail. */
+  readonly facts?: object | undefined;
   /** Seconds after which another try makes sense. */
   readonly retryAfter?: number;
 }
@@ -50,7 +55,8 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
-  if (error instanceof ClientError) return { status: error.status, detail: error.message };
+  if (error instanceof ClientError)
+    return { status: error.status, detail: error.message, facts: error.facts };
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
   if (error instanceof TooManyRequestsError) {

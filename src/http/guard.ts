@@ -8,15 +8,17 @@ import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import type { KeyCheck } from '../access/api-keys.ts';
 import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate-limit.ts';
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
 import { type Context, httpsOnly, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';
 import { ClientError, invalidKey } from './errors.ts';
 
+const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+
 /** What is served at an address. */
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: (typeof ROUTE_METHODS)[number];
   /** The path, with parameters as @koa/router takes them, such as `/lookup/boards/:board/types`. */
   readonly path: string;
   readonly handle: (ctx: RouterContext<RequestState>) => void | Promise<void>;
@@ -93,6 +95,23 @@ export function endpoint<const Shape extends InputShape>({
       const answer = await handle(ctx, checked(schema, sent));
       if (answer !== undefined) ctx.body = answer;
     },
+  };
+}
+
+/**
+ * What makes the operations of one resource: they have a tag in the OpenAPI document.
+ *
+ * @param base the path of the API
+ * @param shared the responses that each of them has
+ */
+export function resource(base: string, tag: string, shared: Operation['responses'] = {}) {
+  return <const Shape extends InputShape>(
+    route: `${Route['method']} /${string}`,
+    { responses, ...own }: Omit<Endpoint<Shape>, 'method' | 'path' | 'tag'>,
+  ): Route => {
+    const method = ROUTE_METHODS.find((each) => route.startsWith(`${each} `)) ?? 'GET';
+    const path = base + route.slice(method.length + 1);
+    return endpoint({ ...own, method, path, tag, responses: { ...responses, ...shared } });
   };
 }
 

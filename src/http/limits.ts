@@ -5,45 +5,37 @@ import { TooBusyError } from '../storage/errors.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
-/** Counts what is taken in this process, altogether and for each address, so that no client takes everything. */
-function room(max: number, maxOf: (address: string) => number, retryAfterSeconds = 1) {
+/** Bounds what is under way in this process, altogether and for each address, so that no client takes everything. */
+export function slots(max: number, maxOf: (address: string) => number, retryAfterSeconds = 1) {
   const taken = new AddressCounts();
+
+  /**
+   * @returns gives it back
+   * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}, immediately
+   */
+  function take({ ip }: { readonly ip: string }, size: number): () => void {
+    if (taken.all + size > max) throw new TooBusyError('Too much is under way.');
+    if (taken.of(ip) + size > maxOf(ip)) throw new TooManyRequestsError(retryAfterSeconds);
+    taken.add(ip, size);
+    return () => taken.add(ip, -size);
+  }
+
   return {
+    take,
     taken: () => taken.all,
-    /**
-     * @returns gives it back
-     * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}
-     */
-    take: (address: string, size: number): (() => void) => {
-      if (taken.all + size > max) throw new TooBusyError('Too much is under way.');
-      if (taken.of(address) + size > maxOf(address)) throw new TooManyRequestsError(retryAfterSeconds);
-      taken.add(address, size);
-      return () => taken.add(address, -size);
+    /** Does work that takes so many slots while it lasts. @throws as `take` */
+    during: async <Result>(
+      client: { readonly ip: string },
+      size: number,
+      work: () => Promise<Result>,
+    ): Promise<Result> => {
+      const giveBack = take(client, size);
+      try {
+        return await work();
+      } finally {
+        giveBack();
+      }
     },
-  };
-}
-
-/**
- * Does work that takes so many slots while it lasts.
- *
- * @throws {TooBusyError} or, where its address has too few left, {TooManyRequestsError}, immediately
- */
-export type Slots = <Result>(
-  client: { readonly ip: string },
-  size: number,
-  work: () => Promise<Result>,
-) => Promise<Result>;
-
-/** Bounds what is under way in this process, altogether and for each address. */
-export function slots(...bounds: Parameters<typeof room>): Slots {
-  const { take } = room(...bounds);
-  return async ({ ip }, size, work) => {
-    const giveBack = take(ip, size);
-    try {
-      return await work();
-    } finally {
-      giveBack();
-    }
   };
 }
 
@@ -77,12 +69,12 @@ export function largeResponses(
   log: Logger,
   limits: Readonly<Record<keyof typeof RESPONSE_LIMITS, number>> = RESPONSE_LIMITS,
 ): (responding: Responding, bytes: number, size: number) => void {
-  const { take, taken } = room(limits.maxBytes, () => limits.maxBytesOfClient);
+  const { take, taken } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
   const logCut = onceAMinute((responses) =>
     log.warn({ responses, held: taken() }, 'responses cut off: their clients read too slowly'),
   );
   return ({ ip, req, res }, bytes, size) => {
-    const giveBack = take(ip, bytes);
+    const giveBack = take({ ip }, bytes);
     responseBytesHeld.inc(bytes);
     let isHeld = true;
     const release = () => {

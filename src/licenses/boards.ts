@@ -68,6 +68,11 @@ export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
 
 const byCode = new Map(BOARDS.map((entry) => [entry.code, entry]));
 
+/** The board of a code, in whatever case. */
+export function boardByCode(code: string): Board | undefined {
+  return byCode.get(code.toUpperCase());
+}
+
 const MAX_LABEL_LENGTH = 100;
 const MAX_BOARDS = 3;
 
@@ -120,7 +125,7 @@ index.addAll(
  */
 export function nearestBoards(label: string): readonly [Board, ...Board[]] {
   const start = label.slice(0, MAX_LABEL_LENGTH);
-  const same = byCode.get(start.trim().toUpperCase()) ?? boardByLabel(start);
+  const same = boardByCode(start.trim()) ?? boardByLabel(start);
   if (same !== undefined) return [same];
   const close = index.search(start);
   const found = close.length > 0 ? close : index.search(start, { fuzzy: fuzzy(LARGER_FUZZINESS) });
@@ -150,7 +155,7 @@ const wordsOfBoards = BOARDS.map((entry) => ({
 export function boardByText(text: string): Board | undefined {
   const typed = visibleText(text).trim();
   if (typed === '' || typed.length > MAX_LABEL_LENGTH) return undefined;
-  const named = byCode.get(typed.toUpperCase()) ?? boardByLabel(typed);
+  const named = boardByCode(typed) ?? boardByLabel(typed);
   if (named !== undefined) return named;
   const words = boardWords(typed);
   if (words.length === 0) return undefined;

@@ -20,15 +20,11 @@ export function isoDate(text: string): string | undefined {
   return undefined;
 }
 
+/** JavaScript reads February 30 as a day in March. */
 function existing(year = '', month = '', day = ''): string | undefined {
-  const isDay = Number(day) >= 1 && Number(day) <= daysInMonth(Number(year), Number(month));
-  return isDay ? `${year}-${month}-${day}` : undefined;
-}
-
-/** 0 for a month that does not exist. */
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return [31, 0, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+  const date = `${year}-${month}-${day}`;
+  const time = Date.parse(date);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date) ? date : undefined;
 }
 
 export const OHIO_TIME_ZONE = 'America/New_York';

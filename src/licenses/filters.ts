@@ -12,9 +12,6 @@ export interface Filter {
   /** The folded values of a license. They are stored in `keys`, under the filter's name. */
   readonly keysOf: (license: Filtered) => readonly string[];
   readonly description: string;
-  /** Its name and a hint in the form of the website. */
-  readonly label: string;
-  readonly hint?: string;
   readonly examples: Readonly<Record<'person' | 'business', readonly [string, ...string[]]>>;
 }
 
@@ -45,8 +42,6 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   license_type: {
     keysOf: ({ license_type: type }) => licenseTypeKeys(type ?? ''),
     description: 'Only licenses of this type, as the list of boards names it, or its abbreviation',
-    label: 'License type',
-    hint: 'For example LPN, or Registered Nurse (RN)',
     examples: {
       person: ['Registered Nurse (RN)', 'LPN'],
       business: ['Terminal Distributor of Dangerous Drugs'],
@@ -55,20 +50,16 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   status: {
     keysOf: statusKeys,
     description: 'Only licenses with this primary status or whole raw_status',
-    label: 'Status',
-    hint: 'For example Active',
     examples: { person: ['ACTIVE', 'INACTIVE', 'CLOSED'], business: ['ACTIVE', 'INACTIVE', 'CLOSED'] },
   },
   city: {
     keysOf: ({ city }) => foldedKey(city ?? ''),
     description: 'Only holders in this city',
-    label: 'City',
     examples: { person: ['Columbus'], business: ['Columbus'] },
   },
   county: {
     keysOf: ({ county }) => foldedKey(county ?? ''),
     description: 'Only holders in this county; one of another state may have the same name',
-    label: 'County',
     examples: { person: ['Franklin'], business: ['Franklin'] },
   },
 };

@@ -120,12 +120,15 @@ export function isPossibleId(id: string): boolean {
 /** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
   const keys = kind === 'person' ? personKeys(record) : businessKeys(record);
-  return { ...recordFields(record), source_row: sourceRow, keys };
+  return { ...record, source_row: sourceRow, keys };
 }
 
-/** The record alone, its fields in the order in which they are stored. */
-function recordFields(record: LicenseRecord): LicenseRecord {
-  return {
+/**
+ * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
+ * kept to see what changes, and its document's JSON begins with it.
+ */
+export function recordText(record: LicenseRecord): string {
+  const fields: LicenseRecord = {
     license_number: record.license_number,
     full_name: record.full_name,
     board: record.board,
@@ -139,14 +142,7 @@ function recordFields(record: LicenseRecord): LicenseRecord {
     issue_date: record.issue_date,
     extra_data: record.extra_data,
   };
-}
-
-/**
- * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
- * kept to see what changes, and its document's JSON begins with it.
- */
-export function recordText(record: LicenseRecord): string {
-  return JSON.stringify(recordFields(record)).slice(0, -1);
+  return JSON.stringify(fields).slice(0, -1);
 }
 
 /** The JSON of a license's document. @param text the text of its record */

@@ -1,9 +1,22 @@
 import { z } from 'zod';
-import { BadRequestError } from './bad-request.ts';
 import { type Board, boardByName } from './boards.ts';
 import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
+
+/** The request is invalid. The message says what to send instead. */
+export class BadRequestError extends Error {}
+
+/**
+ * A value from a request, as its schema reads it.
+ *
+ * @throws {BadRequestError} with the first message of the schema
+ */
+export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new BadRequestError(result.error.issues[0]?.message);
+  return result.data;
+}
 
 /** The most matches that a search returns (SEARCH-05, MCP-05). */
 export const MAX_MATCHES = 100;

@@ -1,6 +1,12 @@
-import { BadRequestError } from './bad-request.ts';
 import { type Board, boardByText } from './boards.ts';
-import { type LookupRequest, type LookupWords, lookupFields, MAX_CHARACTERS, readLookup } from './lookup.ts';
+import {
+  BadRequestError,
+  type LookupRequest,
+  type LookupWords,
+  lookupFields,
+  MAX_CHARACTERS,
+  readLookup,
+} from './lookup.ts';
 import { hasLegalForm, personParts } from './names.ts';
 import { numbersIn, numberWithType, stateOf } from './number-forms.ts';
 

@@ -2,7 +2,7 @@ import { currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import { licenseTypeKeys } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
-import { PRIMARY_STATUSES } from '../licenses/status.ts';
+import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 
 const KINDS = ['person', 'business'] as const;
 

@@ -3,11 +3,10 @@ import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { isExactNumber, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
-import type { LookupOutcome, Miss, NumberRequest } from '../licenses/lookup.ts';
+import type { Miss, NumberRequest } from '../licenses/lookup.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { batcher } from '../storage/batcher.ts';
+import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
-import { withTimeout } from './timeout.ts';
 
 /** The numbers of so many misses are asked in one search. */
 const NUMBERS_A_SEARCH = 250;
@@ -20,45 +19,41 @@ interface Asked {
   readonly number: string;
 }
 
-/** Says of an outcome whether the number left the dataset, as the feed of the publication that answered has it. */
-export type WithLeft = (outcome: LookupOutcome, live: LivePublication) => Promise<LookupOutcome>;
+/** Says of a miss whether the number left the dataset, as the feed of the publication that answered has it. */
+export type WithLeft = (miss: Miss, live: LivePublication) => Promise<Miss>;
 
 /** One for single lookups, and one for lists: neither waits for the other's searches. */
 export function withLeftLicenses(store: Store): WithLeft {
   const lastChanges = batcher(
     async (asked: readonly Asked[]) => {
       const byState = Map.groupBy(asked, ({ state }) => state);
-      const found = new Map<FeedState, Promise<ReadonlyMap<string, readonly StoredChange[]>>>();
-      for (const [state, ofState] of byState) {
-        found.set(
-          state,
-          lastChangesOfNumbers(store, state, [...new Set(ofState.map(({ number }) => number))]),
-        );
-      }
+      const found = new Map(
+        [...byState].map(([state, ofState]) => {
+          const numbers = [...new Set(ofState.map(({ number }) => number))];
+          return [state, lastChangesOfNumbers(store, state, numbers)] as const;
+        }),
+      );
       return asked.map(async ({ state, number }) => (await found.get(state))?.get(number) ?? []);
     },
     { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
   );
-  return async (outcome, { metadata: { feed: state } }) => {
-    if (outcome.outcome !== 'none' || outcome.request.by !== 'number' || state === undefined) return outcome;
-    if (outcome.reason !== 'unknown' && outcome.reason !== 'other_board') return outcome;
-    const number = numberKey(outcome.request.number);
-    if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
+  return async (miss, { metadata: { feed: state } }) => {
+    if (miss.request.by !== 'number' || state === undefined) return miss;
+    if (miss.reason !== 'unknown' && miss.reason !== 'other_board') return miss;
+    const number = numberKey(miss.request.number);
+    if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return miss;
     try {
       const changes = await withTimeout(lastChanges({ state, number }), MAX_WAIT_MS);
-      return leftBy(outcome, outcome.request, changes) ?? outcome;
+      return leftBy(miss.request, changes) ?? miss;
     } catch {
-      return { ...outcome, isFeedUnread: true };
+      return { ...miss, isFeedUnread: true };
     }
   };
 }
 
 /** @param changes the last of each license with the number, the newest first */
-function leftBy(
-  { request }: Miss,
-  { board, number }: NumberRequest,
-  changes: readonly StoredChange[],
-): Miss | undefined {
+function leftBy(request: NumberRequest, changes: readonly StoredChange[]): Miss | undefined {
+  const { board, number } = request;
   const removed = changes.filter(
     (change) => change.kind === 'removed' && (board === undefined || boardByLabel(change.board) === board),
   );
@@ -68,12 +63,9 @@ function leftBy(
   // A number that was not found may be near others. One that was known is none of them.
   const miss = { outcome: 'none', request, didYouMean: [] } as const;
   if (last.cause === 'rejected_row') return { ...miss, reason: 'unreadable' };
-  const left =
-    another === undefined
-      ? {
-          lastInDataset: last.last_in_dataset ?? null,
-          lastRawStatus: last.fields.raw_status?.before ?? null,
-        }
-      : { lastInDataset: null, lastRawStatus: null };
+  // What is told of one is not told of several.
+  const only = another === undefined ? last : undefined;
+  const lastRawStatus = only?.fields.raw_status?.before ?? null;
+  const left = { lastInDataset: only?.last_in_dataset ?? null, lastRawStatus };
   return { ...miss, reason: 'removed', left };
 }

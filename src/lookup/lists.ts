@@ -6,8 +6,7 @@ import type { LookupOutcome, LookupRequest, NumberRequest } from '../licenses/lo
 import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
-import { businessQuery, businessWordsQuery, personQuery } from './name-queries.ts';
-import { numberQuery } from './number-queries.ts';
+import { businessQuery, businessWordsQuery, numberQuery, personQuery } from './queries.ts';
 import type { ListQuery, PublicationSearch } from './search.ts';
 import { lookUp } from './steps.ts';
 import { suggestedNumbers } from './suggestions.ts';

@@ -8,28 +8,25 @@ import { completeness, requireComplete, search } from '../storage/checked-search
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import { type Counts, countsOf, FACETS } from './facets.ts';
 import {
-  matchesOfPersons,
-  type NameQuery,
-  type NearSurnamesQuery,
-  nameBody,
-  nearSurnamesBody,
-  personsBody,
-} from './name-queries.ts';
-import {
   BY_NAME,
   type IdQuery,
-  idBody,
   isNearNumber,
   MAX_NEAR_NUMBERS,
+  matchesOfPersons,
+  type NameQuery,
   type NearNumberQuery,
+  type NearSurnamesQuery,
   type NumberQuery,
+  nameBody,
   nearNumberBody,
   nearNumbersBody,
+  nearSurnamesBody,
   numbersBody,
   type OtherQuery,
+  personsBody,
   type SearchBody,
   searchBody,
-} from './number-queries.ts';
+} from './queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
 export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | ListQuery | OtherQuery;
@@ -82,7 +79,7 @@ export interface SearchResult {
 export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
   switch (query.by) {
     case 'id':
-      return idBody(query);
+      return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
     case 'number':
       return numbersBody([query.numberKey]);
     case 'near_number':
@@ -130,6 +127,9 @@ function resultOf(
   return { ...found, total: hits.total?.value ?? 0, counts: countsOf(aggregations) };
 }
 
+/** Of several queries, in their order. Each succeeds or fails by itself. */
+type Results = readonly (SearchResult | Promise<SearchResult>)[];
+
 const multiSearchResponse = z.object({
   responses: z.array(
     z.union([
@@ -150,7 +150,7 @@ async function searchSeparately(
   index: string,
   queries: readonly LicenseQuery[],
   maxMatches: number,
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+): Promise<Results> {
   const bodies = queries.map((query) => bodyOf(query, maxMatches));
   const [only, another] = bodies;
   if (only === undefined) return [];
@@ -183,11 +183,7 @@ const byIdResponse = z.object({
  * Gets licenses by id in one `_mget`, which is cheaper than a search. Each query succeeds or fails by itself, as in
  * `searchAlone`.
  */
-async function licensesById(
-  client: Client,
-  index: string,
-  queries: readonly IdQuery[],
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+async function licensesById(client: Client, index: string, queries: readonly IdQuery[]): Promise<Results> {
   const ids = queries.map(({ id }) => id);
   const { body } = await client.mget({ index, realtime: false, body: { ids } });
   const { docs } = byIdResponse.parse(body);
@@ -234,36 +230,27 @@ export async function searchOptional(
   return query === undefined ? [] : (await publication.search(query)).licenses;
 }
 
-/** How queries of each kind are batched, and how many matches a name may have. */
-export interface SearchLimits {
-  readonly ids: BatcherOptions;
-  readonly numbers: BatcherOptions;
-  readonly persons: BatcherOptions;
-  readonly nearNumbers: BatcherOptions;
-  readonly others: BatcherOptions;
-  /** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
-  readonly lists: BatcherOptions;
-  /** The most licenses that one search for several persons finds for all of them together. */
-  readonly maxOfSeveralPersons: number;
-  /** The most licenses that a query for a name returns. */
-  readonly maxMatches: number;
-}
-
 /**
  * Of single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes
  * batches smaller. While one batch has half of the clients' numbers, the process writes the responses of the other half.
  */
-export const SINGLE_LIMITS: SearchLimits = {
+export const SINGLE_LIMITS = {
   ids: { maxBatchSize: 32, concurrency: 1 },
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },
   nearNumbers: { maxBatchSize: 32, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 4 },
-  lists: { maxBatchSize: 8, concurrency: 2 },
-  // More are rare, even for initials.
+  /** The most licenses that one search for several persons finds for all of them together. More are rare, even for initials. */
   maxOfSeveralPersons: 1000,
+  /** The most licenses that a query for a name returns. */
   maxMatches: MAX_MATCHES,
 };
+
+/** How queries of each kind are batched, and how many matches a name may have. */
+type SearchLimits = Readonly<typeof SINGLE_LIMITS>;
+
+/** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
+const LIST_BATCHES = { maxBatchSize: 8, concurrency: 2 };
 
 /** Of many lookups at once (docs/decisions/014). They never share a batch with single lookups, which would wait for them. */
 export const MANY_LIMITS: SearchLimits = {
@@ -272,7 +259,6 @@ export const MANY_LIMITS: SearchLimits = {
   persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
-  lists: { maxBatchSize: 8, concurrency: 2 },
   maxOfSeveralPersons: 5000,
   maxMatches: MAX_LISTED_MATCHES,
 };
@@ -315,7 +301,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
   const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
   const others = batched('others', limits.others);
-  const lists = batched('lists', limits.lists);
+  const lists = batched('lists', LIST_BATCHES);
   return {
     search: (query) => {
       switch (query.by) {
@@ -403,7 +389,7 @@ async function searchShared<Query extends LicenseQuery>(
   queries: readonly Query[],
   { body, split }: SharedSearch<Query>,
   maxMatches: number,
-): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+): Promise<Results> {
   const shared = body(queries);
   const { licenses: found, isComplete } = await searchAlone(client, index, shared);
   if (!isComplete) return searchSeparately(client, index, queries, maxMatches);

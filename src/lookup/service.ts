@@ -4,74 +4,41 @@ import type { Origin } from '../answers/origin.ts';
 import { changesOfOne } from '../changes/change.ts';
 import { latestCursor } from '../changes/feed.ts';
 import type { Changes, NumberChanges } from '../changes/service.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
-import { type InvalidLookup, type LookupOutcome, type LookupRequest, problemOf } from '../licenses/lookup.ts';
 import {
-  type LivePublication,
-  NothingPublishedError,
-  type PublicationSource,
-  withLivePublication,
-} from '../publications/live.ts';
+  BadRequestError,
+  type InvalidLookup,
+  type LookupOutcome,
+  type LookupRequest,
+  problemOf,
+} from '../licenses/lookup.ts';
+import { type LivePublication, type PublicationSource, withLivePublication } from '../publications/live.ts';
+import { withTimeout } from '../storage/batcher.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp } from './steps.ts';
-import { withTimeout } from './timeout.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
 export interface DatedOutcome extends Origin {
   readonly outcome: LookupOutcome;
 }
 
-/** A listing, and the publication that it is from. */
-export interface DatedListing extends Origin {
-  readonly listing: Listing;
+/** Where the answer to many lookups is from. */
+export interface RosterOrigin extends Origin {
+  /** Where in the feed of changes the publication ends; null for a publication of version 0.2. */
+  readonly feedCursor: string | null;
 }
 
 /** Many lookups in one publication. */
-export interface ManyLookups {
-  readonly origin: Origin;
-  /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
-  lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
-}
+export type ManyLookups = Parameters<Parameters<Lookups['lookUpMany']>[0]>[0];
 
 /** The lookups that every interface offers. */
-export interface Lookups {
-  /**
-   * @param spentMs how long the request has already taken
-   * @throws {BadRequestError} for a name or filter without a letter or digit, or a license type that the board lacks
-   * @throws {TooBusyError} immediately, when too many lookups are in flight
-   * @throws {SearchUnavailableError} when OpenSearch does not answer in time
-   */
-  lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
-  /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
-  list(request: ListRequest): Promise<DatedListing>;
-  /**
-   * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
-   * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
-   */
-  lookUpMany<Result>(work: (many: ManyLookups) => Promise<Result>): Promise<Result>;
-  /** The number of single lookups in flight. */
-  inFlight(): number;
-  /** Whether a single lookup has begun a moment ago: then the next is likely to come soon. */
-  hadSingle(): boolean;
-  /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
-  idle(maxMs: number): Promise<void>;
-  livePublication(): Promise<LivePublication>;
-  /**
-   * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
-   *
-   * @throws as `lookUp`
-   */
-  isLive(publication: string): Promise<boolean>;
-  /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
-  isAnswering(): Promise<boolean>;
-}
+export type Lookups = ReturnType<typeof liveLookups>;
 
 /** With more lookups in flight, responses have no suggestions. */
 export const MAX_IN_FLIGHT_WITH_SUGGESTIONS = 64;
@@ -91,7 +58,7 @@ const MOMENT_MS = 200;
 const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
-export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?: string): Lookups {
+export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?: string) {
   const { client } = store;
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
@@ -135,15 +102,17 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  function originOf({ metadata: { publication, date, sample, feed } }: LivePublication): Origin {
-    const feedCursor = feed === undefined ? null : latestCursor(feed);
-    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl, feedCursor };
+  function originOf({ metadata: { publication, date, sample } }: LivePublication): Origin {
+    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl };
   }
 
   return {
+    /** The number of single lookups in flight. */
     inFlight: () => inFlight,
+    /** Whether a single lookup has begun a moment ago: then the next is likely to come soon. */
     hadSingle: () => performance.now() - lastBeganAt < MOMENT_MS,
-    idle: async (maxMs) => {
+    /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
+    idle: async (maxMs: number): Promise<void> => {
       const until = performance.now() + maxMs;
       const leftMs = () => Math.min(until, lastBeganAt + MAX_WAITED_FOR_MS) - performance.now();
       while (inFlight > 0 && leftMs() > 0) {
@@ -152,51 +121,76 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
         await nextTurn();
       }
     },
-    lookUp: (request, spentMs = 0) =>
+    /**
+     * @param spentMs how long the request has already taken
+     * @throws {BadRequestError} for a name or filter without a letter or digit, or a license type that the board lacks
+     * @throws {TooBusyError} immediately, when too many lookups are in flight
+     * @throws {SearchUnavailableError} when OpenSearch does not answer in time
+     */
+    lookUp: (request: LookupRequest, spentMs = 0): Promise<DatedOutcome> =>
       bounded(spentMs, () =>
         withLivePublication(tracker, async (live) => {
           const problem = problemOf(request, live.licenseTypes);
           if (problem !== undefined) throw new BadRequestError(problem);
           const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
           const outcome = await lookUp(request, searchOne(live.index), suggest);
-          return { outcome: await withLeft(outcome, live), ...originOf(live) };
+          return {
+            outcome: outcome.outcome === 'none' ? await withLeft(outcome, live) : outcome,
+            ...originOf(live),
+          };
         }),
       ),
-    list: (request) =>
+    /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
+    list: (request: ListRequest): Promise<Origin & { readonly listing: Listing }> =>
       bounded(0, () =>
         withLivePublication(tracker, async (live) => {
           const suggest = request.suggest && inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
           const listing = await listLicenses({ ...request, suggest }, searchOne(live.index));
           const { number } = listing;
+          const isMiss = number?.outcome === 'none';
           return {
-            listing: number ? { ...listing, number: await withLeft(number, live) } : listing,
+            listing: isMiss ? { ...listing, number: await withLeft(number, live) } : listing,
             ...originOf(live),
           };
         }),
       ),
-    lookUpMany: (work) =>
+    /**
+     * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
+     * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
+     */
+    lookUpMany: <Result>(
+      work: (many: {
+        readonly origin: RosterOrigin;
+        /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
+        lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
+      }) => Promise<Result>,
+    ): Promise<Result> =>
       withLivePublication(tracker, (live) => {
         const search = searchMany(live.index);
+        const { feed } = live.metadata;
         return work({
-          origin: originOf(live),
+          origin: { ...originOf(live), feedCursor: feed === undefined ? null : latestCursor(feed) },
           lookUp: async (request, suggest) => {
             const detail = problemOf(request, live.licenseTypes);
             if (detail !== undefined) return { outcome: 'invalid', detail };
-            return withLeftOfMany(await lookUp(request, search, suggest), live);
+            const outcome = await lookUp(request, search, suggest);
+            return outcome.outcome === 'none' ? withLeftOfMany(outcome, live) : outcome;
           },
         });
       }),
-    livePublication: async () => {
-      const publication = tracker.current() ?? (await tracker.refresh());
-      if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
-      return publication;
-    },
-    isLive: async (publication) => {
+    livePublication: (): Promise<LivePublication> => withLivePublication(tracker, async (live) => live),
+    /**
+     * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
+     *
+     * @throws as `lookUp`
+     */
+    isLive: async (publication: string): Promise<boolean> => {
       // A refresh that is under way may have asked too early; the one after it has not.
       await tracker.refresh();
       return (await tracker.refresh())?.metadata.publication === publication;
     },
-    isAnswering: async () => (await probe.fetch('answer')) === true,
+    /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
+    isAnswering: async (): Promise<boolean> => (await probe.fetch('answer')) === true,
   };
 }
 
@@ -211,6 +205,20 @@ export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publi
 const MAX_TRIES = 3;
 
 /**
+ * Reads again where another publication went live meanwhile.
+ *
+ * @param read gives `undefined` where it read from two publications
+ * @throws {SearchUnavailableError} after three tries
+ */
+export async function readFromOne<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const result = await read();
+    if (result !== undefined) return result;
+  }
+  throw new SearchUnavailableError('Publications went live faster than one could be read.');
+}
+
+/**
  * The history of a license of one board. Everything is from the same publication.
  *
  * @param spentMs how long the request has already taken
@@ -221,15 +229,14 @@ export async function licenseHistory(
   { board, number }: { readonly board: Board; readonly number: string },
   spentMs = 0,
 ): Promise<LicenseHistory> {
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  return readFromOne(async () => {
     const [found, ofNumber] = await Promise.all([
       lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
       changes.ofNumber(board, number),
     ]);
     // Reading the changes makes lookups that begin later answer from the same publication, or from a newer one.
-    if (found.publication === ofNumber.publication) return historyOf(found, ofNumber, number);
-  }
-  throw new SearchUnavailableError('Publications went live faster than a history could be read.');
+    return found.publication === ofNumber.publication ? historyOf(found, ofNumber, number) : undefined;
+  });
 }
 
 function historyOf(

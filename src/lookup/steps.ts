@@ -17,12 +17,14 @@ import { nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
   businessWordsQuery,
+  commonNumberQuery,
   hasExactName,
   MAX_SUGGESTED_NAMES,
   type NameQuery,
+  numberQuery,
   personQuery,
-} from './name-queries.ts';
-import { commonNumberQuery, numberQuery, writtenNumberQuery } from './number-queries.ts';
+  writtenNumberQuery,
+} from './queries.ts';
 import { type LicenseQuery, type PublicationSearch, type SearchResult, searchOptional } from './search.ts';
 import {
   isHolder,
@@ -104,7 +106,7 @@ async function lookUpPerson(
   if (!suggest) return none(request);
   const [{ surnameExists, names }, nameExists] = await Promise.all([
     suggestedPersons(request, publication),
-    existsWithoutFilters(filters, [anyOf(personQuery(board, lastName, firstName, {}))], publication),
+    existsWithoutFilters(filters, [personQuery(board, lastName, firstName, {}, 'any_one')], publication),
   ]);
   return {
     ...none(request),
@@ -125,10 +127,6 @@ async function existsWithoutFilters(
   return found.some(({ length }) => length > 0);
 }
 
-function anyOf(query: NameQuery | undefined): NameQuery | undefined {
-  return query && { ...query, select: 'any_one' };
-}
-
 async function lookUpBusiness(
   request: BusinessRequest,
   publication: PublicationSearch,
@@ -145,7 +143,10 @@ async function lookUpBusiness(
     const isComplete = near.isComplete || withWords.length < near.licenses.length;
     return matches({ licenses: withWords, isComplete }, request);
   }
-  const unfiltered = [anyOf(businessQuery(board, name, {})), businessWordsQuery(board, name, {}, 'any_one')];
+  const unfiltered = [
+    businessQuery(board, name, {}, 'any_one'),
+    businessWordsQuery(board, name, {}, 'any_one'),
+  ];
   const nameExists = suggest && (await existsWithoutFilters(filters, unfiltered, publication));
   const names = near.licenses.map((license) => license.full_name);
   return {

@@ -25,10 +25,10 @@ import {
   MAX_SUGGESTED_NAMES,
   type NameQuery,
   nearGivenNameQuery,
+  nearNumberQuery,
   nearSurnamesQuery,
   personQuery,
-} from './name-queries.ts';
-import { nearNumberQuery } from './number-queries.ts';
+} from './queries.ts';
 import { type PublicationSearch, searchOptional } from './search.ts';
 
 type Found = readonly StoredLicense[];
@@ -50,7 +50,7 @@ export async function suggestedNumbers(
   const { board, number, businessOnly } = request;
   const [near, named] = await Promise.all([
     searchOptional(nearNumberQuery(board, number, businessOnly), publication),
-    searchOptional(request.name && nameQuery(board, request.name), publication),
+    searchOptional(request.name && nameQuery(board, request.name, 'first_101'), publication),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -89,19 +89,19 @@ export async function isNameAtBoard(
   { name }: NumberRequest,
   publication: PublicationSearch,
 ): Promise<boolean> {
-  const query = name && nameQuery(boardByLabel(board), name);
-  return (await searchOptional(query && { ...query, select: 'any_one' }, publication)).length > 0;
+  const query = name && nameQuery(boardByLabel(board), name, 'any_one');
+  return (await searchOptional(query, publication)).length > 0;
 }
 
 /** The licenses of the name that was sent with a number. */
-function nameQuery(board: Board | undefined, name: TypedName): NameQuery | undefined {
-  if ('businessName' in name) return allOf(businessQuery(board, name.businessName, {}));
+function nameQuery(
+  board: Board | undefined,
+  name: TypedName,
+  select: NameQuery['select'],
+): NameQuery | undefined {
+  if ('businessName' in name) return businessQuery(board, name.businessName, {}, select);
   const { lastName, firstName } = 'wholeName' in name ? (personParts(name.wholeName)[0] ?? {}) : name;
-  return lastName === undefined ? undefined : allOf(personQuery(board, lastName, firstName, {}));
-}
-
-function allOf(query: NameQuery | undefined): NameQuery | undefined {
-  return query && { ...query, select: 'first_101' };
+  return lastName === undefined ? undefined : personQuery(board, lastName, firstName, {}, select);
 }
 
 /** What is suggested when no license matches a person's name. */

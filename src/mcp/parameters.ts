@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { boardProblem } from '../answers/words.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { type Filter, mapFilters } from '../licenses/filters.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
+import { BadRequestError, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 
 /** How many unknown parameters a message names, and how many characters of each. */
 const MAX_UNKNOWN = 5;

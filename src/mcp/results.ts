@@ -3,7 +3,7 @@ import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
 import { AUTHORITY, ageSentence, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
 
 /** The fields of a license in a list of several. */
 export const compactLicense = responseRecord

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type MissFacts, missFacts, sentencesOf } from '../answers/view.ts';
 import { itemsOf, NOT_UNLICENSED, REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
-import { lookupRequest } from '../licenses/lookup.ts';
+import { BadRequestError, lookupRequest } from '../licenses/lookup.ts';
 import { invalidLookup, type Roster, type RosterItem, type RosterResult } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import {

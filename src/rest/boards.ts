@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { boardActivity } from '../changes/board-activity.ts';
-import { endpoint, type Route } from '../http/guard.ts';
+import type { Route } from '../http/guard.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { board, REST_PATH } from './fields.ts';
+import { board, operationsOf } from './fields.ts';
 
 const boardDetails = z
   .object({
@@ -22,20 +22,19 @@ const boardsBody = z
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape }).meta({ id: 'BoardTypes' });
 
-type LiveTypes = Pick<Awaited<ReturnType<Lookups['livePublication']>>, 'licenseTypes'>;
+const endpoint = operationsOf('Boards');
 
-function detailsOf({ name, code }: Board, { licenseTypes }: LiveTypes): z.output<typeof boardDetails> {
+type Live = Awaited<ReturnType<Lookups['livePublication']>>;
+
+function detailsOf({ name, code }: Board, { licenseTypes }: Live): z.output<typeof boardDetails> {
   return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
 }
 
 /** GET /lookup/boards (BOARDS-04) and GET /lookup/boards/{board}/types (BOARDS-06). */
 export function boardRoutes(lookups: Lookups): Route[] {
   return [
-    endpoint({
-      method: 'GET',
-      path: `${REST_PATH}/lookup/boards`,
+    endpoint('GET /lookup/boards', {
       id: 'boards',
-      tag: 'Boards',
       summary: 'The 24 boards and their license types',
       input: {},
       responses: { 200: { when: 'The boards', body: boardsBody } },
@@ -48,11 +47,8 @@ export function boardRoutes(lookups: Lookups): Route[] {
         } satisfies z.output<typeof boardsBody>;
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: `${REST_PATH}/lookup/boards/:board/types`,
+    endpoint('GET /lookup/boards/:board/types', {
       id: 'boardTypes',
-      tag: 'Boards',
       summary: 'The license types of one board',
       input: { params: z.object({ board }) },
       responses: {

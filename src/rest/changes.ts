@@ -1,21 +1,14 @@
 import { z } from 'zod';
-import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
+import { dataAge, dataAgeDays } from '../answers/origin.ts';
 import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
-import {
-  CHANGE_CAUSES,
-  CHANGE_KINDS,
-  fieldChange,
-  type HistoryChange,
-  storedChange,
-} from '../changes/change.ts';
+import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
-import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { accountOf, type Route } from '../http/guard.ts';
 import { visibleText } from '../licenses/fold.ts';
-import type { Miss } from '../licenses/lookup.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
-import { board, fromText, REST_PATH, whole } from './fields.ts';
+import { board, fromText, operationsOf, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
 
 // Generators of clients need a name for the values of a map.
@@ -43,15 +36,6 @@ const historyChangeBody = changeBody
       ),
   })
   .meta({ id: 'HistoryChange' });
-
-function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
-  const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
-  const { renumbered_to, renumbered_from, withdrawn } = change;
-  return {
-    ...{ at, publication, date, kind, cause, board, license_number, full_name, fields },
-    ...{ renumbered_to, renumbered_from, withdrawn },
-  };
-}
 
 /** The most changes in a response, and how many there are without `limit`. */
 export const MAX_CHANGES = 1000;
@@ -96,13 +80,12 @@ const changesResponse = z
   })
   .meta({ id: 'ChangePage' });
 
+const endpoint = operationsOf('Changes');
+
 /** GET /changes: the feed of changes. */
 export function changesRoute(changes: Changes): Route {
-  return endpoint({
-    method: 'GET',
-    path: `${REST_PATH}/changes`,
+  return endpoint('GET /changes', {
     id: 'changes',
-    tag: 'Changes',
     summary: 'What changed',
     description:
       'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
@@ -120,7 +103,7 @@ export function changesRoute(changes: Changes): Route {
         changes: page.changes.map(({ reference, ...change }) => ({
           cursor: cursorText(change),
           ...(reference !== undefined && { reference }),
-          ...changeResponse(change),
+          ...changeBody.parse(change),
         })),
         next,
         more,
@@ -163,30 +146,14 @@ const neverSeenBody = z
   .object({ detail: z.string(), reason: missFacts.shape.reason, ...dataAge, ...coverage })
   .meta({ id: 'NeverSeen' });
 
-/** The body for a number of which neither a license nor a change is known. */
-function neverSeen(
-  outcome: Miss,
-  { since, gaps, ...origin }: Origin & Pick<LicenseHistory, 'since' | 'gaps'>,
-): z.output<typeof neverSeenBody> {
-  return {
-    detail: [missDetail(outcome, origin, 'rest'), ...noChangeKnown(outcome, since)].join(' '),
-    reason: outcome.reason,
-    data_age_days: dataAgeDays(origin),
-    ...coverageOf({ since, gaps }),
-  };
-}
-
 function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
   return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
 }
 
 /** GET /history: what changed in one license. */
 export function historyRoute(changes: Changes, lookups: Lookups): Route {
-  return endpoint({
-    method: 'GET',
-    path: `${REST_PATH}/history`,
+  return endpoint('GET /history', {
     id: 'history',
-    tag: 'Changes',
     summary: 'What changed in one license',
     input: { query: historyQuery },
     responses: {
@@ -199,14 +166,19 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       ctx.state.outcome = outcome.outcome;
       if (licenseNumber === undefined && outcome.outcome === 'none') {
         ctx.status = 404;
-        return neverSeen(outcome, history);
+        return {
+          detail: [missDetail(outcome, history, 'rest'), ...noChangeKnown(outcome, history.since)].join(' '),
+          reason: outcome.reason,
+          data_age_days: dataAgeDays(history),
+          ...coverageOf(history),
+        } satisfies z.output<typeof neverSeenBody>;
       }
       return {
         board: board.name,
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
         record: record === undefined ? null : toResponseRecord(record, history),
-        changes: history.changes.map(changeResponse),
+        changes: history.changes.map((change) => historyChangeBody.parse(change)),
       } satisfies z.output<typeof historyResponse>;
     },
   });

@@ -1,12 +1,15 @@
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { statusOutcome } from '../access/usage.ts';
 import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
-import { sendCompressed } from '../http/compressed-stream.ts';
-import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { errorResponse } from '../http/errors.ts';
+import { accountOf, type Route } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
-import { REST_PATH } from './fields.ts';
+import { operationsOf } from './fields.ts';
 
 /** How many exports are sent at the same time by a process, and to an account. */
 export const MAX_EXPORTS = 4;
@@ -34,20 +37,55 @@ function hasSame(ctx: Context): boolean {
     .some((each) => each.trim() === etag);
 }
 
+/** The longest that an export is sent. A client that stops reading is cut off before, as on every connection. */
+export const MAX_EXPORT_MS = 3_600_000;
+
+/**
+ * Sends text compressed, as fast as its client reads it: the next part is asked for when the last one has been taken.
+ * The response ends whole or its connection is cut, so that no client takes a part for the whole.
+ *
+ * @param signal cuts the connection
+ * @throws what `parts` throws; nothing when only the client or the signal has ended it
+ */
+async function sendCompressed(
+  ctx: Context,
+  parts: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  let failure: { readonly error: unknown } | undefined;
+  async function* taken() {
+    try {
+      yield* parts;
+    } catch (error) {
+      failure = { error };
+      ctx.state.outcome = statusOutcome(errorResponse(error).status);
+      throw error;
+    }
+  }
+  ctx.status = 200;
+  // Koa would end the response when this function fails.
+  ctx.respond = false;
+  ctx.res.flushHeaders();
+  try {
+    await pipeline(taken, createGzip(), ctx.res, { signal });
+  } catch {
+    if (failure !== undefined && !signal.aborted) throw failure.error;
+  }
+}
+
 /** How often an account may export, and what ends the exports of a process that stops. */
 export interface ExportAccess {
   readonly perDay: RateLimit;
   readonly stopping: AbortSignal;
 }
 
+const endpoint = operationsOf('Changes');
+
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
   const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
-  return endpoint({
-    method: 'GET',
-    path: `${REST_PATH}/export`,
+  return endpoint('GET /export', {
     id: 'export',
-    tag: 'Changes',
     summary: 'Every license',
     description:
       'Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the ' +
@@ -84,10 +122,10 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
         if (isSame || ctx.method === 'HEAD') return;
       }
       const account = accountOf(ctx);
-      await sending({ ip: account }, 1, async () => {
+      await sending.during({ ip: account }, 1, async () => {
         await perDay.spend(account);
         let isSent = false;
-        const signal = AbortSignal.any([clientGone(ctx), stopping]);
+        const signal = AbortSignal.any([clientGone(ctx), stopping, AbortSignal.timeout(MAX_EXPORT_MS)]);
         try {
           await exports.whole(async ({ pages, ...origin }) => {
             setHeaders(ctx, origin);

@@ -6,11 +6,16 @@ import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
-import { lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
-import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
+import {
+  BadRequestError,
+  checked,
+  lookupFields,
+  MAX_LISTED_MATCHES,
+  readLookup,
+} from '../licenses/lookup.ts';
+import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
@@ -22,7 +27,7 @@ import {
   reference,
 } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
-import { absentIfBlank, feedCursor, fromText, REST_PATH, unknownBoard, whole } from './fields.ts';
+import { absentIfBlank, feedCursor, fromText, operationsOf, unknownBoard, whole } from './fields.ts';
 import { licenseBody, missBody } from './lookup.ts';
 
 export const resultBase = {
@@ -119,7 +124,7 @@ const JSON_ANSWER: AnswerFormat<Buffer> = {
       count: itemsOf(summary),
       summary,
       ...originBody(origin),
-      feed_cursor: origin.feedCursor ?? null,
+      feed_cursor: origin.feedCursor,
     };
     const comma = Buffer.from(',');
     return [
@@ -178,14 +183,14 @@ const rosterItem = lookupFields
   })
   .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' });
 
+/** A roster before its items are read, which takes time: they are counted and paid for first. */
 interface SentRoster {
-  /** How many items it has. Reading them takes time, so they are paid for first. */
   readonly count: number;
+  /** The roster as rows, to which an answer in CSV adds columns. */
+  readonly table: () => AnsweredTable;
   /** Reads the items. What is wrong with one makes only that item invalid. */
   readonly read: () => Promise<readonly RosterItem[]>;
   readonly maxMatches: number;
-  /** The roster as rows, to which an answer in CSV adds columns. */
-  readonly table: () => AnsweredTable;
   readonly isTable: boolean;
 }
 
@@ -195,49 +200,44 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-    const read = () =>
-      readItems(table.rows, {
-        fieldsOf: ({ cells }) => rowFields(table, cells),
-        requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
-      });
+    const reader = {
+      fieldsOf: ({ cells }: (typeof table.rows)[number]) => rowFields(table, cells),
+      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+    };
+    const read = () => readItems(table.rows, reader);
     return {
       count: table.rows.length,
+      table: () => table,
       read,
       maxMatches: query.max_matches,
-      table: () => table,
       isTable: true,
     };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
-  const body = await jsonBody(ctx, ROSTER_LIMIT);
-  const { items, ...sent } = checked(rosterBody, body);
+  const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));
   const board = sent.board ?? query.board;
-  const read = () =>
-    readItems(items, {
-      fieldsOf: (item) => item,
-      requestOf: (item) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
-    });
+  const reader = {
+    fieldsOf: (item: unknown) => item,
+    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
+  };
+  const read = () => readItems(sent.items, reader);
   const maxMatches = sent.max_matches ?? query.max_matches;
-  return { count: items.length, read, maxMatches, table: () => itemsTable(items), isTable: false };
+  const table = () => itemsTable(sent.items);
+  return { count: sent.items.length, table, read, maxMatches, isTable: false };
 }
+
+const fieldsOfItem = z.record(z.string(), z.unknown()).catch({});
+const cellText = z.union([z.string(), z.number().transform(String)]).catch('');
 
 /** The items of a JSON body as a table with the fields that any of them has. */
 function itemsTable(items: readonly unknown[]): AnsweredTable {
-  const objects = items.map((item) => (isObject(item) ? item : {}));
+  const objects = items.map((item) => fieldsOfItem.parse(item));
   const columns = ROW_FIELDS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
   const rows = objects.map((item, at) => ({
     number: at + 1,
-    cells: columns.map((column) => cellText(item[column])),
+    cells: columns.map((column) => cellText.parse(item[column])),
   }));
   return { columns, rows, format: { separator: ',', newline: '\r\n', hasByteOrderMark: false } };
-}
-
-function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
-  return typeof item === 'object' && item !== null;
-}
-
-function cellText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 const CSV_RULES =
@@ -246,13 +246,12 @@ const CSV_RULES =
   `repeats the rows and columns and adds ${RESULT_COLUMNS.join(', ')}. A cell that a spreadsheet would run as a ` +
   'formula begins with an apostrophe.';
 
+const endpoint = operationsOf('Lookups');
+
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
 export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
-  return endpoint({
-    method: 'POST',
-    path: `${REST_PATH}/lookup/batch`,
+  return endpoint('POST /lookup/batch', {
     id: 'verifyRoster',
-    tag: 'Lookups',
     summary: 'Verify a roster',
     description:
       `Up to ${MAX_ITEMS.toLocaleString('en-US')} lookups, each answered as /lookup/verify answers it, and all of them ` +
@@ -270,7 +269,7 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       },
     },
     handle: async (ctx, { query }) => {
-      const { count, read, maxMatches, table, isTable } = await sentRoster(ctx, query);
+      const { count, table, read, maxMatches, isTable } = await sentRoster(ctx, query);
       await spendForItems(ctx, count, cost);
       const roster = { items: await read(), maxMatches };
       const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];

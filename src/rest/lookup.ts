@@ -1,19 +1,13 @@
 import { z } from 'zod';
-import { dataAge, type Origin, originBody, originFields } from '../answers/origin.ts';
+import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
-import { endpoint, type Operation, type Route } from '../http/guard.ts';
+import type { Operation, Route } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import {
-  type LookupOutcome,
-  type LookupRequest,
-  lookupFields,
-  MAX_MATCHES,
-  readLookup,
-} from '../licenses/lookup.ts';
+import { type LookupRequest, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { boardName, REST_PATH } from './fields.ts';
+import { boardName, operationsOf, REST_PATH } from './fields.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -62,9 +56,9 @@ export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
 }
 
 /** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
-export function verifyResponse(outcome: LookupOutcome, origin: Origin) {
-  const view = viewOf(outcome, origin);
-  const from = originBody(origin);
+export function verifyResponse(view: View) {
+  if (view.outcome === 'invalid') return { status: 400, body: { detail: view.detail } };
+  const from = originBody(view.origin);
   if (view.outcome === 'found') return { status: 200, body: view.record };
   if (view.outcome === 'not_found') {
     const { detail, ...facts } = missBody(view);
@@ -98,7 +92,6 @@ const shownBody = lookupFields.extend({ board: boardName }).meta({
 
 const VERIFY = {
   id: 'verify',
-  tag: 'Lookups',
   summary: 'Verify a license',
   description: 'By number (200 or 404), by person or by business (always 200; see found).',
   input: { body: z.unknown().transform((sent) => readLookup(sent, REQUEST_WORDS.rest)) },
@@ -110,7 +103,9 @@ const VERIFY = {
     },
     404: { when: 'No license for the number at the board', body: numberNotFoundBody },
   },
-} satisfies Operation;
+} satisfies Partial<Operation>;
+
+const endpoint = operationsOf('Lookups');
 
 /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
@@ -119,22 +114,18 @@ const CACHED_DEPRECATED = '@1767225600';
 export function lookupRoutes(lookups: Lookups): Route[] {
   async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(outcome, origin);
+    const { status, body } = verifyResponse(viewOf(outcome, origin));
     ctx.state.outcome = outcome.outcome;
     ctx.status = status;
     return body;
   }
   return [
-    endpoint({
+    endpoint('POST /lookup/verify', {
       ...VERIFY,
-      method: 'POST',
-      path: `${REST_PATH}/lookup/verify`,
       handle: (ctx, { body }) => verify(ctx, body),
     }),
-    endpoint({
+    endpoint('POST /lookup/cached', {
       ...VERIFY,
-      method: 'POST',
-      path: `${REST_PATH}/lookup/cached`,
       id: 'cached',
       summary: 'The earlier name of /lookup/verify',
       description: 'Answers exactly as /lookup/verify.',

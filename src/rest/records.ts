@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
-import { toResponseRecord } from '../answers/view.ts';
+import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Changes } from '../changes/service.ts';
-import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { accountOf, type Route } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
@@ -17,7 +17,7 @@ import {
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { historyQuery } from './changes.ts';
-import { REST_PATH } from './fields.ts';
+import { operationsOf } from './fields.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 
 const NOTE_WORDS = `takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
@@ -71,17 +71,16 @@ interface SavingServices {
   readonly records: SavedRecords;
 }
 
+const endpoint = operationsOf('Lookups');
+
 /**
  * POST /records: saves what the website's page of a license shows now.
  *
  * @param perDay how many an account may save within a day
  */
 export function recordsRoute(services: SavingServices, perDay: RateLimit): Route {
-  return endpoint({
-    method: 'POST',
-    path: `${REST_PATH}/records`,
+  return endpoint('POST /records', {
     id: 'saveRecord',
-    tag: 'Lookups',
     summary: 'Save a record of a check',
     description:
       `Looks a license up by its number and saves what its page on the website shows. The record is kept for ` +
@@ -97,7 +96,7 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
       const now = new Date();
       ctx.state.outcome = outcome.outcome;
       if (record === undefined) {
-        const { status, body } = verifyResponse(outcome, view);
+        const { status, body } = verifyResponse(viewOf(outcome, view));
         ctx.status = status;
         return body;
       }

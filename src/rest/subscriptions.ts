@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { type Origin, originBody, originFields } from '../answers/origin.ts';
-import { toResponseRecord } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, endpoint, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { accountOf, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { type LicenseRecord, licenseId } from '../licenses/license.ts';
-import { type LookupOutcome, lookupFields, type NumberRequest, readLookup } from '../licenses/lookup.ts';
-import type { Lookups } from '../lookup/service.ts';
+import {
+  BadRequestError,
+  checked,
+  lookupFields,
+  type NumberRequest,
+  readLookup,
+} from '../licenses/lookup.ts';
+import { type Lookups, readFromOne } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import { absentIfBlank, board, boardName, feedCursor, fromText, REST_PATH, whole } from './fields.ts';
+import { absentIfBlank, board, boardName, feedCursor, fromText, operationsOf, whole } from './fields.ts';
 import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
-
-const PATH = `${REST_PATH}/subscriptions`;
-const TAG = 'Subscriptions';
 
 const subscriptionId = z.string().describe('The id of the subscription');
 
@@ -42,18 +43,9 @@ const limitBody = z
   .object({ detail: z.string(), reason: z.literal('limit').optional() })
   .meta({ id: 'SubscriptionLimit' });
 
-function bodyOf({
-  id,
-  board,
-  license_number,
-  reference,
-  created_at,
-}: Subscription): z.output<typeof subscriptionBody> {
-  return { subscription_id: id, board, license_number, reference, created_at };
-}
-
-function duplicateAnswer(id = ''): z.output<typeof duplicateBody> {
-  return { detail: 'Your account watches this license already.', subscription_id: id };
+/** A subscription as responses have it. */
+function bodyOf(subscription: Subscription): z.output<typeof subscriptionBody> {
+  return subscriptionBody.parse({ ...subscription, subscription_id: subscription.id });
 }
 
 const watchedBody = z
@@ -84,12 +76,14 @@ interface NowWatched extends WatchResult {
   readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
 }
 
-/** @param watched by the index of the item */
-function batchAnswer(
-  results: readonly RosterResult[],
-  watched: ReadonlyMap<number, NowWatched>,
-  origin: Origin,
-) {
+/** What became of a list of licenses: those that are watched by the index of the item. */
+interface WatchedList {
+  readonly origin: Origin;
+  readonly results: readonly RosterResult[];
+  readonly watched: ReadonlyMap<number, NowWatched>;
+}
+
+function batchAnswer({ origin, results, watched }: WatchedList) {
   const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
   const bodies = results.map((result) => {
     const { index, reference } = result;
@@ -125,14 +119,11 @@ const listAnswerBody = z
   .meta({ id: 'SubscriptionPage' });
 
 /** A subscription as lists have it. @param result of the lookup of its number */
-function listed(
-  subscription: Subscription,
-  { view }: Pick<RosterResult, 'view'>,
-): z.output<typeof listedBody> {
+function listed(subscription: Subscription, { view }: RosterResult): z.output<typeof listedBody> {
+  const found = view.outcome === 'found' ? view.record : undefined;
   // Not another license whose number is written like it.
-  const isIt = ({ board, license_number: number }: LicenseRecord) =>
-    licenseId(board, number) === subscription.license;
-  const record = view.outcome === 'found' && isIt(view.record) ? view.record : null;
+  const isIt = found && licenseId(found.board, found.license_number) === subscription.license;
+  const record = isIt ? found : null;
   return { ...bodyOf(subscription), in_dataset: record !== null, record };
 }
 
@@ -153,33 +144,16 @@ function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
 }
 
 /** Whether the dataset has no license of the number at the board: one that was there may still be watched. */
-function goneNumber(outcome: LookupOutcome | undefined): NumberRequest | undefined {
-  if (outcome?.outcome !== 'none' || outcome.request.by !== 'number') return undefined;
-  return ['ambiguous', 'not_a_business'].includes(outcome.reason) ? undefined : outcome.request;
+function goneNumber({ view }: RosterResult): NumberRequest | undefined {
+  if (view.outcome !== 'not_found' || view.miss.request.by !== 'number') return undefined;
+  return ['ambiguous', 'not_a_business'].includes(view.miss.reason) ? undefined : view.miss.request;
 }
 
-/**
- * Looks licenses up and watches them again where another publication went live meanwhile: its changes of a license that
- * was not watched yet would be told to nobody.
- */
-async function whileLive<Answer extends { readonly publication: string }>(
-  lookups: Lookups,
-  watch: () => Promise<Answer>,
-): Promise<Answer> {
-  let answer = await watch();
-  while (!(await lookups.isLive(answer.publication))) answer = await watch();
-  return answer;
-}
-
-/** Answers 403 where the account would watch more licenses than it may. */
-async function withinLimit(ctx: Context, work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof TooManySubscriptionsError)) throw error;
-    ctx.status = 403;
-    return { detail: error.message, reason: 'limit' } satisfies z.output<typeof limitBody>;
-  }
+/** @throws {ClientError} 403 where the account would watch more licenses than it may; what else is wrong as it is */
+function refuseTooMany(error: unknown): never {
+  if (!(error instanceof TooManySubscriptionsError)) throw error;
+  const facts: Omit<z.output<typeof limitBody>, 'detail'> = { reason: 'limit' };
+  throw new ClientError(403, error.message, facts);
 }
 
 const LIMIT = {
@@ -236,6 +210,8 @@ function itemOf({ board: label, license_number: number, reference }: Subscriptio
   return { reference, request: { by: 'number', number, board, businessOnly: false } };
 }
 
+const endpoint = operationsOf('Subscriptions');
+
 /** What an account watches. */
 export function subscriptionRoutes(
   lookups: Lookups,
@@ -243,38 +219,62 @@ export function subscriptionRoutes(
   subscriptions: Subscriptions,
   cost: RosterCost,
 ): Route[] {
-  /** What became of the licenses that were found or are watched, by the index of the item. */
-  async function watchAll(account: string, results: readonly RosterResult[]) {
+  /** Watches the licenses that were found, and finds those that are watched and left the dataset. */
+  async function watchFound(account: string, results: readonly RosterResult[]) {
     const found = results.flatMap(({ index, reference, view }) =>
       view.outcome === 'found' ? [{ index, reference, record: view.record }] : [],
     );
-    const gone = results.flatMap(({ index, view }) => {
-      const request = view.outcome === 'not_found' ? goneNumber(view.miss) : undefined;
-      return request === undefined ? [] : [{ index, request }];
+    const gone = results.flatMap((result) => {
+      const request = goneNumber(result);
+      return request === undefined ? [] : [{ index: result.index, request }];
     });
     const meant = await subscriptions.meantBy(
       account,
       gone.map(({ request }) => request),
     );
     const watched = await subscriptions.watch(account, found);
-    const all = new Map<number, NowWatched>();
-    for (const [at, { index }] of gone.entries()) {
-      const record = meant[at];
-      if (record !== undefined) all.set(index, { id: record.id, record });
-    }
-    for (const [at, { index, record }] of found.entries()) {
-      const result = watched[at];
-      if (result !== undefined) all.set(index, { ...result, record });
-    }
-    return all;
+    return new Map<number, NowWatched>([
+      ...gone.flatMap(({ index }, at) => {
+        const record = meant[at];
+        return record === undefined ? [] : [[index, { id: record.id, record }] as const];
+      }),
+      ...found.flatMap(({ index, record }, at) => {
+        const result = watched[at];
+        return result === undefined ? [] : [[index, { ...result, record }] as const];
+      }),
+    ]);
+  }
+
+  /**
+   * Looks licenses up and watches them, and does so again where another publication went live meanwhile: its changes of
+   * a license that was not watched yet would be told to nobody.
+   */
+  async function watchAll(ctx: Context, items: readonly RosterItem[]): Promise<WatchedList> {
+    const account = accountOf(ctx);
+    const watched = new Map<number, NowWatched>();
+    return readFromOne(async () => {
+      const answer = await rosters.answer({ items, maxMatches: 1 }, (part) => part, clientGone(ctx));
+      const [origin, results] = [answer.origin, answer.shaped.flat()];
+      const isFound = (at: number) => results[at]?.view.outcome === 'found';
+      for (const [at, { id, created }] of watched) {
+        if (created === undefined || isFound(at)) continue;
+        await subscriptions.remove(account, id);
+        watched.delete(at);
+      }
+      for (const [at, now] of await watchFound(account, results).catch(refuseTooMany)) {
+        const before = watched.get(at);
+        if (before?.created !== undefined && before.id === now.id) continue;
+        // The State writes the number in another way since: one subscription stays.
+        if (before?.created !== undefined) await subscriptions.remove(account, before.id);
+        watched.set(at, now);
+      }
+      return (await lookups.isLive(origin.publication)) ? { origin, results, watched } : undefined;
+    });
   }
 
   return [
-    endpoint({
-      method: 'POST',
-      path: PATH,
+    endpoint('POST /subscriptions', {
       id: 'subscribe',
-      tag: TAG,
       summary: 'Watch a license',
       description:
         'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
@@ -290,46 +290,29 @@ export function subscriptionRoutes(
         404: { when: 'No license for the number at the board', body: numberNotFoundBody },
         409: { when: 'The account watches the license already', body: duplicateBody },
       },
-      handle: (ctx, { body: { reference, request } }) =>
-        withinLimit(ctx, async () => {
-          const account = accountOf(ctx);
-          let created: Subscription | undefined;
-          const { outcome, id, ...origin } = await whileLive(lookups, async () => {
-            const found = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-            if (found.outcome.outcome !== 'found') return { ...found, id: undefined };
-            const { record } = found.outcome;
-            const [result] = await subscriptions.watch(account, [{ record, reference }]);
-            // The State may write the number in another way since: one subscription stays.
-            if (created !== undefined && result !== undefined && result.id !== created.id) {
-              await subscriptions.remove(account, created.id);
-              created = undefined;
-            }
-            created ??= result?.created;
-            return { ...found, id: result?.id };
-          });
-          ctx.state.outcome = outcome.outcome;
-          if (outcome.outcome === 'found') {
-            ctx.status = created === undefined ? 409 : 201;
-            if (created === undefined) return duplicateAnswer(id);
-            return {
-              ...bodyOf(created),
-              record: toResponseRecord(outcome.record, origin),
-            } satisfies z.output<typeof createdBody>;
-          }
-          // A publication that went live meanwhile removed it.
-          if (created !== undefined) await subscriptions.remove(account, created.id);
-          const gone = goneNumber(outcome);
-          const [watched] = gone === undefined ? [] : await subscriptions.meantBy(account, [gone]);
-          const missed = verifyResponse(outcome, origin);
-          ctx.status = watched === undefined ? missed.status : 409;
-          return watched === undefined ? missed.body : duplicateAnswer(watched.id);
-        }),
+      handle: async (ctx, { body }) => {
+        const { results, watched } = await watchAll(ctx, [body]);
+        const [{ view } = { view: undefined }] = results;
+        if (view === undefined) throw new Error('A license was looked up without a result.');
+        ctx.state.outcome = view.outcome === 'found' ? 'found' : 'none';
+        const now = watched.get(0);
+        if (now === undefined) {
+          const { status, body } = verifyResponse(view);
+          ctx.status = status;
+          return body;
+        }
+        const isNew = view.outcome === 'found' && now.created !== undefined;
+        ctx.status = isNew ? 201 : 409;
+        return isNew
+          ? ({ ...bodyOf(now.created), record: view.record } satisfies z.output<typeof createdBody>)
+          : ({
+              detail: 'Your account watches this license already.',
+              subscription_id: now.id,
+            } satisfies z.output<typeof duplicateBody>);
+      },
     }),
-    endpoint({
-      method: 'POST',
-      path: `${PATH}/batch`,
+    endpoint('POST /subscriptions/batch', {
       id: 'subscribeAll',
-      tag: TAG,
       summary: 'Watch many licenses',
       description:
         `Up to ${MAX_ITEMS.toLocaleString('en-US')} licenses, each looked up as in POST /subscriptions, all of them ` +
@@ -341,34 +324,17 @@ export function subscriptionRoutes(
         .meta({ id: 'SubscriptionBatchRequest' }),
       limit: listLimit('a batch of subscriptions takes at most 1 MB'),
       responses: { 200: { when: 'What became of each item', body: batchAnswerBody }, ...LIMIT },
-      handle: (ctx, { body: sent }) =>
-        withinLimit(ctx, async () => {
-          await spendForItems(ctx, sent.items.length, cost);
-          const items = await readItems(sent.items, {
-            fieldsOf: (item) => item,
-            requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
-          });
-          const account = accountOf(ctx);
-          const watched = new Map<number, NowWatched>();
-          const { origin, shaped } = await whileLive(lookups, async () => {
-            const roster = { items, maxMatches: 1 };
-            const answer = await rosters.answer(roster, (part) => part, clientGone(ctx));
-            for (const [at, now] of await watchAll(account, answer.shaped.flat())) {
-              const before = watched.get(at);
-              if (before?.created !== undefined && before.id === now.id) continue;
-              if (before?.created !== undefined) await subscriptions.remove(account, before.id);
-              watched.set(at, now);
-            }
-            return { ...answer, publication: answer.origin.publication };
-          });
-          return batchAnswer(shaped.flat(), watched, origin);
-        }),
+      handle: async (ctx, { body: sent }) => {
+        await spendForItems(ctx, sent.items.length, cost);
+        const items = await readItems(sent.items, {
+          fieldsOf: (item) => item,
+          requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
+        });
+        return batchAnswer(await watchAll(ctx, items));
+      },
     }),
-    endpoint({
-      method: 'GET',
-      path: PATH,
+    endpoint('GET /subscriptions', {
       id: 'subscriptions',
-      tag: TAG,
       summary: 'What your account watches',
       description:
         'Each license as it is now, all of a page from one day’s dataset. Send next as after until it is null. With ' +
@@ -384,33 +350,26 @@ export function subscriptionRoutes(
         await spendForItems(ctx, page.subscriptions.length, cost);
         const items = page.subscriptions.map(itemOf);
         const roster = { items, maxMatches: 1, withoutSuggestions: true };
-        const { origin, shaped } = await rosters.answer(
-          roster,
-          (results) =>
-            results.flatMap(({ index, view }) => {
-              const subscription = page.subscriptions[index];
-              if (subscription === undefined) return [];
-              const entry = listed(subscription, { view });
-              const left = entry.record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
-              const isAsked = days === undefined || (left >= 0 && left <= days);
-              return isAsked ? [JSON.stringify(entry)] : [];
-            }),
-          clientGone(ctx),
-        );
-        const head = JSON.stringify({
+        const isAsked = ({ record }: z.output<typeof listedBody>) => {
+          const left = record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
+          return days === undefined || (left >= 0 && left <= days);
+        };
+        const shape = (results: readonly RosterResult[]) =>
+          results.flatMap((result) => {
+            const subscription = page.subscriptions[result.index];
+            return subscription === undefined ? [] : [listed(subscription, result)].filter(isAsked);
+          });
+        const { origin, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
+        return {
           ...originBody(origin),
-          feed_cursor: origin.feedCursor ?? null,
+          feed_cursor: origin.feedCursor,
           next: page.next ?? null,
-        }).slice(0, -1);
-        ctx.type = 'json';
-        return Buffer.from(`${head},"subscriptions":[${shaped.flat().join(',')}]}`);
+          subscriptions: shaped.flat(),
+        } satisfies z.output<typeof listAnswerBody>;
       },
     }),
-    endpoint({
-      method: 'DELETE',
-      path: `${PATH}/:id`,
+    endpoint('DELETE /subscriptions/:id', {
       id: 'unsubscribe',
-      tag: TAG,
       summary: 'Watch a license no more',
       input: { params: z.object({ id: z.string() }) },
       responses: {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import { type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, endpoint, type Route } from '../http/guard.ts';
+import { accountOf, type Route } from '../http/guard.ts';
 import { exampleRequests } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { FAILURES } from '../subscriptions/outgoing.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
 import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
-import { REST_PATH } from './fields.ts';
+import { operationsOf, REST_PATH } from './fields.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -63,23 +63,16 @@ const testedBody = z
   .meta({ id: 'WebhookTestResult' });
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
-  const { url, created_at, delivered_at, delivered_cursor, failing_since, rotated_at } = webhook;
-  const state = webhookState(webhook);
-  return { url, state, created_at, delivered_at, delivered_cursor, failing_since, rotated_at };
+  return webhookBody.parse({ ...webhook, state: webhookState(webhook) });
 }
 
-function noWebhook(): ClientError {
-  return new ClientError(404, `This account has no webhook. PUT ${PATH} with a url makes one.`);
-}
-
-/** @throws {ClientError} 404 */
+/** @throws {ClientError} 404 where the account has none */
 function found<Found>(value: Found | undefined): Found {
-  if (value === undefined) throw noWebhook();
-  return value;
+  if (value !== undefined) return value;
+  throw new ClientError(404, `This account has no webhook. PUT ${PATH} with a url makes one.`);
 }
 
 const NONE = { 404: { when: 'The account has no webhook' } };
-const NOT_SET_UP = { 501: { when: 'The operator has not set up webhooks' } };
 
 function message(summary: string, id: string, schema: z.ZodType) {
   return {
@@ -124,6 +117,8 @@ export interface WebhookAccess {
   readonly testLimit: RateLimit;
 }
 
+const endpoint = operationsOf('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
+
 /** The webhook of the account that holds the key. */
 export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
   const testing = new Set<string>();
@@ -138,11 +133,8 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
   }
 
   const routes = [
-    endpoint({
-      method: 'PUT',
-      path: PATH,
+    endpoint('PUT /webhook', {
       id: 'putWebhook',
-      tag: 'Webhooks',
       summary: 'Where you are told that something changed',
       description:
         'An account has one webhook. After each publication that changes something you watch, one signed message ' +
@@ -154,7 +146,6 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       responses: {
         200: { when: 'The webhook is there already', body: webhookBody },
         201: { when: 'A new webhook, with its secret', body: webhookWithSecret },
-        ...NOT_SET_UP,
       },
       callbacks: MESSAGES,
       handle: async (ctx, { body: { url } }) => {
@@ -163,39 +154,30 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         return { ...bodyOf(webhook), secret };
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: PATH,
+    endpoint('GET /webhook', {
       id: 'webhook',
-      tag: 'Webhooks',
       summary: 'Your webhook and its state',
       input: {},
-      responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE, ...NOT_SET_UP },
+      responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE },
       handle: async (ctx) => bodyOf(found(await setUp().read(accountOf(ctx)))),
     }),
-    endpoint({
-      method: 'DELETE',
-      path: PATH,
+    endpoint('DELETE /webhook', {
       id: 'deleteWebhook',
-      tag: 'Webhooks',
       summary: 'Be told no more',
       input: {},
-      responses: { 204: { when: 'There is none any more' }, ...NONE, ...NOT_SET_UP },
+      responses: { 204: { when: 'There is none any more' }, ...NONE },
       handle: async (ctx) => {
-        if (!(await setUp().remove(accountOf(ctx)))) throw noWebhook();
+        found((await setUp().remove(accountOf(ctx))) || undefined);
         return null;
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: `${PATH}/test`,
+    endpoint('POST /webhook/test', {
       id: 'testWebhook',
-      tag: 'Webhooks',
       summary: 'Send a test message now',
       description:
         'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
       input: {},
-      responses: { 200: { when: 'What came of it', body: testedBody }, ...NONE, ...NOT_SET_UP },
+      responses: { 200: { when: 'What came of it', body: testedBody }, ...NONE },
       handle: async (ctx): Promise<Tested> => {
         const { test } = setUp();
         const account = accountOf(ctx);
@@ -210,18 +192,14 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         }
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: `${PATH}/rotate`,
+    endpoint('POST /webhook/rotate', {
       id: 'rotateWebhook',
-      tag: 'Webhooks',
       summary: 'Change the secret',
       description: 'For a day, messages are signed with the new secret and the one before.',
       input: {},
       responses: {
         200: { when: 'The webhook with its new secret', body: webhookWithSecret },
         ...NONE,
-        ...NOT_SET_UP,
       },
       handle: async (ctx) => {
         const { webhook, secret } = found(await setUp().rotate(accountOf(ctx)));

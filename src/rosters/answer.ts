@@ -8,7 +8,7 @@ import {
   type View,
 } from '../answers/view.ts';
 import { type Cell, type CsvFormat, type ListFormat, spreadsheetCsv } from '../csv.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
 import type { Table } from './list.ts';
 import type { RosterResult } from './roster.ts';
 import type { AnswerFormat } from './service.ts';

@@ -1,6 +1,6 @@
 import HEADERS from '../../data/column-headers.json' with { type: 'json' };
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByText } from '../licenses/boards.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import {
   hasNumber,
   isLikeNumber,

@@ -7,9 +7,8 @@ import {
   type Separator,
   withFormulas,
 } from '../csv.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { MAX_CHARACTERS } from '../licenses/lookup.ts';
+import { BadRequestError, MAX_CHARACTERS } from '../licenses/lookup.ts';
 import { isLikeNumber, numbersIn, partsOfText } from '../licenses/number-forms.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
 import {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { View } from '../answers/view.ts';
-import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import type { InvalidLookup, LookupRequest } from '../licenses/lookup.ts';
+import { BadRequestError, checked } from '../licenses/lookup.ts';
 
 /** The most items of one roster. */
 export const MAX_ITEMS = 1000;

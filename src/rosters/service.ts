@@ -1,18 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Origin } from '../answers/origin.ts';
 import { viewOf } from '../answers/view.ts';
 import type { RosterSummary } from '../answers/words.ts';
 import type { InvalidLookup, LookupOutcome } from '../licenses/lookup.ts';
-import type { Lookups, ManyLookups } from '../lookup/service.ts';
-import { withTimeout } from '../lookup/timeout.ts';
+import type { Lookups, ManyLookups, RosterOrigin } from '../lookup/service.ts';
+import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { rosterItems } from '../telemetry/metrics.ts';
 import type { Roster, RosterItem, RosterResult } from './roster.ts';
 
 /** A whole roster's answer. */
 export interface RosterAnswer<Shaped> {
-  readonly origin: Origin;
+  readonly origin: RosterOrigin;
   readonly summary: RosterSummary;
   /** The shaped results, in the order of the items. */
   readonly shaped: readonly Shaped[];
@@ -28,29 +27,11 @@ export interface AnswerFormat<Shaped> {
   readonly parts: (answer: RosterAnswer<Shaped>) => Shaped[];
 }
 
-/** Answers rosters. */
-export interface Rosters {
-  /**
-   * Answers every item of a roster from one publication.
-   *
-   * @param signal stops the work, for a client that is gone
-   * @throws {TooBusyError} immediately, when too many rosters wait
-   * @throws {SearchUnavailableError} when OpenSearch does not answer in time
-   */
-  answer<Shaped>(
-    roster: Roster,
-    shape: ShapeResults<Shaped>,
-    signal: AbortSignal,
-  ): Promise<RosterAnswer<Shaped>>;
-}
-
 /** Rosters of callers with an API key and without one. Those without never take the places of those with one. */
-export interface LiveRosters {
-  readonly withKey: Rosters;
-  readonly withoutKey: Rosters;
-  /** The number of items of the rosters under way and waiting. */
-  itemsInFlight(): number;
-}
+type LiveRosters = ReturnType<typeof liveRosters>;
+
+/** Answers rosters. */
+export type Rosters = LiveRosters['withKey'];
 
 /** How many items of a roster are looked up at once. */
 const WINDOW_ITEMS = 250;
@@ -86,7 +67,7 @@ type Singles = Pick<Lookups, 'idle' | 'hadSingle'>;
 type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Rosters in the live publication. */
-export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): LiveRosters {
+export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
   const underWay = pLimit(MAX_ROSTERS_UNDER_WAY);
   const underWayWithoutKey = pLimit(1);
   let itemsInFlight = 0;
@@ -101,9 +82,20 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): Liv
     return underWayWithoutKey(() => underWay(work));
   };
 
-  function rosters(queue: Queue): Rosters {
+  function rosters(queue: Queue) {
     return {
-      answer: async (roster, shape, clientGone) => {
+      /**
+       * Answers every item of a roster from one publication.
+       *
+       * @param clientGone stops the work
+       * @throws {TooBusyError} immediately, when too many rosters wait
+       * @throws {SearchUnavailableError} when OpenSearch does not answer in time
+       */
+      answer: async <Shaped>(
+        roster: Roster,
+        shape: ShapeResults<Shaped>,
+        clientGone: AbortSignal,
+      ): Promise<RosterAnswer<Shaped>> => {
         itemsInFlight += roster.items.length;
         const late = new AbortController();
         const signal = AbortSignal.any([clientGone, late.signal]);
@@ -121,7 +113,12 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): Liv
     };
   }
 
-  return { withKey: rosters(withKey), withoutKey: rosters(withoutKey), itemsInFlight: () => itemsInFlight };
+  return {
+    withKey: rosters(withKey),
+    withoutKey: rosters(withoutKey),
+    /** The number of items of the rosters under way and waiting. */
+    itemsInFlight: () => itemsInFlight,
+  };
 }
 
 /** A function that resolves when a roster may go on: other requests have had their turn, and no single lookup waits. */
@@ -220,7 +217,7 @@ async function outcomeOf(
 
 function resultOf(
   { item: { reference, request }, index, outcome, suggestionsOmitted }: EndedItem,
-  origin: Origin,
+  origin: RosterOrigin,
   maxMatches: number,
 ): RosterResult {
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
-import { countDocuments, pagesOf } from './checked-search.ts';
+import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
 import { type DocumentChecks, documentsAtOnce, type StoredIndex } from './collection.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
@@ -82,55 +82,56 @@ const OWNER_ALONE = 0o600;
 
 /**
  * Writes what exists only in OpenSearch to a file that only its owner may read. What is not valid is left out. The file
- * gets its name once it is on disk and has been read back; until then, an existing file of that name stays as it was.
+ * gets its name once it is on disk; until then, an existing file of that name stays as it was.
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
   const part = `${file}.part`;
+  const documents = noDocuments();
+  const leftOut: BadDocument[] = [];
   await rm(part, { force: true });
   try {
-    const leftOut = await writePart(store, part, checks);
-    const { counts } = await readBackup(part, checks);
+    await writeFile(part, linesToWrite(store, checks, documents, leftOut), {
+      ...{ flag: 'wx', mode: OWNER_ALONE, flush: true },
+    });
     await rename(part, file);
     await syncToDisk(dirname(file));
-    return { documents: counts, leftOut };
+    return { documents, leftOut };
   } catch (error) {
     await rm(part, { force: true });
     throw error;
   }
 }
 
-async function writePart(store: Store, part: string, checks: DocumentChecks): Promise<BadDocument[]> {
+/** Counts what it writes in `documents`, and collects what it leaves out. */
+async function* linesToWrite(
+  { client, names }: Store,
+  checks: DocumentChecks,
+  documents: BackupCounts,
+  leftOut: BadDocument[],
+): AsyncGenerator<string> {
   const hash = createHash('sha256');
-  const documents = noDocuments();
-  const leftOut: BadDocument[] = [];
-  const handle = await open(part, 'wx', OWNER_ALONE);
-  const write = async (values: readonly unknown[]): Promise<void> => {
-    const text = values.map(lineOf).join('');
+  const hashed = (text: string) => {
     hash.update(text);
-    await handle.appendFile(text);
+    return text;
   };
-  try {
-    const at = new Date().toISOString();
-    await write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
-    for (const name of kind.options) {
-      const key = KINDS[name].index;
-      const index = store.names[key];
-      for await (const page of pagesOf(store.client, index, documentsAtOnce(key))) {
-        const valid = page.flatMap(({ _id: id, _source }) => {
-          const { kept: source, problem } = checks[key](_source, id);
-          if (problem !== undefined) leftOut.push({ index, id, problem });
-          return source === undefined ? [] : [{ index: name, id, source }];
-        });
-        await write(valid);
-        documents[name] += valid.length;
-      }
+  const at = new Date().toISOString();
+  yield hashed(lineOf({ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }));
+  for (const name of kind.options) {
+    const key = KINDS[name].index;
+    const index = names[key];
+    await client.indices.refresh({ index });
+    const inOrder = { size: documentsAtOnce(key), sort: [{ _seq_no: 'asc' as const }] };
+    for await (const page of pagesOf(client, index, storedDocuments, inOrder)) {
+      const lines = page.flatMap(({ _id: id, _source }) => {
+        const { kept: source, problem } = checks[key](_source, id);
+        if (problem !== undefined) leftOut.push({ index, id, problem });
+        return source === undefined ? [] : [lineOf({ index: name, id, source })];
+      });
+      documents[name] += lines.length;
+      yield hashed(lines.join(''));
     }
-    await write([{ documents, sha256: hash.copy().digest('hex') }]);
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
-  return leftOut;
+  yield lineOf({ documents, sha256: hash.digest('hex') });
 }
 
 /** JSON on one line. As they are, U+2028 and U+2029 would end a line where the file is read. */
@@ -157,31 +158,11 @@ async function syncToDisk(folder: string): Promise<void> {
  * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
  */
 export async function readBackup(file: string, checks: DocumentChecks) {
-  const hash = createHash('sha256');
-  const [found, counts] = [noDocuments(), noDocuments()];
+  const counts = noDocuments();
   const leftOut: BadDocument[] = [];
-  let [bytes, last] = [0, ''];
-  for await (const { line, number, isLast } of linesOf(file)) {
-    if (number === 1) requireHeader(file, line);
-    bytes += Buffer.byteLength(line) + 1;
-    if (isLast) last = line;
-    else hash.update(`${line}\n`);
-    if (number === 1 || isLast) continue;
-    const { index, id, kept, problem } = checkedDocument(line, `Line ${number} of ${file}`, checks);
-    found[index] += 1;
+  for await (const { index, id, kept, problem } of documentsIn(file, checks)) {
     if (kept !== undefined) counts[index] += 1;
     if (problem !== undefined) leftOut.push({ index, id, problem });
-  }
-  const ends = parsedAs(footer, last);
-  if (ends === undefined || (await stat(file)).size < bytes)
-    throw new BackupError(`${file} is cut off: its last line is missing.`);
-  if (hash.digest('hex') !== ends.sha256)
-    throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
-  const wrong = kind.options.find((name) => found[name] !== ends.documents[name]);
-  if (wrong !== undefined) {
-    throw new BackupError(
-      `${file} has ${found[wrong]} documents of ${wrong}, not ${ends.documents[wrong]} as it says.`,
-    );
   }
   return { counts, leftOut, pages: () => validDocuments(file, checks) };
 }
@@ -191,9 +172,7 @@ async function* validDocuments(
   checks: DocumentChecks,
 ): AsyncGenerator<readonly BackupDocument[]> {
   let page: BackupDocument[] = [];
-  for await (const { line, number, isLast } of linesOf(file)) {
-    if (number === 1 || isLast) continue;
-    const { index, id, kept } = checkedDocument(line, `Line ${number} of ${file}`, checks);
+  for await (const { index, id, kept } of documentsIn(file, checks)) {
     if (kept !== undefined) page.push({ index, id, source: kept });
     if (page.length < documentsAtOnce(KINDS[index].index)) continue;
     yield page;
@@ -202,27 +181,45 @@ async function* validDocuments(
   if (page.length > 0) yield page;
 }
 
-function checkedDocument(line: string, named: string, checks: DocumentChecks) {
-  const document = parsedAs(backupDocument, line);
-  if (document === undefined) throw new BackupError(`${named} is damaged; use another backup.`);
-  const { index, id, source } = document;
-  return { index, id, ...checks[KINDS[index].index](source, id) };
-}
-
-async function* linesOf(file: string) {
+/** Every document of a backup, checked. @throws as `readBackup`, at the end where the file is not whole */
+async function* documentsIn(file: string, checks: DocumentChecks) {
+  const hash = createHash('sha256');
+  const found = noDocuments();
+  let ends: z.output<typeof footer> | undefined;
+  let number = 0;
   const handle = await open(file);
   try {
-    let [before, number] = ['', 0];
     for await (const line of handle.readLines({ autoClose: false })) {
-      if (number > 0) yield { line: before, number, isLast: false };
-      before = line;
       number += 1;
+      if (number === 1) requireHeader(file, line);
+      else if (ends !== undefined) throw new BackupError(`${file} has more lines than it says.`);
+      else {
+        const read = parsedAs(z.union([backupDocument, footer]), line);
+        if (read === undefined)
+          throw new BackupError(`${file} is damaged or cut off in line ${number}; use another backup.`);
+        if ('sha256' in read) {
+          ends = read;
+          continue;
+        }
+        const { index, id, source } = read;
+        found[index] += 1;
+        yield { index, id, ...checks[KINDS[index].index](source, id) };
+      }
+      hash.update(`${line}\n`);
     }
-    // Of an empty file, one blank line.
-    yield { line: before, number: Math.max(1, number), isLast: true };
   } finally {
     await handle.close();
   }
+  if (number === 0) requireHeader(file, '');
+  if (ends === undefined) throw new BackupError(`${file} is cut off: its last line is missing.`);
+  if (hash.digest('hex') !== ends.sha256)
+    throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
+  const { documents } = ends;
+  const wrong = kind.options.find((name) => found[name] !== documents[name]);
+  if (wrong === undefined) return;
+  throw new BackupError(
+    `${file} has ${found[wrong]} documents of ${wrong}, not ${documents[wrong]} as it says.`,
+  );
 }
 
 function requireHeader(file: string, line: string): void {
@@ -268,7 +265,12 @@ export async function restoreBackup(
   let done = 0;
   try {
     for await (const page of pages()) {
-      await createAll(store, page);
+      // Within an index, OpenSearch keeps the order of a bulk request.
+      const body = page.flatMap(({ index, id, source }) => [
+        { create: { _index: store.names[KINDS[index].index], _id: id } },
+        source,
+      ]);
+      await bulk(store.client, { body });
       done += page.length;
     }
   } catch (error) {
@@ -284,22 +286,6 @@ export async function restoreBackup(
     );
   }
   return { documents: restored, leftOut };
-}
-
-const bulkResponse = z.object({
-  items: z.array(z.object({ create: z.object({ error: z.object({ reason: z.string() }).optional() }) })),
-});
-
-/** Creates documents in their order: within an index, OpenSearch keeps the order of a bulk request. */
-async function createAll({ client, names }: Store, documents: readonly BackupDocument[]): Promise<void> {
-  const { body } = await client.bulk({
-    body: documents.flatMap(({ index, id, source }) => [
-      { create: { _index: names[KINDS[index].index], _id: id } },
-      source,
-    ]),
-  });
-  const failed = bulkResponse.parse(body).items.find(({ create }) => create.error !== undefined);
-  if (failed?.create.error !== undefined) throw new Error(failed.create.error.reason);
 }
 
 async function storedCounts({ client, names }: Store): Promise<BackupCounts> {

@@ -1,4 +1,4 @@
-import { TooBusyError } from './errors.ts';
+import { SearchUnavailableError, TooBusyError } from './errors.ts';
 
 /** A client that has waited this long for a place in a batch has given up or soon will. */
 const MAX_WAIT_MS = 2000;
@@ -69,4 +69,15 @@ export function batcher<Query, Response>(
       waiting.push({ query, since: performance.now(), resolve, reject });
       schedule();
     });
+}
+
+/** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */
+export function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),
+      ms,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -49,49 +49,112 @@ export async function countDocuments(
   return count;
 }
 
-const KEPT_BETWEEN_PAGES = '1m';
+/** OpenSearch keeps a scroll this long between two pages. A client that reads an export so slowly is cut off. */
+const SCROLL_KEPT = '1m';
+
+/** A page that is asked for twice would be skipped. */
+const ONCE = { maxRetries: 0 };
 
 const page = completeness.extend({
-  hits: z.object({
-    total: z.object({ value: z.int() }),
-    hits: z.array(
-      z.object({
-        _id: z.string(),
-        _seq_no: z.int(),
-        _primary_term: z.int(),
-        _source: z.looseObject({}),
-      }),
-    ),
-  }),
+  _scroll_id: z.string(),
+  hits: z.object({ total: z.object({ value: z.int() }), hits: z.array(z.unknown()) }),
 });
 
-export type StoredDocument = z.output<typeof page>['hits']['hits'][number];
+/** Documents as they lie in OpenSearch. */
+export const storedDocuments = z.array(z.object({ _id: z.string(), _source: z.looseObject({}) }));
 
 /**
- * Every document of an index as of now, in the order in which they were written.
+ * All documents of an index as of the first page, in pages that are read when they are asked for.
  *
- * @param size how many are read at once
- * @throws {Error} when fewer or more were read than there are
+ * @param schema of the documents of a page
+ * @throws {SearchUnavailableError} when a page is partial, or fewer or more were read than there are
  */
-export async function* pagesOf(client: Client, index: string, size: number) {
-  await client.indices.refresh({ index });
-  const responses = client.helpers.scrollSearch({
-    index,
-    scroll: KEPT_BETWEEN_PAGES,
-    allow_partial_search_results: false,
-    body: {
-      size,
-      seq_no_primary_term: true,
-      track_total_hits: true,
-      sort: [{ _seq_no: 'asc' }],
-    },
-  });
-  let [read, all] = [0, 0];
-  for await (const { body } of responses) {
-    const { hits, ...complete } = page.parse(body);
-    requireComplete(complete);
-    [read, all] = [read + hits.hits.length, hits.total.value];
-    yield hits.hits;
+export async function* pagesOf<Schema extends z.ZodType>(
+  client: Client,
+  index: string,
+  schema: Schema,
+  body: NonNullable<API.Search_RequestBody>,
+): AsyncGenerator<z.output<Schema>, undefined, undefined> {
+  let id: string | undefined;
+  let read = 0;
+  try {
+    for (;;) {
+      const answer =
+        id === undefined
+          ? await client.search(
+              {
+                index,
+                scroll: SCROLL_KEPT,
+                allow_partial_search_results: false,
+                body: { ...body, track_total_hits: true },
+              },
+              ONCE,
+            )
+          : await client.scroll({ body: { scroll_id: id, scroll: SCROLL_KEPT } }, ONCE);
+      const { _scroll_id, hits, ...complete } = page.parse(answer.body);
+      id = _scroll_id;
+      requireComplete(complete);
+      read += hits.hits.length;
+      if (hits.hits.length === 0) {
+        if (read === hits.total.value) return undefined;
+        throw new SearchUnavailableError(`${index} has ${hits.total.value} documents; ${read} were read.`);
+      }
+      yield schema.parse(hits.hits);
+    }
+  } finally {
+    // Where OpenSearch is away, it forgets the scroll by itself.
+    if (id !== undefined) await client.clearScroll({ body: { scroll_id: [id] } }).catch(() => undefined);
   }
-  if (read !== all) throw new Error(`${index} has ${all} documents; ${read} were read.`);
+}
+
+const bulkResponse = z.object({
+  items: z.array(
+    z
+      .partialRecord(
+        z.enum(['index', 'create', 'update']),
+        z.object({ status: z.int(), error: z.object({ reason: z.string() }).optional() }),
+      )
+      .transform(({ index, create, update }) => index ?? create ?? update),
+  ),
+});
+
+/**
+ * Writes documents in one request.
+ *
+ * @param accepted the statuses of an item, of 300 and more, that are no failure
+ * @returns the status of each item, in their order
+ * @throws {SearchUnavailableError} when an item was not taken, with the first reason
+ */
+export async function bulk(
+  client: Client,
+  request: API.Bulk_Request,
+  accepted: readonly number[] = [],
+): Promise<readonly number[]> {
+  const { items } = bulkResponse.parse((await client.bulk(request)).body);
+  return items.map((item) => {
+    if (item !== undefined && (item.status < 300 || accepted.includes(item.status))) return item.status;
+    throw new SearchUnavailableError(`OpenSearch did not take every document: ${item?.error?.reason ?? ''}`);
+  });
+}
+
+const several = z.object({
+  docs: z.array(
+    z.union([
+      z.object({ error: z.unknown() }).transform(() => undefined),
+      z.object({ _id: z.string(), found: z.boolean(), _source: z.unknown().optional() }),
+    ]),
+  ),
+});
+
+/**
+ * The documents of some ids, in their order; those that are not there are left out.
+ *
+ * @throws {SearchUnavailableError} when some could not be read
+ */
+export async function documentsById(client: Client, request: API.Mget_Request) {
+  const { docs } = several.parse((await client.mget(request)).body);
+  return docs.flatMap((doc) => {
+    if (doc !== undefined) return doc.found ? [doc] : [];
+    throw new SearchUnavailableError('OpenSearch did not read every document that was asked for.');
+  });
 }

@@ -1,7 +1,7 @@
 import type { API } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { search } from './checked-search.ts';
-import { isIndexNotFound, responseStatus, SearchUnavailableError } from './errors.ts';
+import { bulk, documentsById, search } from './checked-search.ts';
+import { isIndexNotFound, responseStatus } from './errors.ts';
 import type { IndexNames, Store } from './store.ts';
 import { BadDocumentError, type Checked, checked, type Salvage } from './stored.ts';
 
@@ -42,10 +42,6 @@ const CONFLICT = 409;
 
 const stored = z.object({ _id: z.string(), _source: z.unknown().optional() });
 const versioned = stored.extend({ _seq_no: z.int(), _primary_term: z.int() });
-const several = z.object({
-  docs: z.array(stored.extend({ found: z.boolean().default(false), error: z.unknown().optional() })),
-});
-const created = z.object({ items: z.array(z.object({ create: z.object({ status: z.int() }) })) });
 const hits = z.object({
   hits: z.object({
     hits: z.array(
@@ -119,14 +115,9 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
 
   /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
   async function readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
-    const { body } = await store.client.mget({ index: store.names[index], body: { ids: [...ids] } });
-    const { docs } = several.parse(body);
-    if (docs.some(({ error }) => error !== undefined))
-      throw new SearchUnavailableError(`OpenSearch did not read every document of ${store.names[index]}.`);
-    return docs.flatMap(({ _id, found, _source }) => {
-      const { document } = found ? checkedAndReported(store, _id, _source) : {};
-      return document === undefined ? [] : [document];
-    });
+    const found = await documentsById(store.client, { index: store.names[index], body: { ids: [...ids] } });
+    const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
+    return all.filter((document) => document !== undefined);
   }
 
   /** @throws {SearchUnavailableError} when the response is partial */
@@ -183,9 +174,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
   ): Promise<void> {
     if (documents.length === 0) return;
     const body = documents.flatMap(([id, document]) => [{ index: { _id: id } }, valid(document)]);
-    const { body: answer } = await client.bulk({ index: names[index], body });
-    if (answer.errors)
-      throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
+    await bulk(client, { index: names[index], body });
   }
 
   /**
@@ -200,10 +189,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
   ): Promise<readonly boolean[]> {
     if (documents.length === 0) return [];
     const body = documents.flatMap(([id, document]) => [{ create: { _id: id } }, valid(document)]);
-    const answer = await client.bulk({ index: names[index], body, refresh: true });
-    const statuses = created.parse(answer.body).items.map((item) => item.create.status);
-    if (statuses.some((status) => status !== CREATED && status !== CONFLICT))
-      throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
+    const statuses = await bulk(client, { index: names[index], body, refresh: true }, [CONFLICT]);
     return statuses.map((status) => status === CREATED);
   }
 

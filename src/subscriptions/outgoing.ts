@@ -4,7 +4,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, errors, request } from 'undici';
 import { SERVICE_VERSION } from '../config.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 
 /** From the first question for its address to the last header of its answer. */
 export const WITHIN_MS = 15_000;

@@ -1,4 +1,4 @@
-import { BOARDS, type Board, boardByLabel } from '../licenses/boards.ts';
+import { boardByLabel } from '../licenses/boards.ts';
 import { licensePath } from '../licenses/license.ts';
 import { type Html, html } from './page.ts';
 
@@ -27,11 +27,4 @@ export function searchAddress(fields: Readonly<Record<string, string | undefined
 /** The address of a saved record. */
 export function recordAddress(code: string): string {
   return `/records/${code}`;
-}
-
-const byCode = new Map(BOARDS.map((board) => [board.code, board]));
-
-/** The board of a code, in whatever case. */
-export function boardByCode(code: string): Board | undefined {
-  return byCode.get(code.toUpperCase());
 }

@@ -29,7 +29,7 @@ function dataBody(
   return html`<p>Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
 ${live === undefined ? html`<p>The data cannot be read right now, or nothing has been published yet.</p>` : liveFacts(live, summary)}
 ${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
-${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard([...live.licenses])}`;
+${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard(live)}`;
 }
 
 function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | undefined): Html {
@@ -64,17 +64,29 @@ ${
 
 function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
   const kinds = new Map(Object.entries(changes?.kinds ?? {}));
-  const some = CHANGE_KINDS.filter((kind) => (kinds.get(kind) ?? 0) > 0).map(
-    (kind) => `${count(kinds.get(kind) ?? 0)} ${kind}`,
+  const some = CHANGE_KINDS.flatMap((kind) =>
+    kinds.get(kind) ? `${count(kinds.get(kind) ?? 0)} ${kind}` : [],
   );
   const withdrawn = state === 'rolled_back' ? ' (this service withdrew it)' : '';
   return html`<li><strong>${longDate(date)}</strong>${withdrawn}: ${some.join(', ') || 'no known change'}</li>`;
 }
 
-function licensesByBoard(boards: readonly (readonly [string, number])[]): Html {
-  const rows = boards
+/** How many licenses each board has, and how active it is. */
+function licensesByBoard({ licenses, activity }: LivePublication): Html {
+  const rows = [...licenses]
     .toSorted(([, one], [, other]) => other - one)
-    .map(([board, licenses]) => [board || NOT_GIVEN, count(licenses)]);
+    .map(([board, number]) => {
+      const { last_changed: last, usual_changes_per_day: usual } = activity.get(board) ?? {};
+      return [
+        board || NOT_GIVEN,
+        count(number),
+        last ? longDate(last) : 'None known',
+        usual == null ? 'Not known yet' : count(usual),
+      ];
+    });
   return html`<section><h2>Licenses by board</h2>
-${dataTable('Licenses by board, with the endorsements that have a number', ['Board', 'Licenses'], rows)}</section>`;
+<p class="hint">The last change is the day of the State’s data in which a license of the board last differed from the day before.</p>
+${dataTable('Licenses by board, with the endorsements that have a number', COLUMNS, rows)}</section>`;
 }
+
+const COLUMNS = ['Board', 'Licenses', 'Last change', 'Usual changes a day'];

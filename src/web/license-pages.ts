@@ -1,12 +1,17 @@
 import { boardActionInWords, missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
-import type { Board } from '../licenses/boards.ts';
-import { endorsedLicense, endorsedLicenseAttributes, endorsementsOf } from '../licenses/cautions.ts';
+import { type Board, boardByCode } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import {
+  ENDORSED_LICENSE_LABELS,
+  EXTRA_DATA_LABELS,
+  endorsedLicense,
+  endorsedLicenseAttributes,
+  endorsementsOf,
+} from '../licenses/standing.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
-import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
+import { licenseLink, searchAddress } from './addresses.ts';
 import { history } from './history.ts';
 import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
 import { recordForm } from './record-notes.ts';

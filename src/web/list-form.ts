@@ -8,7 +8,7 @@ import { MAX_ITEMS } from '../rosters/roster.ts';
 import { rowSections } from './list-rows.ts';
 import { type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
 import { boardChoices } from './search-form.ts';
-import { count } from './words.ts';
+import { count, fieldLabel } from './words.ts';
 
 /** A list as its form sends it again: what follows from it need not be asked twice. */
 export interface SentList extends Pick<List, 'text'> {
@@ -36,7 +36,7 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   credential_type: 'Kind of license, such as RN',
   reference: 'Your own reference, such as an employee number',
   search_type: 'Type of search',
-  ...mapFilters(({ label }) => label),
+  ...mapFilters((_, name) => fieldLabel(name)),
 };
 
 /** The attributes of a form that sends a list. */
@@ -144,8 +144,7 @@ function columnField(
     .filter((cell) => cell !== '')
     .slice(0, MAX_EXAMPLES)
     .map(shortened);
-  const isOffered = meaning === undefined || MEANINGS.some((each) => each === meaning);
-  const offered: readonly Meaning[] = isOffered ? MEANINGS : [...MEANINGS, meaning];
+  const offered = new Set<Meaning>(meaning === undefined ? MEANINGS : [...MEANINGS, meaning]);
   return formField(
     {
       id: `column-${at + 1}`,
@@ -159,7 +158,7 @@ function columnField(
         'column',
         [
           { value: '', words: 'Not used' },
-          ...offered.map((each) => ({ value: each, words: MEANING_WORDS[each] })),
+          ...Array.from(offered, (each) => ({ value: each, words: MEANING_WORDS[each] })),
         ],
         meaning,
       ),

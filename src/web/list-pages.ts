@@ -7,7 +7,8 @@ import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type Route, spend, spendForItems, spendMore } from '../http/guard.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { boardByCode } from '../licenses/boards.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
@@ -15,7 +16,6 @@ import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } 
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
 import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
-import { boardByCode } from './addresses.ts';
 import { columnsQuestion, listForm, MEANING_WORDS, type SentList, sentFields } from './list-form.ts';
 import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
 import {

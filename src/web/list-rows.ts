@@ -1,12 +1,16 @@
 import { raw } from 'hono/html';
 import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf } from '../answers/view.ts';
 import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
-import { endorsementsToTell } from '../licenses/cautions.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
-import { boardAction, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import {
+  boardAction,
+  ENDORSED_LICENSE_LABELS,
+  EXTRA_DATA_LABELS,
+  endorsementsToTell,
+} from '../licenses/standing.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import type { RosterResult } from '../rosters/roster.ts';
 import { licenseLink, searchAddress } from './addresses.ts';

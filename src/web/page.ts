@@ -7,8 +7,8 @@ import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import { type Context, clientProtocol, type Middleware } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
 import { daysBetween } from '../licenses/dates.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
@@ -69,11 +69,6 @@ const NAVIGATION = [
 export const MARK =
   '<path d="M5 2h17l7 7v19a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z" fill="#fff"/><path d="M22 2l7 7h-7z" fill="#d9a441"/><path d="M9 18l5 5 10-11" fill="none" stroke="#1d2a4d" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/>';
 
-/** Writes pages in the frame that all of them share. */
-export interface PageWriter {
-  send(ctx: Context, content: PageContent): Promise<void>;
-}
-
 /** What the website answers from. */
 export interface WebServices {
   readonly lookups: Lookups;
@@ -98,7 +93,7 @@ export interface WebServices {
 
 /** What each page is made from. */
 export interface PageServices extends WebServices {
-  readonly page: PageWriter;
+  readonly page: ReturnType<typeof pageWriter>;
   /** The publication that answers now, as last known. */
   readonly origin: () => PageOrigin | undefined;
   /** The date in Ohio. */
@@ -106,15 +101,12 @@ export interface PageServices extends WebServices {
 }
 
 /** The addresses of the files that every page refers to. */
-interface PageFiles {
-  readonly styleSheet: string;
-  readonly script: string;
-}
+type PageFiles = Readonly<Record<'styleSheet' | 'script', string>>;
 
-/** @param today the date in Ohio */
-export function pageWriter(files: PageFiles, today: () => string): PageWriter {
+/** Writes pages in the frame that all of them share. @param today the date in Ohio */
+export function pageWriter(files: PageFiles, today: () => string) {
   return {
-    send: async (ctx, content) => {
+    send: async (ctx: Context, content: PageContent): Promise<void> => {
       const page = pageHtml({ readOn: today(), ...content }, files, ctx.path);
       ctx.set('content-security-policy', POLICY);
       // Browsers send `Origin: null` with a form unless pages may be named to this origin.

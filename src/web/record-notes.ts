@@ -2,16 +2,16 @@ import { raw } from 'hono/html';
 import { MAX_NOTE_CHARACTERS, recordNote, SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { type FieldProblem, formField, type Html, html, NOTHING } from './page.ts';
 
-/** What a visitor may add to a record; empty where nothing is said. */
-export type RecordNotes = Readonly<Record<'checked_by' | 'reference', string>>;
+/** What a visitor may add to a record. */
+const FIELDS = {
+  checked_by: { label: 'Checked by', hint: 'Everyone who has the link can read this.' },
+  reference: { label: 'Reference', hint: 'For example a case or an order number.' },
+} as const;
+
+/** What a visitor adds to a record; empty where nothing is said. */
+export type RecordNotes = Readonly<Record<keyof typeof FIELDS, string>>;
 
 const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
-
-const LABELS = { checked_by: 'Checked by', reference: 'Reference' } as const;
-const HINTS = {
-  checked_by: 'Everyone who has the link can read this.',
-  reference: 'For example a case or an order number.',
-} as const;
 const NAMES = ['checked_by', 'reference'] as const;
 
 /** The fields of what a visitor may add to a record. */
@@ -20,7 +20,7 @@ export function noteFields(notes: RecordNotes, problems: readonly FieldProblem[]
   return html`<details${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
 ${NAMES.map((id) =>
   formField(
-    { id, label: LABELS[id], hint: HINTS[id], problems },
+    { id, ...FIELDS[id], problems },
     (attributes) =>
       html`<input name="${id}" value="${notes[id]}" maxlength="${MAX_NOTE_CHARACTERS}" autocomplete="off"${attributes}>`,
   ),
@@ -35,7 +35,7 @@ export function noteProblems(notes: RecordNotes): FieldProblem[] {
     const words = isTooLong
       ? `takes at most ${MAX_NOTE_CHARACTERS} characters.`
       : 'takes one line of visible characters.';
-    return [{ field, words: `${LABELS[field]} ${words}` }];
+    return [{ field, words: `${FIELDS[field].label} ${words}` }];
   });
 }
 

@@ -3,10 +3,10 @@ import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
-import { boardByLabel } from '../licenses/boards.ts';
+import { boardByCode, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
   MAX_RECORD_BYTES,
@@ -21,7 +21,7 @@ import {
   savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { boardByCode, recordAddress } from './addresses.ts';
+import { recordAddress } from './addresses.ts';
 import { history, withoutTwins } from './history.ts';
 import { boardContact, licenseBody } from './license-pages.ts';
 import { savedListBody } from './list-form.ts';
@@ -40,9 +40,6 @@ import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
 import { NOT_GIVEN } from './verdict.ts';
 import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
-const FORM_LIMIT = { bytes: 8192, words: 'this form takes at most 8 KB' };
-const FORM_BROKEN = 'This form cannot be read. Go back to the license and press the button again.';
-
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
   const { page, today } = services;
@@ -52,10 +49,11 @@ export function saveRecordPage(services: PageServices): Route {
     handle: async (ctx) => {
       requireSameOrigin(ctx);
       await spend(ctx, services.saveLimits.aMinute);
-      const form = await formBody(ctx, FORM_LIMIT);
+      const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
       const board = boardByCode(textOf(form, 'board'));
       const number = textOf(form, 'number');
-      if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
+      if (board === undefined || number === '')
+        throw new BadRequestError('This form cannot be read. Go back and press the button again.');
       const notes = notesOf(form);
       const problems = noteProblems(notes);
       const view = await licenseHistory(services, { board, number });

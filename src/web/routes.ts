@@ -30,11 +30,10 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     asset('page.js'),
     staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' }),
   ]);
-  const today = () => todayInOhio();
   const common: PageServices = {
     ...services,
-    page: pageWriter({ styleSheet: styleSheet.path, script: script.path }, today),
-    today,
+    page: pageWriter({ styleSheet: styleSheet.path, script: script.path }, todayInOhio),
+    today: todayInOhio,
     origin: () => {
       const now = live();
       return now && { date: now.metadata.date, isSampleData: now.metadata.sample };

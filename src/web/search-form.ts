@@ -1,18 +1,17 @@
 import { raw } from 'hono/html';
 import { z } from 'zod';
-import { BOARDS, boardByName } from '../licenses/boards.ts';
+import { BOARDS, boardByCode } from '../licenses/boards.ts';
 import { FILTER_NAMES, mapFilters } from '../licenses/filters.ts';
 import { fold, visibleText } from '../licenses/fold.ts';
 import { MAX_CHARACTERS, MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
 import { readTypedPerson } from '../licenses/names.ts';
 import { isLikeNumber } from '../licenses/number-forms.ts';
-import { PRIMARY_STATUSES } from '../licenses/status.ts';
+import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
-import { boardByCode } from './addresses.ts';
 import { type Choice, type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
-import { count } from './words.ts';
+import { count, fieldLabel } from './words.ts';
 
 /** The pages of the first matches of a name, as many as a lookup returns. */
 export const MAX_PAGES = MAX_MATCHES / PAGE_SIZE;
@@ -98,6 +97,8 @@ export function pageOf({ page }: SearchFields): number {
 
 const BOX_HINT = 'A number or a name, such as RN.987654321 or Maria Garcia; no profession';
 
+const TYPE_HINT = 'For example LPN, or Registered Nurse (RN)';
+
 /** What the form shows beside what was typed. */
 interface FormOptions {
   readonly problems?: readonly FieldProblem[];
@@ -129,17 +130,15 @@ export function searchForm(
         fields[id],
       ),
     );
-  const filters = mapFilters(({ label, hint }, name) => {
+  const filters = mapFilters((_, name) => {
+    const label = fieldLabel(name);
     if (name === 'status') return choice('status', label, 'Any status', PRIMARY_STATUSES.map(sameWords));
     const types = name === 'license_type' ? [...(counts?.license_type.keys() ?? licenseTypes)] : [];
     return types.length > 0
       ? choice('license_type', label, 'Any type', types.map(sameWords))
-      : text(name, label, hint);
+      : text(name, label, name === 'license_type' ? TYPE_HINT : undefined);
   });
-  const kinds = [
-    { value: 'person', words: 'Persons' },
-    { value: 'business', words: 'Businesses' },
-  ];
+  const kinds = KINDS.map((value) => ({ value, words: value === 'person' ? 'Persons' : 'Businesses' }));
   return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
 <div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
 <details class="filters"${isOpen ? raw(' open') : NOTHING}><summary>Filters: board, kind, type, status, city, county${chosen.length === 0 ? '' : ` (${chosen.length} chosen)`}</summary>
@@ -174,9 +173,4 @@ export function boardChoices(nothingChosen?: string): readonly Choice[] {
   const boards = BOARDS.map(({ code, name }) => ({ value: code, words: name }));
   const sorted = boards.toSorted((one, other) => (one.words < other.words ? -1 : 1));
   return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
-}
-
-/** A license of a board that the catalog does not have is only listed. */
-export function hasPage({ board }: { readonly board: string }): boolean {
-  return boardByName(board) !== undefined;
 }

@@ -1,28 +1,18 @@
 import { missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
-import { BOARDS } from '../licenses/boards.ts';
+import { BOARDS, boardByCode, boardByName } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES, type NotFoundReason } from '../licenses/lookup.ts';
 import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { boardByCode, licenseLink, searchAddress } from './addresses.ts';
+import { licenseLink, searchAddress } from './addresses.ts';
 import { alert, dataTable, type Html, html, NOTHING, type PageServices } from './page.ts';
 import { addressOfRecord } from './record-pages.ts';
-import {
-  hasPage,
-  listRequest,
-  MAX_PAGES,
-  pageOf,
-  readSearch,
-  type SearchFields,
-  searchForm,
-} from './search-form.ts';
+import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchForm } from './search-form.ts';
 import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
-
-const START_TITLE = 'Look up a license';
 
 /** GET /: the form, and the result of the search that the address holds. */
 export function searchPage({ lookups, records, page, origin, today, live }: PageServices): Route {
@@ -34,7 +24,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
       const { q, board: code } = fields;
       const board = code === undefined ? undefined : boardByCode(code);
       const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
-      const start = { title: START_TITLE, origin: origin(), hasSearch: true };
+      const start = { title: 'Look up a license', origin: origin(), hasSearch: true };
       if (problems.length > 0) {
         ctx.status = 400;
         const body = searchForm(fields, { problems, licenseTypes });
@@ -49,7 +39,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
       const { listing, date, isSampleData } = answer;
       const { number, total } = listing;
       ctx.state.outcome = outcomeOf(listing);
-      if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
+      if (number?.outcome === 'found' && number.nameMatch !== false && boardByName(number.record.board)) {
         return redirect(licensePath(number.record));
       }
       // A code is looked for last: where a license has the number or the name, it is what was meant.

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
 import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
   cautionsOf,
+  disciplineOf,
   endorsedLicense,
   endorsementsToTell,
+  hasBoardAction,
   type Note,
   notesOf,
-} from '../licenses/cautions.ts';
-import { daysBetween } from '../licenses/dates.ts';
-import { disciplineOf, hasBoardAction, type StandingFields } from '../licenses/status.ts';
+  type StandingFields,
+} from '../licenses/standing.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
@@ -57,8 +59,13 @@ export interface Verdict {
   readonly cautions: readonly Caution[];
 }
 
-/** The reasons that the sentence of the standing does not have. */
+/** What the sentence of the standing says, or that of the endorsed license, or a tag of the name. */
+const saidElsewhere = () => '';
+
+/** The reasons of cautions where a page says them in other words than the other interfaces do. */
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
+  ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
+  ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
   // A disciplinary sub-status says what the board did.
   board_action: (license) =>
     disciplineOf(license)?.subStatus ? '' : 'The board has acted on it: ask what it ordered.',
@@ -89,7 +96,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...cautions.map((caution) => REASONS[caution]?.(license) ?? ''),
+    ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
     ...endorsementsToTell(license).map(
       ({ number, type, standing }) =>
         `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
@@ -107,10 +114,9 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   const days = daysBetween(today, expires);
   if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
   if (raw.toUpperCase() !== status) return `${raw} (expires ${longDate(expires)}).`;
-  return `${raw} until ${longDate(expires)}${days <= SOON_DAYS ? ` (${fromToday(days)})` : ''}.`;
+  const isSoon = notesOf(license, today).includes('expires_soon');
+  return `${raw} until ${longDate(expires)}${isSoon ? ` (${fromToday(days)})` : ''}.`;
 }
-
-const SOON_DAYS = 30;
 
 /** The box of a license's verdict. */
 export function verdictBox({ tone, sentences, cautions }: Verdict): Html {

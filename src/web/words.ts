@@ -1,7 +1,5 @@
 import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
 
-const LONG_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
-const SHORT_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
 const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
   dateStyle: 'long',
   timeStyle: 'short',
@@ -9,20 +7,20 @@ const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
 });
 const NUMBER = new Intl.NumberFormat('en-US');
 
-/** `2027-10-31` → `October 31, 2027`. */
-export function longDate(date: string): string {
-  return formatted(LONG_DATE, date);
+/** How dates are written; what is no date stays as it is. */
+function dateIn(dateStyle: 'long' | 'medium'): (date: string) => string {
+  const format = new Intl.DateTimeFormat('en-US', { dateStyle, timeZone: 'UTC' });
+  return (date) => {
+    const time = Date.parse(date);
+    return Number.isNaN(time) ? date : format.format(time);
+  };
 }
+
+/** `2027-10-31` → `October 31, 2027`. */
+export const longDate = dateIn('long');
 
 /** `2027-10-31` → `Oct 31, 2027`. */
-export function shortDate(date: string): string {
-  return formatted(SHORT_DATE, date);
-}
-
-function formatted(format: Intl.DateTimeFormat, date: string): string {
-  const time = Date.parse(date);
-  return Number.isNaN(time) ? date : format.format(time);
-}
+export const shortDate = dateIn('medium');
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
-import { recordIn, safeDetailIn } from '../support/answers.ts';
+import { safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { postBody } from '../support/raw-http.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
@@ -123,34 +123,6 @@ describe('400', () => {
       body: latin1,
     });
     expect(safeDetailIn(tool, 400)).toBe('The body is not valid UTF-8.');
-  });
-
-  verifies('ERRORS-02', 'for malformed JSON', async () => {
-    const whole = JSON.stringify(GOOD);
-    for (const body of [
-      whole.slice(0, -1),
-      `${whole}}`,
-      "{'board':1}",
-      '{"board":',
-      'board=Nursing',
-      '\u0000',
-    ]) {
-      expect([body, safeDetailIn(await postBody(service, body), 400)]).toEqual([
-        body,
-        'The body is not valid JSON.',
-      ]);
-    }
-  });
-
-  verifies('ERRORS-02', 'for a body that does not match its Content-Encoding', async () => {
-    const body = JSON.stringify(GOOD);
-    expect(safeDetailIn(await postBody(service, body, { 'content-encoding': 'gzip' }), 400)).toMatch(
-      /can not be unpacked/,
-    );
-    const packed = gzipSync(body);
-    expect(recordIn(await postBody(service, packed, { 'content-encoding': 'gzip' })).license_number).toBe(
-      'RN.700001',
-    );
   });
 
   test('never for unusual characters', async () => {

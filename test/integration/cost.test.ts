@@ -227,9 +227,9 @@ describe('simultaneous lookups', () => {
 });
 
 /** Whoever follows a lookup opens this many files. Fewer would be files of 300 lines and more. */
-const MAX_FILES = 27;
+const MAX_FILES = 22;
 
-test('a lookup by number runs code of at most 27 files', async () => {
+test('a lookup by number runs code of at most 22 files', async () => {
   const calls = await functionCalls(api);
   try {
     let files = await calls.filesDuring(() => byNumber('RN.910002'));

@@ -1,11 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
-import { freePorts } from '../../scripts/ports.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
-import { detailIn, recordIn, safeDetailIn } from '../support/answers.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { recordIn, safeDetailIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
 import { postBody } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
@@ -124,41 +121,5 @@ describe('500', () => {
     const answer = await rest.verify({ board: NURSING, license_number: 'BROKEN.1' });
     expect(safeDetailIn(answer, 500)).not.toMatch(/BROKEN|zod|full_name|invalid/i);
     await service.api.printed('"request failed"');
-  });
-});
-
-describe('503', () => {
-  let bare: TestEnvironment;
-
-  beforeAll(async () => {
-    bare = await testEnvironment();
-  });
-
-  verifies(['ERRORS-11', 'ERRORS-07'], 'with Retry-After while nothing is published', async () => {
-    const api = await startApi(bare.variables);
-    try {
-      const client = await apiClient(bare);
-      for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
-        expect(safeDetailIn(answer, 503)).toMatch(/published/);
-        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      }
-      detailIn(await client.verify({ board: 'Nursing Bord', license_number: '1' }), 400);
-    } finally {
-      await api.stop();
-    }
-  });
-
-  verifies(['ERRORS-11', 'ERRORS-07'], 'with Retry-After while OpenSearch is away', async () => {
-    const [closed] = await freePorts(1);
-    const api = await startApi({ ...bare.variables, OPENSEARCH_URL: `http://127.0.0.1:${closed}` });
-    try {
-      const client = await apiClient(bare);
-      for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
-        expect(safeDetailIn(answer, 503)).toMatch(/try again/);
-        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-      }
-    } finally {
-      await api.stop();
-    }
   });
 });

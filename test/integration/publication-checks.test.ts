@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { numberQuery } from '../../src/lookup/number-queries.ts';
+import { numberQuery } from '../../src/lookup/queries.ts';
 import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { numberQuery } from '../../src/lookup/number-queries.ts';
+import { numberQuery } from '../../src/lookup/queries.ts';
 import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices, readMetadata } from '../../src/publications/metadata.ts';

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -50,6 +51,23 @@ describe('the website over HTTP', () => {
   });
 
   const get = (path: string, headers: Record<string, string> = HTML) => fetch(origin + path, { headers });
+
+  test('/data says of each board when it changed last and how much it usually changes', async () => {
+    const { body } = await service.rest.get('/api/v1/lookup/boards');
+    const { board_activity: activity } = z
+      .object({ board_activity: z.record(z.string(), z.object({ last_changed: z.string().nullable() })) })
+      .parse(body);
+    const page = await (await get('/data')).text();
+    const shown = [...page.matchAll(/data-label="Board">([^<]+)<.*?data-label="Last change">([^<]+)</g)];
+    expect(shown.length).toBeGreaterThan(1);
+    const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+    for (const [, board = '', last] of shown) {
+      const date = activity[board]?.last_changed;
+      expect([board, last]).toEqual([board, date ? day.format(new Date(date)) : 'None known']);
+    }
+    expect(shown.some(([, , last]) => last !== 'None known')).toBe(true);
+    expect(page).toContain('data-label="Usual changes a day">Not known yet<');
+  });
 
   test('every page has a strict policy, sets no cookie, and is neither stored nor framed', async () => {
     for (const path of ['/', '/?q=Whitfield', '/licenses/NUR/RN.900418822', '/data', '/nothing']) {

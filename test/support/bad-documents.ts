@@ -1,15 +1,20 @@
+import type { z } from 'zod';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import { pagesOf, type StoredDocument } from '../../src/storage/checked-search.ts';
+import { pagesOf, storedDocuments } from '../../src/storage/checked-search.ts';
 import { STORED_INDICES, type StoredIndex } from '../../src/storage/collection.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Values of every type that JSON has, and a few that look nearly right. */
 const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], { x: 1 }, '2026-99-99'];
 
+type StoredDocument = z.output<typeof storedDocuments>[number];
+
 /** The documents of an index. */
 export async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
   const documents: StoredDocument[] = [];
-  for await (const page of pagesOf(client, names[index], 1000)) documents.push(...page);
+  await client.indices.refresh({ index: names[index] });
+  const pages = pagesOf(client, names[index], storedDocuments, { size: 1000, sort: [{ _seq_no: 'asc' }] });
+  for await (const page of pages) documents.push(...page);
   return documents;
 }
 

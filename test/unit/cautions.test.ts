@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { recordSentences } from '../../src/answers/words.ts';
+import type { StandingFields } from '../../src/licenses/standing.ts';
 import {
   CAUTIONS,
   cautionsOf,
@@ -8,8 +9,7 @@ import {
   endorsementsOf,
   NOTES,
   notesOf,
-} from '../../src/licenses/cautions.ts';
-import type { StandingFields } from '../../src/licenses/status.ts';
+} from '../../src/licenses/standing.ts';
 
 const TODAY = '2026-11-21';
 

@@ -3,7 +3,7 @@ import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
 import { ClientError, errorResponse, invalidKey } from '../../src/http/errors.ts';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
+import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
 import { boardActionInWords } from '../../src/answers/words.ts';
-import type { StandingFields } from '../../src/licenses/status.ts';
+import type { StandingFields } from '../../src/licenses/standing.ts';
 import { statusTags, verdictOf } from '../../src/web/verdict.ts';
 
 const TODAY = '2026-11-23';

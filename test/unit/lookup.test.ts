@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
-import { readLookup, type TypedName } from '../../src/licenses/lookup.ts';
+import { BadRequestError, readLookup, type TypedName } from '../../src/licenses/lookup.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
+import { BadRequestError } from '../../src/licenses/lookup.ts';
 import {
   businessParameters,
   noParameters,

@@ -4,24 +4,22 @@ import { foldPersonName } from '../../src/licenses/names.ts';
 import {
   businessQuery,
   businessWordsQuery,
+  commonNumberQuery,
   hasExactName,
   likelyPersonsQuery,
   matchesOfPersons,
   nearGivenNameQuery,
-  nearSurnamesBody,
-  nearSurnamesQuery,
-  personQuery,
-  personsBody,
-} from '../../src/lookup/name-queries.ts';
-import {
-  commonNumberQuery,
   nearNumberQuery,
   nearNumbersBody,
+  nearSurnamesBody,
+  nearSurnamesQuery,
   numberQuery,
   numbersBody,
+  personQuery,
+  personsBody,
   type SearchBody,
   writtenNumberQuery,
-} from '../../src/lookup/number-queries.ts';
+} from '../../src/lookup/queries.ts';
 import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/search.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';

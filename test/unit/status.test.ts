@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { isKnownStatus, isKnownSubStatus, recordStatus } from '../../src/licenses/status.ts';
+import { isKnownStatus, isKnownSubStatus, recordStatus } from '../../src/licenses/standing.ts';
 
 test.each([
   ['Active', '', 'ACTIVE', 'Active'],

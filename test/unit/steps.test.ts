@@ -5,16 +5,14 @@ import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licen
 import {
   businessQuery,
   businessWordsQuery,
-  type NearSurnamesQuery,
-  nearSurnamesQuery,
-  personQuery,
-} from '../../src/lookup/name-queries.ts';
-import {
   commonNumberQuery,
+  type NearSurnamesQuery,
   nearNumberQuery,
+  nearSurnamesQuery,
   numberQuery,
+  personQuery,
   writtenNumberQuery,
-} from '../../src/lookup/number-queries.ts';
+} from '../../src/lookup/queries.ts';
 import type { LicenseQuery, PublicationSearch, SearchResult } from '../../src/lookup/search.ts';
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';

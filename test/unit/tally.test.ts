@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Discipline } from '../../src/licenses/status.ts';
+import type { Discipline } from '../../src/licenses/standing.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { RefusedError } from '../../workers/publish/run.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
+import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { post, readWebhookUrl } from '../../src/subscriptions/outgoing.ts';
 
 /** Hosts to which nothing may be sent, as they are written, and the address that each means. */

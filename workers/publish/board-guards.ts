@@ -11,7 +11,7 @@ import {
 import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import { disciplineOf } from '../../src/licenses/status.ts';
+import { disciplineOf } from '../../src/licenses/standing.ts';
 import { type Judgement, judge } from './judgement.ts';
 import { addLicense, blankIn, boardOf, isActive, type Profiles, profileOf, regrouped } from './profile.ts';
 

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
-import { type LookupOutcome, type LookupRequest, typedTexts } from '../../src/licenses/lookup.ts';
+import {
+  BadRequestError,
+  type LookupOutcome,
+  type LookupRequest,
+  typedTexts,
+} from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
 import { type Lookups, liveLookups } from '../../src/lookup/service.ts';
 import { readPublication, trackLivePublication } from '../../src/publications/live.ts';

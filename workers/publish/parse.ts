@@ -5,7 +5,7 @@ import { rowHash } from '../../src/dataset/header.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { documentJson, type LicenseDocument, licenseId, recordText } from '../../src/licenses/license.ts';
-import { type Discipline, disciplineOf } from '../../src/licenses/status.ts';
+import { type Discipline, disciplineOf } from '../../src/licenses/standing.ts';
 import { readRows, type SourceFile } from './sources.ts';
 
 /** A license on its way into the index. */

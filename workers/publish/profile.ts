@@ -1,7 +1,7 @@
 import { extraField } from '../../src/changes/change.ts';
 import { type ComparedLicense, columnOfField, subStatusOf } from '../../src/changes/compare.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
-import { disciplineOf, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../../src/licenses/status.ts';
+import { disciplineOf, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../../src/licenses/standing.ts';
 
 /** What guards count of the licenses of one board. */
 export interface BoardProfile {
