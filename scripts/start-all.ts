@@ -6,7 +6,7 @@ import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-proces
 import { freePort } from './ports.ts';
 import { endInWords, killAll, print, type RunningProcess, run, StartError } from './processes.ts';
 import { recordApi, startServices } from './services.ts';
-import { webhookSettings } from './webhook-settings.ts';
+import { secretSettings } from './secret-settings.ts';
 import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
@@ -90,7 +90,7 @@ await runCommand(async (signal) => {
       WORKER_ADMIN_PORT: String(config.WORKER_ADMIN_PORT),
       OPENSEARCH_URL: services.opensearch,
       REDIS_URL: services.redis,
-      ...(await webhookSettings(config, process.env)),
+      ...(await secretSettings(config, process.env)),
     };
     print('Starting the worker and the API …');
     const worker = startLogged('worker', config.STATE_DIR, env);

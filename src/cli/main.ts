@@ -9,8 +9,10 @@ import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
 import type { CheckFiles } from './publish.ts';
 import { sampleDataCommand } from './sample-data.ts';
+import { signingKeysCommand } from './signing-keys.ts';
 import { backupCommand, restoreCommand } from './stored-documents.ts';
 import { verifyCommand } from './verify.ts';
+import { verifyRecordCommand } from './verify-record.ts';
 import { watchCommand } from './watch.ts';
 import { webhooksCommand } from './webhooks.ts';
 
@@ -45,6 +47,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Command[]]
     'You have licenses to check, and an API key:',
     [lookupCommand(), verifyCommand(), watchCommand(), statusCommand(), boardsCommand()],
   ],
+  ['You have a signed record:', [verifyRecordCommand()]],
   [
     "You publish the State's files:",
     [
@@ -56,7 +59,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Command[]]
     ],
   ],
   ['You run the service:', [serveCommand, workCommand, keysCommand(), backupCommand(), restoreCommand()]],
-  ['Also:', [accountsCommand(), webhooksCommand(), auditCommand()]],
+  ['Also:', [accountsCommand(), webhooksCommand(), signingKeysCommand(), auditCommand()]],
 ];
 for (const [heading, commands] of GROUPS) {
   program.commandsGroup(heading);

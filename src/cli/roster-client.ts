@@ -47,8 +47,8 @@ export interface RosterOptions extends ServiceOptions {
 }
 
 /** Adds the roster's file, the service and its key. */
-export function withRosterOptions(command: Command, rosterWords: string): Command {
-  return withServiceOptions(command.argument('<roster>', rosterWords)).option(
+export function withRosterOptions(command: Command, rosterWords: string, name = '<roster>'): Command {
+  return withServiceOptions(command.argument(name, rosterWords)).option(
     '--board <board>',
     'the board of every row that names none, by its code or its name',
     boardName,

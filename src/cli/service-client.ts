@@ -72,6 +72,7 @@ export interface ServiceRequest {
   readonly path: string;
   readonly method?: 'DELETE';
   readonly contentType?: string;
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -84,7 +85,7 @@ export interface ServiceRequest {
  */
 export async function ask(
   service: Service,
-  { path, method, contentType, body }: ServiceRequest,
+  { path, method, contentType, accept, body }: ServiceRequest,
 ): Promise<string> {
   const { url, key, signal } = service;
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
@@ -93,7 +94,11 @@ export async function ask(
     const response = await fetch(url + path, {
       ...(body !== undefined && { method: 'POST', body }),
       ...(method && { method }),
-      headers: { ...(contentType && { 'content-type': contentType }), ...(key && { 'x-api-key': key }) },
+      headers: {
+        ...(contentType && { 'content-type': contentType }),
+        ...(accept && { accept }),
+        ...(key && { 'x-api-key': key }),
+      },
       redirect: 'manual',
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
+import { FIRST_ANSWERS } from '../access/first-answers.ts';
 import { KEY_USAGE } from '../access/usage.ts';
 import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
@@ -9,6 +10,7 @@ import { LEDGER_EVENTS } from '../publications/ledger.ts';
 import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
+import { SIGNING_KEYS } from '../signing/keys.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
@@ -33,13 +35,15 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
   apiKeys: API_KEYS.check,
   apiKeyUsage: KEY_USAGE.check,
   audit: AUDIT_ENTRIES.check,
+  signingKeys: SIGNING_KEYS.check,
+  firstAnswers: FIRST_ANSWERS.check,
 };
 
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {
   return new Command('backup')
     .description(
-      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records, subscriptions, webhooks',
+      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records, subscriptions, webhooks, public keys of signatures',
     )
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)

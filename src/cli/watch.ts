@@ -20,6 +20,7 @@ import {
   withRosterOptions,
 } from './roster-client.ts';
 import { answerAs } from './service-client.ts';
+import { writeProofs } from './watch-proof.ts';
 
 const SOME_NOT_WATCHED = 2;
 
@@ -45,10 +46,17 @@ export function watchCommand(): Command {
   return withRosterOptions(
     command,
     'the CSV file; its first row names the columns: license_number, board and reference are read',
+    '[roster]',
   )
     .option('--sync', 'also remove what the roster does not name, after showing what would change and asking')
     .option('--yes', 'with --sync: do not ask')
-    .action(async (roster: string, options: WatchOptions) => {
+    .option(
+      '--proof <file>',
+      'without a roster: write the signed proof of each license that is watched, one a line, for verify-record',
+    )
+    .action(async (roster: string | undefined, options: WatchOptions) => {
+      if (options.proof !== undefined) return writeProofs(options, resolve(options.proof), watchedLicenses);
+      if (roster === undefined) throw new Error('Name a roster, or send --proof FILE.');
       process.exitCode = await runRoster(resolve(roster), options, (work) =>
         options.sync === true ? sync(work, options) : watch(work, options.board),
       );
@@ -58,6 +66,7 @@ export function watchCommand(): Command {
 interface WatchOptions extends RosterOptions {
   readonly sync?: true;
   readonly yes?: true;
+  readonly proof?: string;
 }
 
 type OnProblem = (row: number, detail: string) => void;

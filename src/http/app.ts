@@ -25,8 +25,9 @@ export interface RequestState {
   arrivedAt: number;
   /** The id of the active API key that came with it. */
   keyId?: string;
-  /** The id of the account that holds the key. */
+  /** The id and the name of the account that holds the key. */
   account?: string;
+  accountName?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
   /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
@@ -35,6 +36,8 @@ export interface RequestState {
   isFile?: boolean;
   /** What the body of an error has beside its detail; the one of a 401 is fixed. */
   errorFacts?: (() => Record<string, unknown>) | undefined;
+  /** The body of a request in JSON, as it was sent. */
+  sentJson?: string;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }

@@ -5,7 +5,9 @@ import compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
+import { accountId } from '../access/accounts.ts';
 import type { KeyCheck } from '../access/api-keys.ts';
+import type { FirstAnswers } from '../access/first-answers.ts';
 import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate-limit.ts';
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
@@ -62,6 +64,8 @@ export interface Operation<Shape extends InputShape = InputShape> {
   /** Whether it takes requests without a key, which no limit of the REST API counts. */
   readonly isOpen?: true;
   readonly callbacks?: ZodOpenApiCallbacksObject;
+  /** Where it answers a request that is repeated with its Idempotency-Key with the first answer. */
+  readonly firstAnswers?: FirstAnswers;
 }
 
 interface Endpoint<Shape extends InputShape> extends Operation<Shape>, Pick<Route, 'method' | 'path'> {
@@ -80,7 +84,7 @@ export function endpoint<const Shape extends InputShape>({
   handle,
   ...operation
 }: Endpoint<Shape>): Route {
-  const { input, limit, headers = {} } = operation;
+  const { id, input, limit, headers = {}, firstAnswers } = operation;
   const schema = z.object(input);
   return {
     method,
@@ -90,10 +94,45 @@ export function endpoint<const Shape extends InputShape>({
       for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
       const body = input.body === undefined ? undefined : await jsonBody(ctx, limit);
       const sent = { params: ctx.params, query: input.query && sentQuery(ctx), body };
-      const answer = await handle(ctx, checked(schema, sent));
-      if (answer !== undefined) ctx.body = answer;
+      const work = async () => {
+        const answer = await handle(ctx, checked(schema, sent));
+        if (answer !== undefined) ctx.body = answer;
+      };
+      if (firstAnswers === undefined) await work();
+      else await onceWithKey(ctx, id, firstAnswers, work);
     },
   };
+}
+
+const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
+const KEY_USE =
+  'Another one for each request, such as a UUID. For a day, the same request with the same key gets the first answer, ' +
+  'if that was a success; with another body, it gets 400.';
+
+/** The header with which a client repeats a request without fear. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS)
+    .optional()
+    .describe(KEY_USE),
+});
+
+/** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
+async function onceWithKey(
+  ctx: Context,
+  operation: string,
+  answers: FirstAnswers,
+  work: () => Promise<void>,
+) {
+  const { 'idempotency-key': key } = checked(idempotencyHeader, ctx.headers);
+  if (key === undefined) return work();
+  const request = { account: accountOf(ctx), operation, key, body: ctx.state.sentJson ?? '' };
+  const first = await answers(request, async () => {
+    await work();
+    const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
+    return { status: ctx.status, type: ctx.type, body };
+  });
+  Object.assign(ctx, first);
 }
 
 /**
@@ -212,10 +251,11 @@ function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): 
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     if (key !== undefined) {
       const isChecked = key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip));
-      const account = isChecked ? await key.activeAccount() : undefined;
-      if (account !== undefined) {
+      const accountName = isChecked ? await key.activeAccount() : undefined;
+      if (accountName !== undefined) {
         ctx.state.keyId = key.id;
-        ctx.state.account = account;
+        ctx.state.account = accountId(accountName);
+        ctx.state.accountName = accountName;
         ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
         return next();
       }

@@ -135,9 +135,10 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  function originOf({ metadata: { publication, date, sample, feed } }: LivePublication): Origin {
+  function originOf({ metadata: { publication, date, sample, feed, sources } }: LivePublication): Origin {
+    const files = sources && { individual: sources.individual.sha256, business: sources.business.sha256 };
     const feedCursor = feed === undefined ? null : latestCursor(feed);
-    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl, feedCursor };
+    return { publication, date, today: todayInOhio(), isSampleData: sample, files, publicUrl, feedCursor };
   }
 
   return {

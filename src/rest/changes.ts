@@ -32,7 +32,7 @@ export const changeBody = storedChange.omit({
   last_in_dataset: true,
 });
 
-const historyChangeBody = changeBody
+export const historyChangeBody = changeBody
   .extend({
     withdrawn: z
       .literal(true)
@@ -44,7 +44,8 @@ const historyChangeBody = changeBody
   })
   .meta({ id: 'HistoryChange' });
 
-function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
+/** A change in the history of a license as responses have it. */
+export function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
   const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
   const { renumbered_to, renumbered_from, withdrawn } = change;
   return {

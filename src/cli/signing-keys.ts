@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+import { rotateSigningKey } from '../signing/keys.ts';
+import { recordAudit } from '../storage/audit-log.ts';
+import { type JsonOption, jsonCommand, report } from './store-command.ts';
+
+/** `licenses signing-keys rotate`: another key signs records from now on. */
+export function signingKeysCommand(): Command {
+  const signingKeys = new Command('signing-keys').description('the keys that sign saved records and proofs');
+  const description = 'sign with a new key; what the earlier ones signed stays valid';
+  jsonCommand(signingKeys, 'rotate', description).action((options: JsonOption) =>
+    report(
+      options,
+      async (store, { SIGNING_SECRET_KEY: secret }) => {
+        const rotated = await rotateSigningKey(store, secret);
+        await recordAudit(store, 'signing-keys rotate', rotated);
+        return rotated;
+      },
+      ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
+    ),
+  );
+  return signingKeys;
+}

@@ -1,0 +1,76 @@
+import { open, readFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, errors } from 'jose';
+import { z } from 'zod';
+import { localServiceUrl } from '../config.ts';
+import { print } from './output.ts';
+
+const NOT_VALID = 2;
+
+/** `licenses verify-record FILE`: needs the file and the keys alone. */
+export function verifyRecordCommand(): Command {
+  return new Command('verify-record')
+    .description(
+      'verify signed records and proofs, one a line. Exit 0: all valid, 2: one is not, 1: the file or the keys could not be read',
+    )
+    .argument('<file>', 'a signed record of the website or of POST /records, or what watch --proof wrote')
+    .option('--keys <url|file>', 'a service, or a copy of its /.well-known/jwks.json', localServiceUrl())
+    .action(async (path: string, { keys: from }: { keys: string }) => {
+      const keys = createLocalJWKSet(await keySetOf(from));
+      const results: string[] = [];
+      for await (const line of (await open(path)).readLines())
+        if (line !== '') results.push(await result(line, keys));
+      if (results.length === 0) throw new Error(`${path} is empty.`);
+      print(results);
+      process.exitCode = results.every((each) => each.startsWith(VALID)) ? 0 : NOT_VALID;
+    });
+}
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+const WITHIN_MS = 30_000;
+
+/** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
+async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
+  if (!/^https?:/.test(from)) return keySet.parse(JSON.parse(await readFile(from, 'utf8')));
+  const url = new URL(from);
+  if (url.protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
+    throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
+  const address = url.pathname === '/' ? new URL('/.well-known/jwks.json', url) : url;
+  const sent = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(WITHIN_MS) });
+  return keySet.parse(await sent.json());
+}
+
+const VALID = 'VALID';
+const CHANGED = 'CHANGED: the signature is not of this content. Do not rely on it.';
+const UNKNOWN = 'UNKNOWN KEY: none of these keys signed it, or it was changed. Do not rely on it.';
+
+async function result(line: string, keys: CompactVerifyGetKey): Promise<string> {
+  try {
+    const { payload, protectedHeader } = await compactVerify(line, keys, { algorithms: ['EdDSA'] });
+    // The last character of a signature has bits that decoders leave out.
+    const signature = line.slice(line.lastIndexOf('.') + 1);
+    if (base64url.encode(base64url.decode(signature)) !== signature) return CHANGED;
+    const facts = statement.parse(JSON.parse(Buffer.from(payload).toString()));
+    return `${VALID}: signed with the key ${protectedHeader.kid}. ${inWords(facts)}`;
+  } catch (error) {
+    return error instanceof errors.JWKSNoMatchingKey ? UNKNOWN : CHANGED;
+  }
+}
+
+const license = z.object({ license_number: z.string() });
+const statement = z.object({
+  ...{ type: z.string(), by: z.string(), date: z.string(), sample: z.boolean(), at: z.iso.datetime() },
+  ...{ answer: license.optional(), ...license.partial().shape },
+});
+
+const CLOCK_MS = 5 * 60_000;
+
+function inWords({ type, by, date, sample, at, answer, ...of }: z.output<typeof statement>): string {
+  const number = answer?.license_number ?? of.license_number ?? 'many';
+  const facts = `${type} of ${number} at ${at} by ${by}, from the State's data of ${date}.`;
+  const isAhead = Date.parse(at) > Date.now() + CLOCK_MS;
+  const clock = ` WRONG CLOCK: this time ${isAhead ? 'has not come yet' : 'is before the data'}.`;
+  const isWrong = isAhead || at.slice(0, 10) < date;
+  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? clock : '');
+}
