@@ -242,10 +242,10 @@ function itemOf({ board: label, license_number: number, reference }: Subscriptio
   return { reference, request: { by: 'number', number, board, businessOnly: false } };
 }
 
-const day = z.iso.date();
+const day = z.string();
 const proofBody = z
   .object({
-    ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.iso.datetime(), today: day },
+    ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
     ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
     ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
     coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),

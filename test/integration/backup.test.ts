@@ -142,6 +142,7 @@ describe('a backup', () => {
       'saved-records': 2,
       subscriptions: 2,
       webhooks: 1,
+      'signing-keys': 1,
     });
     expect(changes.length).toBeGreaterThan(0);
     expect(audit).toHaveLength(1);
@@ -197,6 +198,7 @@ describe('a backup', () => {
       'saved-records': 0,
       subscriptions: 0,
       webhooks: 0,
+      'signing-keys': 0,
     });
     const publications: unknown[] = [];
     for await (const page of (await readBackup(path, DOCUMENT_CHECKS)).pages()) {
@@ -330,7 +332,7 @@ describe('a restore is refused', () => {
 
   test('when the file comes from a later release or is not a backup', async () => {
     const later = lines.map((line) => line.replace('"version":6', '"version":7,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 6\)/);
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 7\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -352,7 +354,9 @@ describe('a restore is refused', () => {
 
     const watched = await emptyEnvironment();
     await WEBHOOKS.put(watched.store, ACCOUNT, WEBHOOK);
-    await expect(restore(watched, file)).rejects.toThrow('0 subscriptions, 1 webhooks already');
+    await expect(restore(watched, file)).rejects.toThrow(
+      '0 subscriptions, 1 webhooks, 0 public keys of signatures already',
+    );
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');

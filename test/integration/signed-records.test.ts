@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
@@ -11,13 +11,16 @@ import { rotateSigningKey, SIGNING_KEYS, signingKeys } from '../../src/signing/k
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
+import { describeUnless } from '../support/describe-unless.ts';
 import { newEnvironment } from '../support/publication-days.ts';
+import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
 import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const SECRET = 'a secret for the signatures of the tests, of 32 characters and more';
 const OTHER = 'another secret for the signatures of the tests, of 32 characters and more';
 const JOSE = 'application/jose';
+const ROOT = resolve(import.meta.dirname, '../..');
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
 const HOUR_MS = 3_600_000;
 
@@ -210,6 +213,32 @@ describe('licenses verify-record prints', () => {
       1,
       expect.stringContaining('--keys must be an https address'),
     ]);
+  });
+});
+
+describeUnless(pythonIsMissing(), 'examples/python/verify_record.py', () => {
+  let installed: string;
+  beforeAll(async () => {
+    installed = await installedRequirements(resolve(ROOT, 'test/python/requirements.txt'));
+  }, 300_000);
+
+  test('says the same with PyJWT: valid, any byte changed, another key', async () => {
+    const jws = await signed(shownNurse());
+    const { store: elsewhere } = await newEnvironment();
+    const other = await signed(shownNurse(), { secret: OTHER, in: elsewhere });
+    const file = join(service.environment.folder, 'python.jose');
+    const changed = Array.from(jws, (character, at) => {
+      return `${jws.slice(0, at)}${character === 'A' ? 'B' : 'A'}${jws.slice(at + 1)}`;
+    }).filter((line) => line !== jws);
+    await writeFile(file, [jws, other, ...changed].join('\n'));
+    const program = resolve(ROOT, 'examples/python/verify_record.py');
+    const keys = await writeKeys(store, SECRET);
+    const { code, stdout } = await runPythonFile(installed, [program, file, keys], '');
+    const [valid, unknown, ...rest] = stdout.trimEnd().split('\n');
+    expect(JSON.parse(valid?.replace('VALID: ', '') ?? '')).toEqual(await statementIn(jws));
+    expect(unknown).toMatch(/^UNKNOWN KEY: /);
+    expect(rest.filter((line) => line.startsWith('VALID'))).toEqual([]);
+    expect([code, rest.length]).toEqual([2, changed.length]);
   });
 });
 
