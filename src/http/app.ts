@@ -25,9 +25,8 @@ export interface RequestState {
   arrivedAt: number;
   /** The id of the active API key that came with it. */
   keyId?: string;
-  /** The id and the name of the account that holds the key. */
+  /** The name of the account that holds the key. */
   account?: string;
-  accountName?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
   /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */

@@ -151,7 +151,7 @@ function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
 /** The id of the account that holds the request's key. Every route behind `guarded` has one. */
 export function accountOf({ state: { account } }: Pick<Context, 'state'>): string {
   if (account === undefined) throw new Error('The key of this request was not checked.');
-  return account;
+  return accountId(account);
 }
 
 /** Serves the routes. Every other method at one of their paths gets 405 with Allow. */
@@ -251,11 +251,10 @@ function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): 
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     if (key !== undefined) {
       const isChecked = key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip));
-      const accountName = isChecked ? await key.activeAccount() : undefined;
-      if (accountName !== undefined) {
+      const account = isChecked ? await key.activeAccount() : undefined;
+      if (account !== undefined) {
         ctx.state.keyId = key.id;
-        ctx.state.account = accountId(accountName);
-        ctx.state.accountName = accountName;
+        ctx.state.account = account;
         ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
         return next();
       }

@@ -28,7 +28,6 @@ function note(field: 'checked_by' | 'reference') {
   return z
     .string(words)
     .trim()
-    .max(MAX_NOTE_CHARACTERS, words)
     .nullish()
     .transform((text) => text || undefined)
     .refine((text) => text === undefined || recordNote.safeParse(text).success, words);
@@ -97,7 +96,7 @@ export function recordsRoute(services: RestServices): Route {
         return body;
       }
       const asked = { board: board.name, license_number: number };
-      const saver = { ...notes, account: ctx.state.accountName };
+      const saver = { ...notes, account: ctx.state.account };
       const shown = recordOfLicense({ ...view, record, asked }, view.today, saver);
       const [account, saves] = [accountOf(ctx), savesOf(shown)];
       await perDay.spend(account, saves);

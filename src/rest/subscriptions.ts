@@ -443,7 +443,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       },
       handle: async (ctx, { params: { id } }) => {
         const isSigned = wantsSigned(ctx, signing);
-        const { accountName: by = accountOf(ctx) } = ctx.state;
+        const { account: by = '' } = ctx.state;
         const watched = await subscriptions.find(accountOf(ctx), id);
         const proof = watched && (await proofOf(watched));
         if (!watched || !proof) throw new ClientError(404, NOT_SUBSCRIBED);

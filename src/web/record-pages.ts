@@ -131,9 +131,8 @@ export function recordPage(services: PageServices): Route {
     method: 'GET',
     path: '/records/:code',
     handle: async (ctx) => {
-      const { code: sent = '' } = ctx.params;
-      const isFile = sent.endsWith(FILE) || ctx.accepts(['text/html', JOSE]) === JOSE;
-      const typed = sent.endsWith(FILE) ? sent.slice(0, -FILE.length) : sent;
+      const [typed = '', ending] = ctx.params.code?.split(FILE) ?? [];
+      const isFile = ending === '' || ctx.accepts(['text/html', JOSE]) === JOSE;
       const saved = await records.read(typed);
       if (saved === undefined) {
         ctx.status = 404;
