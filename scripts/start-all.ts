@@ -5,8 +5,8 @@ import { aborted, runCommand } from './interrupts.ts';
 import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-processes.ts';
 import { freePort } from './ports.ts';
 import { endInWords, killAll, print, type RunningProcess, run, StartError } from './processes.ts';
-import { recordApi, startServices } from './services.ts';
 import { secretSettings } from './secret-settings.ts';
+import { recordApi, startServices } from './services.ts';
 import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;

@@ -6,8 +6,7 @@ import { type JsonOption, jsonCommand, report } from './store-command.ts';
 /** `licenses signing-keys rotate`: another key signs records from now on. */
 export function signingKeysCommand(): Command {
   const signingKeys = new Command('signing-keys').description('the keys that sign saved records and proofs');
-  const description = 'sign with a new key; what the earlier ones signed stays valid';
-  jsonCommand(signingKeys, 'rotate', description).action((options: JsonOption) =>
+  jsonCommand(signingKeys, 'rotate', 'sign with a new key from now on').action((options: JsonOption) =>
     report(
       options,
       async (store, { SIGNING_SECRET_KEY: secret }) => {

@@ -5,8 +5,6 @@ import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import { print } from './output.ts';
 
-const NOT_VALID = 2;
-
 /** `licenses verify-record FILE`: needs the file and the keys alone. */
 export function verifyRecordCommand(): Command {
   return new Command('verify-record')
@@ -14,21 +12,19 @@ export function verifyRecordCommand(): Command {
       'verify signed records and proofs, one a line. Exit 0: all valid, 2: one is not, 1: the file or the keys could not be read',
     )
     .argument('<file>', 'a signed record of the website or of POST /records, or what watch --proof wrote')
-    .option('--keys <url|file>', 'a service, or a copy of its /.well-known/jwks.json', localServiceUrl())
-    .action(async (path: string, { keys: from }: { keys: string }) => {
+    .option('--keys <url|file>', 'another service than the one on this machine, or a copy of its jwks.json')
+    .action(async (path: string, { keys: from = localServiceUrl() }: { keys?: string }) => {
       const keys = createLocalJWKSet(await keySetOf(from));
       const results: string[] = [];
       for await (const line of (await open(path)).readLines())
         if (line !== '') results.push(await result(line, keys));
       if (results.length === 0) throw new Error(`${path} is empty.`);
       print(results);
-      process.exitCode = results.every((each) => each.startsWith(VALID)) ? 0 : NOT_VALID;
+      process.exitCode = results.every((each) => each.startsWith(VALID)) ? 0 : 2;
     });
 }
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
-
-const WITHIN_MS = 30_000;
 
 /** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
 async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
@@ -37,7 +33,7 @@ async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
   if (url.protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
     throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
   const address = url.pathname === '/' ? new URL('/.well-known/jwks.json', url) : url;
-  const sent = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(WITHIN_MS) });
+  const sent = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(30_000) });
   return keySet.parse(await sent.json());
 }
 
@@ -58,18 +54,15 @@ async function result(line: string, keys: CompactVerifyGetKey): Promise<string> 
   }
 }
 
-const license = z.object({ license_number: z.string() });
 const statement = z.object({
   ...{ type: z.string(), by: z.string(), date: z.string(), sample: z.boolean(), at: z.iso.datetime() },
-  ...{ answer: license.optional(), ...license.partial().shape },
+  ...{ answer: z.object({ license_number: z.string() }).optional(), license_number: z.string().optional() },
 });
-
-const CLOCK_MS = 5 * 60_000;
 
 function inWords({ type, by, date, sample, at, answer, ...of }: z.output<typeof statement>): string {
   const number = answer?.license_number ?? of.license_number ?? 'many';
   const facts = `${type} of ${number} at ${at} by ${by}, from the State's data of ${date}.`;
-  const isAhead = Date.parse(at) > Date.now() + CLOCK_MS;
+  const isAhead = Date.parse(at) > Date.now() + 5 * 60_000;
   const clock = ` WRONG CLOCK: this time ${isAhead ? 'has not come yet' : 'is before the data'}.`;
   const isWrong = isAhead || at.slice(0, 10) < date;
   return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? clock : '');

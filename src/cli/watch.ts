@@ -50,10 +50,7 @@ export function watchCommand(): Command {
   )
     .option('--sync', 'also remove what the roster does not name, after showing what would change and asking')
     .option('--yes', 'with --sync: do not ask')
-    .option(
-      '--proof <file>',
-      'without a roster: write the signed proof of each license that is watched, one a line, for verify-record',
-    )
+    .option('--proof <file>', 'without a roster: write a signed proof for each watched license')
     .action(async (roster: string | undefined, options: WatchOptions) => {
       if (options.proof !== undefined) return writeProofs(options, resolve(options.proof), watchedLicenses);
       if (roster === undefined) throw new Error('Name a roster, or send --proof FILE.');

@@ -98,16 +98,14 @@ export function endpoint<const Shape extends InputShape>({
         const answer = await handle(ctx, checked(schema, sent));
         if (answer !== undefined) ctx.body = answer;
       };
-      if (firstAnswers === undefined) await work();
-      else await onceWithKey(ctx, id, firstAnswers, work);
+      await (firstAnswers === undefined ? work() : onceWithKey(ctx, id, firstAnswers, work));
     },
   };
 }
 
 const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
 const KEY_USE =
-  'Another one for each request, such as a UUID. For a day, the same request with the same key gets the first answer, ' +
-  'if that was a success; with another body, it gets 400.';
+  'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
 
 /** The header with which a client repeats a request without fear. */
 export const idempotencyHeader = z.object({
@@ -127,12 +125,12 @@ async function onceWithKey(
   const { 'idempotency-key': key } = checked(idempotencyHeader, ctx.headers);
   if (key === undefined) return work();
   const request = { account: accountOf(ctx), operation, key, body: ctx.state.sentJson ?? '' };
-  const first = await answers(request, async () => {
+  const first = answers(request, async () => {
     await work();
     const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
     return { status: ctx.status, type: ctx.type, body };
   });
-  Object.assign(ctx, first);
+  Object.assign(ctx, await first);
 }
 
 /**

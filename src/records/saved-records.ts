@@ -239,8 +239,7 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
       if (Buffer.byteLength(JSON.stringify(unsigned)) > MAX_RECORD_BYTES)
         throw new RecordRefusedError('size');
       const code = newRecordCode();
-      const jws = await sign(statementOf(code, unsigned));
-      const record = { ...unsigned, ...(jws !== undefined && { jws }) };
+      const record = { ...unsigned, jws: await sign(statementOf(code, unsigned)) };
       const bytes = Buffer.byteLength(JSON.stringify(record));
       saving.records += 1;
       saving.bytes += bytes;

@@ -20,11 +20,9 @@ import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
-const NOTE_WORDS = `takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
-
 /** A field of what the client says beside the check. Null and blank text count as absent. */
 function note(field: 'checked_by' | 'reference') {
-  const words = `${field} ${NOTE_WORDS}`;
+  const words = `${field} takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
   return z
     .string(words)
     .trim()
@@ -60,9 +58,6 @@ const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; d
   full: { status: 503, detail: 'There is no more room for saved records; the operator can make some.' },
   size: { status: 413, detail: 'This check is too large to be saved.' },
 };
-
-/** Room may be there an hour later, as records grow a day old one by one. */
-const RETRY_AFTER_SECONDS = '3600';
 
 /** POST /records: saves what the website's page of a license shows now. */
 export function recordsRoute(services: RestServices): Route {
@@ -121,7 +116,8 @@ export function recordsRoute(services: RestServices): Route {
         const { status, detail } = REFUSED[error.reason];
         // Lookups are answered; only this is not.
         ctx.state.outcome = 'limited';
-        if (status === 503) ctx.set('retry-after', RETRY_AFTER_SECONDS);
+        // Room may be there an hour later, as records grow a day old one by one.
+        if (status === 503) ctx.set('retry-after', '3600');
         ctx.status = status;
         return { detail };
       }

@@ -442,7 +442,6 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         ...NOTHING_SIGNED,
       },
       handle: async (ctx, { params: { id } }) => {
-        const isSigned = wantsSigned(ctx, signing);
         const { account: by = '' } = ctx.state;
         const watched = await subscriptions.find(accountOf(ctx), id);
         const proof = watched && (await proofOf(watched));
@@ -451,7 +450,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
           ...{ type: 'watch_proof', service_version: SERVICE_VERSION, at: new Date().toISOString(), by },
           ...{ ...bodyOf(watched), ...proof, changes: proof.changes.map(changeResponse) },
         };
-        if (!isSigned) return statement;
+        if (!wantsSigned(ctx, signing)) return statement;
         ctx.type = JOSE;
         return signing.sign(statement);
       },

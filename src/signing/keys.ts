@@ -27,12 +27,10 @@ export const SIGNING_KEYS = collection('signingKeys', storedKey, {
 /** The media type of what is signed: a compact JWS. */
 export const JOSE = 'application/jose';
 
-/** OpenSearch returns no more at once. */
-const MAX_KEYS = 10_000;
-
 /** The latest generation first. */
 async function storedKeys(store: Store): Promise<readonly StoredKey[]> {
-  const all = { query: { match_all: {} }, size: MAX_KEYS };
+  // OpenSearch returns no more at once.
+  const all = { query: { match_all: {} }, size: 10_000 };
   return (await SIGNING_KEYS.search(store, { ...all, sort: [{ generation: 'desc' }] })).documents;
 }
 
@@ -110,8 +108,7 @@ export async function rotateSigningKey(store: Store, secret: string | undefined)
   if (secret === undefined) throw new Error('SIGNING_SECRET_KEY is not set: nothing is signed.');
   const stored = await storedKeys(store);
   const before = await presentKey(secret, stored);
-  const last = Math.max(before.generation, stored[0]?.generation ?? 0);
-  const now = await derivedKey(secret, last + 1);
+  const now = await derivedKey(secret, Math.max(before.generation, stored[0]?.generation ?? 0) + 1);
   await keep(store, [before, now]);
   return { before: before.kid, now: now.kid };
 }

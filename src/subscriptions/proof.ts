@@ -2,19 +2,19 @@ import { toResponseRecord } from '../answers/view.ts';
 import type { HistoryChange } from '../changes/change.ts';
 import { coverageOf, feedsOf, isWithdrawn } from '../changes/feed.ts';
 import { readSegments } from '../changes/segments.ts';
-import type { Changes, LiveFeed } from '../changes/service.ts';
+import type { LiveFeed } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, daysBetween } from '../licenses/dates.ts';
 import { licenseId } from '../licenses/license.ts';
-import { type Lookups, licenseHistory } from '../lookup/service.ts';
+import { licenseHistory } from '../lookup/service.ts';
 import type { Store } from '../storage/store.ts';
 import type { Subscription } from './subscription.ts';
 
-/** All licenses were compared with those that were live before. `date` is the run date of what went live, `at` ISO 8601. */
-interface Comparison extends Readonly<Record<'date' | 'at', string>> {
-  /** Whether a rollback has undone it. */
-  readonly isWithdrawn: boolean;
-}
+/**
+ * All licenses were compared with those that were live before. `date` is the run date of the dataset that went live, `at`
+ * the time, ISO 8601; a withdrawn comparison was undone by a rollback.
+ */
+type Comparison = Readonly<Record<'date' | 'at', string>> & { readonly isWithdrawn: boolean };
 
 /**
  * On which days a license that is watched was compared: run dates of datasets, `YYYY-MM-DD`.
@@ -50,14 +50,12 @@ function changesOf({ license_number, created_at }: Subscription, changes: readon
   return changes.filter((each) => each.at >= created_at && numbers.has(each.license_number));
 }
 
+type HistoryServices = Parameters<typeof licenseHistory>[0];
+
 export type WatchProofs = ReturnType<typeof watchProofs>;
 
 /** @param feed asks OpenSearch which publication is live, and its feed */
-export function watchProofs(
-  store: Store,
-  feed: () => Promise<LiveFeed>,
-  services: { readonly lookups: Lookups; readonly changes: Changes },
-) {
+export function watchProofs(store: Store, feed: () => Promise<LiveFeed>, services: HistoryServices) {
   /**
    * What is known of a license since an account watches it, all from one publication.
    *
