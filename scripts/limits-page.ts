@@ -14,7 +14,12 @@ import { ROSTER_LIMIT } from '../src/rest/lists.ts';
 import * as subscriptions from '../src/rest/subscriptions.ts';
 import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, reference } from '../src/rosters/roster.ts';
 import * as rosters from '../src/rosters/service.ts';
-import { badKeysPerMinute, SAVES_PER_MINUTE, WEBHOOK_TESTS_PER_MINUTE } from '../src/server.ts';
+import {
+  badKeysPerMinute,
+  IDEMPOTENCY_KEYS_PER_DAY,
+  SAVES_PER_MINUTE,
+  WEBHOOK_TESTS_PER_MINUTE,
+} from '../src/server.ts';
 import { MAX_LISTED } from '../src/subscriptions/message.ts';
 import { readWebhookUrl, WITHIN_MS } from '../src/subscriptions/outgoing.ts';
 import { MAX_SUBSCRIPTIONS } from '../src/subscriptions/service.ts';
@@ -112,6 +117,7 @@ function limits(): readonly [title: string, rows: readonly Row[]][] {
           '503',
         ],
         ['saved records altogether, in MB (`SAVED_RECORDS_MB`)', number(config.SAVED_RECORDS_MB), '503'],
+        ['Idempotency-Keys of an account a day', number(IDEMPOTENCY_KEYS_PER_DAY), '429'],
       ],
     ],
     [

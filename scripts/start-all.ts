@@ -5,8 +5,8 @@ import { aborted, runCommand } from './interrupts.ts';
 import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-processes.ts';
 import { freePort } from './ports.ts';
 import { endInWords, killAll, print, type RunningProcess, run, StartError } from './processes.ts';
+import { secretSettings } from './secret-settings.ts';
 import { recordApi, startServices } from './services.ts';
-import { webhookSettings } from './webhook-settings.ts';
 import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
@@ -90,7 +90,7 @@ await runCommand(async (signal) => {
       WORKER_ADMIN_PORT: String(config.WORKER_ADMIN_PORT),
       OPENSEARCH_URL: services.opensearch,
       REDIS_URL: services.redis,
-      ...(await webhookSettings(config, process.env)),
+      ...(await secretSettings(config, process.env)),
     };
     print('Starting the worker and the API …');
     const worker = startLogged('worker', config.STATE_DIR, env);

@@ -156,6 +156,7 @@ const schema = z.object({
   EXPORTS_PER_DAY: positive.default(4).describe('a whole number from 1'),
   WEBHOOK_SECRET_KEY: z.string().min(32).max(200).optional().describe('32 to 200 characters'),
   WEBHOOK_ALLOWED_RANGES: addressRanges,
+  SIGNING_SECRET_KEY: z.string().min(32).max(200).optional().describe('32 to 200 characters'),
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
   OPERATOR_NAME: z.string().trim().max(200).optional().describe('a name of up to 200 characters'),
   OPERATOR_CONTACT: z
@@ -186,6 +187,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'OPENSEARCH_URL',
   'QUEUE_BOARD_PASSWORD',
   'REDIS_URL',
+  'SIGNING_SECRET_KEY',
   'WEBHOOK_SECRET_KEY',
 ]);
 

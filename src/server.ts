@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
+import { firstAnswers } from './access/first-answers.ts';
 import {
   DAY_SECONDS,
   limitsConnection,
@@ -28,13 +29,16 @@ import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
 import { restApi, restRoutes } from './rest/routes.ts';
+import { signingKeysRoute } from './rest/signing.ts';
 import { liveRosters } from './rosters/service.ts';
 import { adminApp, stateGauges } from './service-status/admin.ts';
 import { queueBoard } from './service-status/queue-board.ts';
 import { knownPublications, statusRoute } from './service-status/status.ts';
+import { signingKeys } from './signing/keys.ts';
 import { refusal, TooBusyError } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
+import { watchProofs } from './subscriptions/proof.ts';
 import { subscriptionsService } from './subscriptions/service.ts';
 import { watchedAmong } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
@@ -47,6 +51,9 @@ export const SAVES_PER_MINUTE = 10;
 
 /** How many test messages an account may have sent to its webhook in a minute. */
 export const WEBHOOK_TESTS_PER_MINUTE = 5;
+
+/** How many Idempotency-Keys an account may use in a day: the answers are stored. */
+export const IDEMPOTENCY_KEYS_PER_DAY = 1000;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
@@ -84,6 +91,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   const rosters = liveRosters(lookups);
   const feed = () => liveFeed(store, tracker);
   const changes = changesService(store, feed, watchedAmong);
+  const signing = signingKeys(store, config.SIGNING_SECRET_KEY);
   return {
     config,
     log,
@@ -98,7 +106,10 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
     records: savedRecords(store, {
       perDay: config.SAVED_RECORDS_PER_DAY,
       bytes: config.SAVED_RECORDS_MB * 1_000_000,
+      sign: signing.sign,
     }),
+    signing,
+    proofOf: watchProofs(store, feed, { lookups, changes }),
     webhooks: webhookService(store, config, async () => {
       const { next } = await changes.page({ since: 'latest', limit: 1, filters: {} });
       return next;
@@ -112,7 +123,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const { config, log, store, tracker, lookups, rosters, changes, usage } = api;
+  const { config, log, store, tracker, lookups, rosters, changes, usage, signing, proofOf } = api;
   const limitOf = (
     name: string,
     requests: number,
@@ -130,11 +141,13 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const savesOf = (group: string) =>
     withinGroup(limitOf(`${group}-saves-a-day`, savesPerDay, [], DAY_SECONDS), allSaves, group);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
+  const idempotencyKeys = limitOf('idempotency-keys', IDEMPOTENCY_KEYS_PER_DAY, [], DAY_SECONDS);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
   const rest = restRoutes({
     ...{ lookups, rosters: rosters.withKey, changes, exports: api.exports, records: api.records, cost },
-    subscriptions: subscriptionsService(store),
+    ...{ subscriptions: subscriptionsService(store), signing, proofOf },
+    firstAnswers: firstAnswers(store, idempotencyKeys),
     exporting: {
       perDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
       stopping: api.stopping,
@@ -167,7 +180,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   app.use(
     await website({
       ...{ lookups, rosters: rosters.withoutKey, changes, records: api.records, publications, config },
-      files: [status, ...docs],
+      files: [status, signingKeysRoute(signing), ...docs],
       live: () => tracker.current(),
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
       saveLimits: {

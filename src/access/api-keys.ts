@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
-import { accountId, accountNamed, enterAccount, isAccountActive } from './accounts.ts';
+import { accountNamed, enterAccount, isAccountActive } from './accounts.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
@@ -144,7 +144,7 @@ const KEY_LOOK_UP_MS = 1500;
 /** A key of the right form, by its hash. */
 export interface CheckedKey {
   readonly id: string;
-  /** The id of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
+  /** The name of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
   activeAccount(): Promise<string | undefined>;
   /** Whether it was active when this process last read it; sends no request. */
   hasBeenActive(): boolean;
@@ -176,7 +176,7 @@ export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
   };
 }
 
-/** The id of the account of a key that may be used; without one, the key may not. */
+/** The name of the account of a key that may be used; without one, the key may not. */
 interface Activity {
   readonly account?: string;
 }
@@ -192,7 +192,7 @@ async function activity(store: Store, hash: string): Promise<Activity> {
     const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
     const left = Math.max(1, Math.round(deadline - performance.now()));
     const isActive = isKnown && (await isAccountActive(store, key.account, left));
-    return isActive ? { account: accountId(key.account) } : INACTIVE;
+    return isActive ? { account: key.account } : INACTIVE;
   } catch (error) {
     // A key or an account that is not valid gives no access.
     if (error instanceof BadDocumentError) return INACTIVE;

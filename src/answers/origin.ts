@@ -13,6 +13,8 @@ export interface Origin {
   readonly today: string;
   /** Whether the data is generated, not the State's. */
   readonly isSampleData: boolean;
+  /** The SHA-256 of the State's files; absent for a publication of version 0.2.0. */
+  readonly files?: { readonly individual: string; readonly business: string } | undefined;
   /** Where clients find this service, without a path: `https://licenses.example.gov`. */
   readonly publicUrl?: string | undefined;
 }

@@ -10,6 +10,7 @@ import {
 } from '../access/api-keys.ts';
 import { lastUsed, readKeyUsage } from '../access/usage.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
+import { rotateSigningKey } from '../signing/keys.ts';
 import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { WEBHOOKS, webhookState } from '../subscriptions/webhook.ts';
@@ -81,6 +82,14 @@ export const ACTIONS: Actions = {
   'webhooks list': storeAction(
     listWebhooks,
     columns('account', 'host', 'state', 'failing_since', 'delivered_at', 'delivered_cursor'),
+  ),
+  'signing-keys rotate': storeAction(
+    async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
+      const rotated = await rotateSigningKey(store, secret);
+      await recordAudit(store, 'signing-keys rotate', rotated);
+      return rotated;
+    },
+    ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
   ),
   audit: storeAction(
     (store, _given, { limit }: { limit?: number }) => readAudit(store, limit),

@@ -37,9 +37,10 @@ const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly
   ['watch', () => import('./watch.ts')],
   ['publish', () => import('./publish.ts')],
   ['publications rollback prune', () => import('./publications.ts')],
-  ['keys accounts webhooks audit', () => import('./access.ts')],
+  ['keys accounts webhooks signing-keys audit', () => import('./access.ts')],
   ['backup restore', () => import('./stored-documents.ts')],
   ['sample-data', () => import('./sample-data.ts')],
+  ['verify-record', () => import('./verify-record.ts')],
 ];
 
 /** What a command does. @throws {Error} for one that nothing is written for */

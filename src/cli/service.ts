@@ -28,6 +28,7 @@ export interface Waiting {
 export interface ServiceRequest {
   readonly path: string;
   readonly method?: 'DELETE';
+  readonly accept?: string;
   readonly body?: string | object;
 }
 
@@ -71,7 +72,7 @@ export function openService(
   const address = url.replace(/(?<!\/)\/+$/, '');
   let hasAnswered = false;
 
-  async function once({ path, method, body }: ServiceRequest): Promise<string> {
+  async function once({ path, method, accept, body }: ServiceRequest): Promise<string> {
     const isCsv = typeof body === 'string';
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const answer = await fetch(address + path, {
@@ -79,6 +80,7 @@ export function openService(
       ...(body !== undefined && { body: isCsv ? body : JSON.stringify(body) }),
       headers: {
         ...(body !== undefined && { 'content-type': isCsv ? 'text/csv' : 'application/json' }),
+        ...(accept !== undefined && { accept }),
         ...(needsKey && key && { 'x-api-key': key }),
       },
       redirect: 'manual',

@@ -1,5 +1,6 @@
 import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
+import { FIRST_ANSWERS } from '../access/first-answers.ts';
 import { KEY_USAGE } from '../access/usage.ts';
 import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
@@ -8,6 +9,7 @@ import { LEDGER_EVENTS } from '../publications/ledger.ts';
 import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
+import { SIGNING_KEYS } from '../signing/keys.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
@@ -32,6 +34,8 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
   apiKeys: API_KEYS.check,
   apiKeyUsage: KEY_USAGE.check,
   audit: AUDIT_ENTRIES.check,
+  signingKeys: SIGNING_KEYS.check,
+  firstAnswers: FIRST_ANSWERS.check,
 };
 
 /** What can't be rebuilt, in one file. */

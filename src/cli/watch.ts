@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
@@ -7,10 +8,12 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
+import { JOSE } from '../signing/keys.ts';
 import type { Actions } from './options.ts';
-import { grouped, print } from './output.ts';
+import { grouped, print, printError } from './output.ts';
+import { interruption } from './progress.ts';
 import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
-import type { Service, ServiceOptions } from './service.ts';
+import { openService, type Service, type ServiceOptions } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
 
@@ -18,10 +21,32 @@ interface WatchOptions extends ServiceOptions {
   readonly board?: string;
   readonly sync?: true;
   readonly yes?: true;
+  readonly proof?: string;
 }
 
+const watchRoster = rosterAction(watch);
+
 /** The licenses of a roster are watched by a running service. It needs neither OpenSearch nor Redis. */
-export const ACTIONS: Actions = { watch: rosterAction(watch) };
+export const ACTIONS: Actions = {
+  watch: async (given: readonly string[], options: WatchOptions) => {
+    if (options.proof !== undefined) return writeProofs(options.proof, options);
+    if (given.length === 0) throw new Error('Name a roster, or send --proof FILE.');
+    return watchRoster(given, options);
+  },
+};
+
+/** Writes the signed proof of each license that is watched, one a line. */
+async function writeProofs(file: string, options: WatchOptions): Promise<void> {
+  const waiting = { signal: interruption().signal, onWait: printError };
+  const service = openService(options, { needsKey: true, waiting });
+  const watched = await watchedLicenses(service);
+  const proofs = async function* () {
+    for (const { subscription_id: id } of watched)
+      yield `${await service.text({ path: `/api/v1/subscriptions/${id}/proof`, accept: JOSE })}\n`;
+  };
+  await writeFile(file, proofs());
+  print(`${grouped(watched.length)} proofs in ${file}.`);
+}
 
 /** Watches what is not watched yet; and with `--sync`, what else was watched is removed. @returns the exit code */
 async function watch(work: RosterWork, options: WatchOptions): Promise<number> {

@@ -25,7 +25,7 @@ export interface RequestState {
   arrivedAt: number;
   /** The id of the active API key that came with it. */
   keyId?: string;
-  /** The id of the account that holds the key. */
+  /** The name of the account that holds the key. */
   account?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
@@ -35,6 +35,8 @@ export interface RequestState {
   isFile?: boolean;
   /** What the body of an error has beside its detail; the one of a 401 is fixed. */
   errorFacts?: (() => Record<string, unknown>) | undefined;
+  /** The body of a request in JSON, as it was sent. */
+  sentJson?: string;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }

@@ -185,6 +185,7 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   if (mediaType === '' && encoding === undefined && length === '0') return undefined;
   if (mediaType !== 'application/json') throw notJson();
   const text = await textBody(ctx, limit);
+  ctx.state.sentJson = text;
   try {
     return JSON.parse(text);
   } catch {

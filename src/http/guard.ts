@@ -5,7 +5,9 @@ import compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
+import { accountId } from '../access/accounts.ts';
 import type { KeyCheck } from '../access/api-keys.ts';
+import type { FirstAnswers } from '../access/first-answers.ts';
 import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate-limit.ts';
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
 import { BadRequestError, checked } from '../licenses/lookup.ts';
@@ -64,6 +66,8 @@ export interface Operation<Shape extends InputShape = InputShape> {
   /** Whether it takes requests without a key, which no limit of the REST API counts. */
   readonly isOpen?: true;
   readonly callbacks?: ZodOpenApiCallbacksObject;
+  /** Where it answers a request that is repeated with its Idempotency-Key with the first answer. */
+  readonly firstAnswers?: FirstAnswers;
 }
 
 interface Endpoint<Shape extends InputShape> extends Operation<Shape>, Pick<Route, 'method' | 'path'> {
@@ -82,7 +86,7 @@ export function endpoint<const Shape extends InputShape>({
   handle,
   ...operation
 }: Endpoint<Shape>): Route {
-  const { input, limit, headers = {} } = operation;
+  const { id, input, limit, headers = {}, firstAnswers } = operation;
   const schema = z.object(input);
   return {
     method,
@@ -92,10 +96,43 @@ export function endpoint<const Shape extends InputShape>({
       for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
       const body = input.body === undefined ? undefined : await jsonBody(ctx, limit);
       const sent = { params: ctx.params, query: input.query && sentQuery(ctx), body };
-      const answer = await handle(ctx, checked(schema, sent));
-      if (answer !== undefined) ctx.body = answer;
+      const work = async () => {
+        const answer = await handle(ctx, checked(schema, sent));
+        if (answer !== undefined) ctx.body = answer;
+      };
+      await (firstAnswers === undefined ? work() : onceWithKey(ctx, id, firstAnswers, work));
     },
   };
+}
+
+const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
+const KEY_USE =
+  'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
+
+/** The header with which a client repeats a request without fear. */
+export const idempotencyHeader = z.object({
+  'idempotency-key': z
+    .stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS)
+    .optional()
+    .describe(KEY_USE),
+});
+
+/** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
+async function onceWithKey(
+  ctx: Context,
+  operation: string,
+  answers: FirstAnswers,
+  work: () => Promise<void>,
+) {
+  const { 'idempotency-key': key } = checked(idempotencyHeader, ctx.headers);
+  if (key === undefined) return work();
+  const request = { account: accountOf(ctx), operation, key, body: ctx.state.sentJson ?? '' };
+  const first = answers(request, async () => {
+    await work();
+    const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
+    return { status: ctx.status, type: ctx.type, body };
+  });
+  Object.assign(ctx, await first);
 }
 
 /**
@@ -131,7 +168,7 @@ function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
 /** The id of the account that holds the request's key. Every route behind `guarded` has one. */
 export function accountOf({ state: { account } }: Pick<Context, 'state'>): string {
   if (account === undefined) throw new Error('The key of this request was not checked.');
-  return account;
+  return accountId(account);
 }
 
 /** Serves the routes. Every other method at one of their paths gets 405 with Allow. */

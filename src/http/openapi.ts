@@ -14,7 +14,7 @@ import { type Config, SERVICE_VERSION } from '../config.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { bodyTooLarge, LOOKUP_LIMIT, notJson } from './body.ts';
 import { errorResponse, httpsRequired, invalidKey } from './errors.ts';
-import type { Operation, ResponseEntry, Route } from './guard.ts';
+import { idempotencyHeader, type Operation, type ResponseEntry, type Route } from './guard.ts';
 
 type Limits = Pick<Config, 'REST_REQUESTS_PER_MINUTE' | 'MCP_REQUESTS_PER_MINUTE'>;
 
@@ -121,6 +121,7 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
     requestParams: {
       ...(input.params && { path: input.params }),
       ...(input.query && { query: input.query }),
+      ...(operation.firstAnswers && { header: idempotencyHeader }),
     },
     ...(shownBody !== undefined && {
       requestBody: {

@@ -102,8 +102,9 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  function originOf({ metadata: { publication, date, sample } }: LivePublication): Origin {
-    return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl };
+  function originOf({ metadata: { publication, date, sample, sources } }: LivePublication): Origin {
+    const files = sources && { individual: sources.individual.sha256, business: sources.business.sha256 };
+    return { publication, date, today: todayInOhio(), isSampleData: sample, files, publicUrl };
   }
 
   return {

@@ -1,3 +1,4 @@
+import { deleteExpiredAnswers } from '../access/first-answers.ts';
 import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/stored-changes.ts';
 import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
@@ -17,8 +18,8 @@ import {
 import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
- * Deletes obsolete indices and what goes with them: digests, rejected rows and changes. Saved records that are no
- * longer kept are deleted, too.
+ * Deletes obsolete indices and what goes with them: digests, rejected rows and changes. Saved records and
+ * first answers that are no longer kept are deleted, too.
  *
  * @param keep how many publications stay, the live one included
  * @param onProgress gets how many changes were looked at for withdrawn places, and of how many
@@ -35,6 +36,7 @@ export async function prune(
   if (live !== undefined) await pruneChanges(store, live, epoch, onProgress);
   await deleteRejectedRows(store);
   await deleteExpiredRecords(store);
+  await deleteExpiredAnswers(store);
   return deleted;
 }
 

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { NEEDS } from '../answers/view.ts';
+import type { Origin } from '../answers/origin.ts';
+import { NEEDS, toResponseRecord } from '../answers/view.ts';
 import { type HistoryChange, storedChange } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
+import { cautionsOf, notesOf } from '../licenses/standing.ts';
+import type { Signing } from '../signing/keys.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
@@ -27,6 +31,9 @@ const visibleText = z
 /** What a visitor adds to a record. */
 export const recordNote = visibleText.max(MAX_NOTE_CHARACTERS);
 
+/** The SHA-256 of the State's files, in hexadecimal. */
+export const sourceHashes = z.object({ individual: z.string(), business: z.string() });
+
 /** What every kind of record has. */
 const everyRecord = z.object({
   /** ISO 8601, in UTC. */
@@ -37,7 +44,13 @@ const everyRecord = z.object({
   sample: z.boolean(),
   /** The date in Ohio when it was saved. */
   today: z.iso.date(),
-  /** Who checked, and for what, as the visitor says. */
+  /** The SHA-256 of the State's files. Records of version 0.3.0 have none of the next three. */
+  files: sourceHashes.optional(),
+  /** The account that saved it; a visitor of the website has none. */
+  account: z.string().optional(),
+  /** What was saved, signed: a compact JWS of `statementOf`. */
+  jws: z.string().optional(),
+  /** Who checked, and for what, as whoever saved it says. */
   checked_by: recordNote.optional(),
   reference: recordNote.optional(),
   /** The search that led to it, in words, as the visitor's browser says. */
@@ -55,6 +68,8 @@ const shownChange = storedChange.pick({ kind: true, cause: true, fields: true })
 /** What a license's page showed. Records from before there were kinds are of this one. */
 const licenseCheck = everyRecord.extend({
   kind: z.literal('license').default('license'),
+  /** What was asked, as it was sent. Records of version 0.3.0 have none. */
+  asked: z.object({ board: z.string(), license_number: z.string() }).optional(),
   record: licenseRecord,
   /** The run date since which changes were known. */
   since: z.iso.date(),
@@ -115,32 +130,49 @@ export type SavedRecordOf<Kind extends SavedRecord['kind']> = Extract<SavedRecor
 
 /** A record of one kind that is to be saved. */
 export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Kind extends unknown
-  ? Omit<SavedRecordOf<Kind>, 'saved_at'>
+  ? Omit<SavedRecordOf<Kind>, 'saved_at' | 'jws'>
   : never;
 
 /** What a license's page shows. */
-interface ShownLicense {
+interface ShownLicense extends Pick<Origin, 'publication' | 'date' | 'isSampleData' | 'files'> {
+  readonly asked: NonNullable<SavedRecordOf<'license'>['asked']>;
   readonly record: LicenseRecord;
-  readonly publication: string;
-  readonly date: string;
-  readonly isSampleData: boolean;
   readonly since: string;
   readonly gaps: readonly HistoryGap[];
   readonly changes: readonly HistoryChange[];
 }
 
-/** What whoever saves a record says; a blank text is nothing. */
-type Said = { readonly [Field in 'checked_by' | 'reference' | 'search']?: string | undefined };
+/** Who saves a record, and what they say; a blank text is nothing. */
+type Saver = { readonly [Field in 'account' | 'checked_by' | 'reference' | 'search']?: string | undefined };
 
 /** The record of the check of a license. @param today the date in Ohio */
-export function recordOfLicense(shown: ShownLicense, today: string, said: Said): NewRecord<'license'> {
-  const { record, publication, date, isSampleData: sample, since, gaps, changes } = shown;
+export function recordOfLicense(shown: ShownLicense, today: string, saver: Saver): NewRecord<'license'> {
+  const { asked, record, publication, date, isSampleData: sample, files, since, gaps, changes } = shown;
   return {
     kind: 'license',
-    ...{ publication, date, sample, today, record, since, changes: [...changes] },
+    ...{ publication, date, sample, files, today, asked, record, since, changes: [...changes] },
     ...(gaps.length > 0 && { gaps: [...gaps] }),
-    ...Object.fromEntries(Object.entries(said).filter(([, text]) => text)),
+    ...Object.fromEntries(Object.entries(saver).filter(([, text]) => text)),
   };
+}
+
+/** What the signature of a record is of: its facts, and the cautions and notes that follow from them on that day. */
+function statementOf(code: string, { saved_at: at, account: by = 'a visitor', ...saved }: SavedRecord) {
+  const about = { code: writtenRecordCode(code), service_version: SERVICE_VERSION, at, by };
+  if (saved.kind === 'license') {
+    const { kind: _, record, ...facts } = saved;
+    return { type: 'license_check', ...about, ...facts, answer: toResponseRecord(record, saved) };
+  }
+  const { kind: _, today, ...facts } = saved;
+  const rows = saved.rows.map((row) => ({
+    ...row,
+    licenses: row.licenses.map((license) => ({
+      ...license,
+      cautions: cautionsOf(license, today, row.name_match),
+      notes: notesOf(license, today),
+    })),
+  }));
+  return { type: 'list_check', ...about, ...facts, today, rows };
 }
 
 /** How many bytes of a record may be saved for the price of one: a list costs more than a license. */
@@ -164,8 +196,8 @@ export class RecordRefusedError extends Error {
   }
 }
 
-/** So that nobody can fill the disk of OpenSearch by saving. */
-interface RecordLimits {
+/** The limits are so that nobody can fill the disk of OpenSearch by saving. */
+interface RecordSettings extends Pick<Signing, 'sign'> {
   /** How many may be saved within 24 hours. So many times `SAVED_RECORD_DAYS` are kept. */
   readonly perDay: number;
   /** How many bytes all of them may take on the disk. */
@@ -174,8 +206,8 @@ interface RecordLimits {
 
 export type SavedRecords = ReturnType<typeof savedRecords>;
 
-/** The records that people save. */
-export function savedRecords(store: Store, limits: RecordLimits) {
+/** The records that people save, each signed where the service has a key. */
+export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) {
   let ofLastDay: { readonly records: number; readonly at: number } | undefined;
   let storedRatio: number | undefined;
   /** What is being saved: OpenSearch may not count it yet. */
@@ -203,14 +235,19 @@ export function savedRecords(store: Store, limits: RecordLimits) {
      * @throws {ZodError} for what could not be read again
      */
     async save(shown: NewRecord, now: Date = new Date()): Promise<string> {
-      const record = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
+      const unsigned = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
+      if (Buffer.byteLength(JSON.stringify(unsigned)) > MAX_RECORD_BYTES)
+        throw new RecordRefusedError('size');
+      const code = newRecordCode();
+      const record = { ...unsigned, jws: await sign(statementOf(code, unsigned)) };
       const bytes = Buffer.byteLength(JSON.stringify(record));
-      if (bytes > MAX_RECORD_BYTES) throw new RecordRefusedError('size');
       saving.records += 1;
       saving.bytes += bytes;
       try {
         await requireRoom();
-        return await create(store, record);
+        // What is already there is this record: the client has repeated the request at another node.
+        await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
+        return code;
       } finally {
         saving.records -= 1;
         saving.bytes -= bytes;
@@ -239,13 +276,6 @@ export function savedRecords(store: Store, limits: RecordLimits) {
     /** How much of what is kept altogether is used, as last counted; `undefined` before this process saves the first. */
     storedRatio: (): number | undefined => storedRatio,
   };
-}
-
-async function create(store: Store, record: SavedRecord): Promise<string> {
-  const code = newRecordCode();
-  // What is already there is this record: the client has repeated the request at another node.
-  await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
-  return code;
 }
 
 const DAY_MS = 86_400_000;

@@ -25,7 +25,7 @@ export const changeBody = storedChange.omit({
   last_in_dataset: true,
 });
 
-const historyChangeBody = changeBody
+export const historyChangeBody = changeBody
   .extend({
     withdrawn: z
       .literal(true)

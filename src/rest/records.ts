@@ -1,34 +1,31 @@
 import { z } from 'zod';
-import type { RateLimit } from '../access/rate-limit.ts';
 import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import type { Changes } from '../changes/service.ts';
 import { accountOf, type Route } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
-import { type Lookups, licenseHistory } from '../lookup/service.ts';
+import { licenseHistory } from '../lookup/service.ts';
 import {
   MAX_NOTE_CHARACTERS,
   RecordRefusedError,
   recordNote,
   recordOfLicense,
   SAVED_RECORD_DAYS,
-  type SavedRecords,
   savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
+import { JOSE } from '../signing/keys.ts';
 import { historyQuery } from './changes.ts';
 import { operationsOf } from './fields.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
-
-const NOTE_WORDS = `takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
+import type { RestServices } from './services.ts';
+import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
 /** A field of what the client says beside the check. Null and blank text count as absent. */
 function note(field: 'checked_by' | 'reference') {
-  const words = `${field} ${NOTE_WORDS}`;
+  const words = `${field} takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
   return z
     .string(words)
     .trim()
-    .max(MAX_NOTE_CHARACTERS, words)
     .nullish()
     .transform((text) => text || undefined)
     .refine((text) => text === undefined || recordNote.safeParse(text).success, words);
@@ -62,35 +59,27 @@ const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; d
   size: { status: 413, detail: 'This check is too large to be saved.' },
 };
 
-/** Room may be there an hour later, as records grow a day old one by one. */
-const RETRY_AFTER_SECONDS = '3600';
-
-interface SavingServices {
-  readonly lookups: Lookups;
-  readonly changes: Changes;
-  readonly records: SavedRecords;
-}
-
 const endpoint = operationsOf('Lookups');
 
-/**
- * POST /records: saves what the website's page of a license shows now.
- *
- * @param perDay how many an account may save within a day
- */
-export function recordsRoute(services: SavingServices, perDay: RateLimit): Route {
+/** POST /records: saves what the website's page of a license shows now. */
+export function recordsRoute(services: RestServices): Route {
+  const { signing, savesPerDay: perDay } = services;
   return endpoint('POST /records', {
     id: 'saveRecord',
     summary: 'Save a record of a check',
     description:
       `Looks a license up by its number and saves what its page on the website shows. The record is kept for ` +
-      `${SAVED_RECORD_DAYS} days; whoever has its code can read it. Each call saves another record.`,
+      `${SAVED_RECORD_DAYS} days; whoever has its code can read it. Each call saves another record. With Accept: ${JOSE}, ` +
+      'the answer is the record as a signed statement.',
+    firstAnswers: services.firstAnswers,
     input: { body: savingBody },
     responses: {
-      201: { when: 'The record was saved', body: savedBody },
+      201: { when: 'The record was saved', body: savedBody, alternatives: signedForm },
       404: { when: 'No license for the number at the board', body: numberNotFoundBody },
+      ...NOTHING_SIGNED,
     },
     handle: async (ctx, { body: { board, license_number: number, ...notes } }) => {
+      const isSigned = wantsSigned(ctx, signing);
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
       const now = new Date();
@@ -100,13 +89,19 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
         ctx.status = status;
         return body;
       }
-      const shown = recordOfLicense({ ...view, record }, view.today, notes);
+      const asked = { board: board.name, license_number: number };
+      const saver = { ...notes, account: ctx.state.account };
+      const shown = recordOfLicense({ ...view, record, asked }, view.today, saver);
       const [account, saves] = [accountOf(ctx), savesOf(shown)];
       await perDay.spend(account, saves);
       try {
         const code = writtenRecordCode(await services.records.save(shown, now));
         const { checked_by, reference } = shown;
         ctx.status = 201;
+        if (isSigned) {
+          ctx.type = JOSE;
+          return (await services.records.read(code))?.jws;
+        }
         return {
           code,
           url: publicUrl && `${publicUrl}/records/${code}`,
@@ -120,7 +115,8 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
         const { status, detail } = REFUSED[error.reason];
         // Lookups are answered; only this is not.
         ctx.state.outcome = 'limited';
-        if (status === 503) ctx.set('retry-after', RETRY_AFTER_SECONDS);
+        // Room may be there an hour later, as records grow a day old one by one.
+        if (status === 503) ctx.set('retry-after', '3600');
         ctx.status = status;
         return { detail };
       }

@@ -1,50 +1,30 @@
-import type { RateLimit } from '../access/rate-limit.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import type { Changes } from '../changes/service.ts';
-import { type Guards, guarded, type RosterCost, type Route } from '../http/guard.ts';
+import { type Guards, guarded, type Route } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import type { LicenseExports } from '../lookup/export.ts';
-import type { Lookups } from '../lookup/service.ts';
-import type { SavedRecords } from '../records/saved-records.ts';
-import type { Rosters } from '../rosters/service.ts';
-import type { Subscriptions } from '../subscriptions/service.ts';
 import { boardRoutes } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
-import { type ExportAccess, exportRoute } from './export.ts';
+import { exportRoute } from './export.ts';
 import { REST_PATH } from './fields.ts';
 import { rosterRoute } from './lists.ts';
 import { lookupRoutes } from './lookup.ts';
 import { recordsRoute } from './records.ts';
+import type { RestServices } from './services.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
-import { type WebhookAccess, webhookRoutes } from './webhook.ts';
-
-/** What the endpoints need. */
-interface RestServices {
-  readonly lookups: Lookups;
-  readonly rosters: Rosters;
-  readonly changes: Changes;
-  readonly subscriptions: Subscriptions;
-  readonly exports: LicenseExports;
-  readonly records: SavedRecords;
-  readonly cost: RosterCost;
-  readonly webhooks: WebhookAccess;
-  readonly exporting: ExportAccess;
-  /** How many records an account may save within a day. */
-  readonly savesPerDay: RateLimit;
-}
+import { webhookRoutes } from './webhook.ts';
 
 /** The endpoints of the REST API. */
-export function restRoutes({ lookups, rosters, changes, subscriptions, ...services }: RestServices): Route[] {
+export function restRoutes(services: RestServices): Route[] {
+  const { lookups, rosters, changes } = services;
   return [
     ...lookupRoutes(lookups),
     rosterRoute(rosters, services.cost),
     ...boardRoutes(lookups),
     changesRoute(changes),
     historyRoute(changes, lookups),
-    ...subscriptionRoutes(lookups, rosters, subscriptions, services.cost),
+    ...subscriptionRoutes(services),
     ...webhookRoutes(services.webhooks),
     exportRoute(services.exports, services.exporting),
-    recordsRoute({ lookups, changes, records: services.records }, services.savesPerDay),
+    recordsRoute(services),
   ];
 }
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { type Origin, originBody, originFields } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
+import { historyGap } from '../changes/feed.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, type RosterCost, type Route, spendForItems } from '../http/guard.ts';
+import { accountOf, type Route, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import {
@@ -14,14 +16,18 @@ import {
   type NumberRequest,
   readLookup,
 } from '../licenses/lookup.ts';
-import { type Lookups, readFromOne } from '../lookup/service.ts';
+import { readFromOne } from '../lookup/service.ts';
+import { sourceHashes } from '../records/saved-records.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
-import type { Rosters } from '../rosters/service.ts';
-import { type Subscriptions, TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
+import { JOSE } from '../signing/keys.ts';
+import { TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import { historyChangeBody } from './changes.ts';
 import { absentIfBlank, board, boardName, feedCursor, fromText, operationsOf, whole } from './fields.ts';
 import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
+import type { RestServices } from './services.ts';
+import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
 const subscriptionId = z.string().describe('The id of the subscription');
 
@@ -212,13 +218,28 @@ function itemOf({ board: label, license_number: number, reference }: Subscriptio
 
 const endpoint = operationsOf('Subscriptions');
 
+const day = z.string();
+const proofBody = z
+  .object({
+    ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
+    ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
+    ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
+    coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
+    compared: z.array(day).describe('Days whose dataset was compared with the one before'),
+    missed: z.array(day).describe('The next comparison finds what changed on these days'),
+    withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
+    gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
+    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+    changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
+  })
+  .meta({ id: 'WatchProof' });
+
+const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
+
 /** What an account watches. */
-export function subscriptionRoutes(
-  lookups: Lookups,
-  rosters: Rosters,
-  subscriptions: Subscriptions,
-  cost: RosterCost,
-): Route[] {
+export function subscriptionRoutes(services: RestServices): Route[] {
+  const { lookups, rosters, subscriptions, proofOf, signing, firstAnswers, cost } = services;
+
   /** Watches the licenses that were found, and finds those that are watched and left the dataset. */
   async function watchFound(account: string, results: readonly RosterResult[]) {
     const found = results.flatMap(({ index, reference, view }) =>
@@ -318,6 +339,7 @@ export function subscriptionRoutes(
         `Up to ${MAX_ITEMS.toLocaleString('en-US')} licenses, each looked up as in POST /subscriptions, all of them ` +
         `in one day’s dataset. ${cost.itemsPerRequest} items count as one request. Where the account would watch ` +
         'more licenses than it may, none is added.',
+      firstAnswers,
       input: { body: batchRequest },
       shownBody: batchRequest
         .extend({ items: z.array(subscriptionItem).min(1).max(MAX_ITEMS) })
@@ -368,17 +390,45 @@ export function subscriptionRoutes(
         } satisfies z.output<typeof listAnswerBody>;
       },
     }),
+    endpoint('GET /subscriptions/:id/proof', {
+      id: 'watchProof',
+      summary: 'Prove that a license is watched',
+      description: `On which days it was compared, and what changed; with Accept: ${JOSE}, signed.`,
+      input: { params: z.object({ id: z.string() }) },
+      responses: {
+        200: { when: 'The proof', body: proofBody, alternatives: signedForm },
+        404: { when: NOT_SUBSCRIBED },
+        ...NOTHING_SIGNED,
+      },
+      handle: async (ctx, { params: { id } }) => {
+        const { account: by = '' } = ctx.state;
+        const watched = await subscriptions.find(accountOf(ctx), id);
+        const proof = watched && (await proofOf(watched));
+        if (!watched || !proof) throw new ClientError(404, NOT_SUBSCRIBED);
+        const statement: z.output<typeof proofBody> = {
+          ...{ type: 'watch_proof', service_version: SERVICE_VERSION, at: new Date().toISOString(), by },
+          ...{
+            ...bodyOf(watched),
+            ...proof,
+            changes: proof.changes.map((change) => historyChangeBody.parse(change)),
+          },
+        };
+        if (!wantsSigned(ctx, signing)) return statement;
+        ctx.type = JOSE;
+        return signing.sign(statement);
+      },
+    }),
     endpoint('DELETE /subscriptions/:id', {
       id: 'unsubscribe',
       summary: 'Watch a license no more',
       input: { params: z.object({ id: z.string() }) },
       responses: {
         204: { when: 'It is deleted' },
-        404: { when: 'Not a subscription of the account' },
+        404: { when: NOT_SUBSCRIBED },
       },
       handle: async (ctx, { params: { id } }) => {
         if (await subscriptions.remove(accountOf(ctx), id)) return null;
-        throw new ClientError(404, 'Your account has no subscription with this id.');
+        throw new ClientError(404, NOT_SUBSCRIBED);
       },
     }),
   ];

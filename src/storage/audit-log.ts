@@ -20,6 +20,7 @@ const auditEntry = z.object({
     'keys revoke',
     'accounts activate',
     'accounts deactivate',
+    'signing-keys rotate',
   ]),
   /** What it was done to, and the reason given. Never a key. */
   details: z.record(z.string(), z.string()),

@@ -14,9 +14,9 @@ class BackupError extends Error {}
 const FORMAT = 'ohio-license-verification';
 /**
  * Version 2 has the audit log, too, version 3 the changes, version 4 the saved records, version 5 the subscriptions and
- * webhooks. All are read.
+ * webhooks, version 6 the public keys of signatures. All are read.
  */
-const FORMAT_VERSION = 5;
+const FORMAT_VERSION = 6;
 
 /** The first line. Of a later version, no more is known than its number. */
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
@@ -36,6 +36,7 @@ const backupCounts = z.strictObject({
   'saved-records': count,
   subscriptions: count,
   webhooks: count,
+  'signing-keys': count,
 });
 
 export type BackupCounts = z.output<typeof backupCounts>;
@@ -52,6 +53,7 @@ const KINDS: Readonly<Record<z.output<typeof kind>, { index: StoredIndex; words:
   'saved-records': { index: 'savedRecords', words: 'saved records' },
   subscriptions: { index: 'subscriptions', words: 'subscriptions' },
   webhooks: { index: 'webhooks', words: 'webhooks' },
+  'signing-keys': { index: 'signingKeys', words: 'public keys of signatures' },
 };
 
 function noDocuments(): BackupCounts {

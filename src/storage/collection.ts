@@ -17,13 +17,15 @@ export const STORED_INDICES = [
   'apiKeys',
   'apiKeyUsage',
   'audit',
+  'signingKeys',
+  'firstAnswers',
 ] as const satisfies readonly (keyof IndexNames)[];
 
 export type StoredIndex = (typeof STORED_INDICES)[number];
 
-/** How many documents of an index are read or written at once. A saved record may have 2 MB, others a few KB. */
+/** How many documents of an index are read or written at once. A saved record may have 5 MB, others a few KB. */
 export function documentsAtOnce(index: StoredIndex): number {
-  return index === 'savedRecords' ? 25 : 1000;
+  return index === 'savedRecords' ? 15 : 1000;
 }
 
 /** The checks of the documents of each index, as they lie in OpenSearch. */

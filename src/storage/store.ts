@@ -116,6 +116,9 @@ export function indexNames(prefix: string) {
     apiKeys: `${prefix}api-keys`,
     apiKeyUsage: `${prefix}api-key-usage`,
     audit: `${prefix}audit`,
+    /** Public keys. */
+    signingKeys: `${prefix}signing-keys`,
+    firstAnswers: `${prefix}first-answers`,
   };
 }
 

@@ -49,6 +49,12 @@ export function subscriptionsService(store: Store) {
     throw new TooManySubscriptionsError(Math.max(0, MAX_SUBSCRIPTIONS - watched));
   }
 
+  /** The subscription of an id; `undefined` where it is none of the account. */
+  async function find(account: string, id: string): Promise<Subscription | undefined> {
+    const found = ID.test(id) ? (await SUBSCRIPTIONS.read(store, id))?.document : undefined;
+    return found?.account === account ? found : undefined;
+  }
+
   return {
     /**
      * Makes an account watch licenses. One that it watches already, also as an earlier one of these, stays as it is.
@@ -125,11 +131,9 @@ export function subscriptionsService(store: Store) {
       const next = count > size ? (subscriptions.at(-1)?.id ?? String(last?.[0])) : undefined;
       return { subscriptions, next };
     },
+    find,
     /** @returns whether it was a subscription of the account */
-    async remove(account: string, id: string): Promise<boolean> {
-      if (!ID.test(id)) return false;
-      const found = await SUBSCRIPTIONS.read(store, id);
-      return found?.document.account === account && SUBSCRIPTIONS.remove(store, id);
-    },
+    remove: async (account: string, id: string): Promise<boolean> =>
+      (await find(account, id)) !== undefined && SUBSCRIPTIONS.remove(store, id),
   };
 }

@@ -208,11 +208,12 @@ async function sendAnswer(
   const problems = format === 'save' ? noteProblems(notes) : [];
   if (format === 'save' && problems.length === 0) await spend(ctx, services.saveLimits.aMinute);
   const { rows, origin } = await checkList(ctx, services, fields, sent.board);
-  const { publication, date, isSampleData, today } = origin;
+  const { publication, date, isSampleData, files, today } = origin;
   if (format === 'save' && problems.length === 0) {
     const said = Object.fromEntries(Object.entries(notes).filter(([, text]) => text !== ''));
-    const record = { publication, date, sample: isSampleData, today, board: sent.board, rows: [...rows] };
-    return saveRecord(ctx, services, { kind: 'list', ...record, ...said });
+    const record = { publication, date, sample: isSampleData, files, today };
+    const list = { board: sent.board, rows: [...rows] };
+    return saveRecord(ctx, services, { kind: 'list', ...record, ...list, ...said });
   }
   if (format === 'save') ctx.status = 400;
   const body = html`${whatToDo(sent, rows, noteFields(notes, problems))}

@@ -1,7 +1,7 @@
 import { changedFields } from '../changes/change.ts';
 import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
-import { errorResponse } from '../http/errors.ts';
+import { ClientError, errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
 import { boardByCode, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
@@ -21,6 +21,7 @@ import {
   savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
+import { JOSE } from '../signing/keys.ts';
 import { recordAddress } from './addresses.ts';
 import { history, withoutTwins } from './history.ts';
 import { boardContact, licenseBody } from './license-pages.ts';
@@ -68,7 +69,8 @@ ${recordForm(board.code, number, notes, problems)}`;
         const origin = { date, isSampleData };
         return page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
       }
-      return saveRecord(ctx, services, recordOfLicense({ ...view, record }, today(), notes));
+      const asked = { board: board.name, license_number: number };
+      return saveRecord(ctx, services, recordOfLicense({ ...view, record, asked }, today(), notes));
     },
   };
 }
@@ -117,6 +119,9 @@ export async function addressOfRecord(records: SavedRecords, typed: string): Pro
   return recordAddress(writtenRecordCode(code));
 }
 
+/** How the address of a signed record ends. */
+const FILE = '.jose';
+
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
 export function recordPage(services: PageServices): Route {
   const { page, records, config } = services;
@@ -124,7 +129,8 @@ export function recordPage(services: PageServices): Route {
     method: 'GET',
     path: '/records/:code',
     handle: async (ctx) => {
-      const { code: typed = '' } = ctx.params;
+      const [typed = '', ending] = ctx.params.code?.split(FILE) ?? [];
+      const isFile = ending === '' || ctx.accepts(['text/html', JOSE]) === JOSE;
       const saved = await records.read(typed);
       if (saved === undefined) {
         ctx.status = 404;
@@ -138,6 +144,14 @@ export function recordPage(services: PageServices): Route {
         });
       }
       const code = writtenRecordCode(readRecordCode(typed) ?? '');
+      ctx.vary('Accept');
+      if (isFile) {
+        if (saved.jws === undefined) throw new ClientError(404, 'This record is not signed.');
+        ctx.attachment(`record-${code}${FILE}`);
+        ctx.set({ 'content-type': JOSE, 'x-robots-tag': 'noindex' });
+        ctx.body = saved.jws;
+        return;
+      }
       const { today, date, sample: isSampleData } = saved;
       const about = aboutRecord(saved, code, publicOrigin(ctx, config) + recordAddress(code));
       await page.send(ctx, {
@@ -162,10 +176,11 @@ export function recordPage(services: PageServices): Route {
 
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
-  const { saved_at: at, date, publication, checked_by: checkedBy, reference, search } = saved;
+  const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
   return html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
 ${factList([
   ['Saved', ohioTime(at)],
+  ['By the account', account],
   ['Checked by', checkedBy],
   ['Reference', reference],
   ['Search', search],
@@ -173,6 +188,7 @@ ${factList([
   ['Code', html`<code>${code}</code>`],
   ['Online until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
   ['Web address', html`<a href="${recordAddress(code)}">${address}</a>`],
+  ['Signed', jws && html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`],
 ])}`;
 }
 

@@ -11,6 +11,7 @@ import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
+import { signingKeys } from '../../src/signing/keys.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { type BackupCounts, readBackup, restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { storeOf } from '../../src/storage/store.ts';
@@ -87,6 +88,7 @@ beforeAll(async () => {
   for (const subscription of SUBSCRIBED)
     await SUBSCRIPTIONS.put(original.store, subscription.id, subscription);
   await WEBHOOKS.put(original.store, ACCOUNT, WEBHOOK);
+  await signingKeys(original.store, 'a secret for the signatures of this test, of 32 characters').sign({});
 });
 afterAll(async () => {
   for (const environment of environments) await environment.cleanUp();
@@ -106,14 +108,16 @@ const KINDS = [
   'saved-records',
   'subscriptions',
   'webhooks',
+  'signing-keys',
 ] as const satisfies (keyof BackupCounts)[];
 
 function indicesOf({ names }: TestEnvironment['store']): string[] {
-  const { accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks } = names;
-  return [accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks];
+  const { accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks, signingKeys } =
+    names;
+  return [accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks, signingKeys];
 }
 
-/** The documents of the eight indices with their ids, in the order in which they were written. */
+/** The documents of the nine indices with their ids, in the order in which they were written. */
 async function documentsOf({ store }: TestEnvironment) {
   const { client } = store;
   const indices = indicesOf(store);
@@ -125,7 +129,7 @@ async function documentsOf({ store }: TestEnvironment) {
 }
 
 describe('a backup', () => {
-  test('has every document of the eight indices, no text of a key, and is readable only by its owner', async () => {
+  test('has every document of the nine indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
     const all = await documentsOf(original);
     const [, , changes = [], ledger = [], audit, records = []] = all;
@@ -138,13 +142,14 @@ describe('a backup', () => {
       'saved-records': 2,
       subscriptions: 2,
       webhooks: 1,
+      'signing-keys': 1,
     });
     expect(changes.length).toBeGreaterThan(0);
     expect(audit).toHaveLength(1);
     expect(records.map(([id]) => id)).toEqual(codes);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 5 });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 6 });
     expect(lines).toHaveLength(all.flat().length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
@@ -193,6 +198,7 @@ describe('a backup', () => {
       'saved-records': 0,
       subscriptions: 0,
       webhooks: 0,
+      'signing-keys': 0,
     });
     const publications: unknown[] = [];
     for await (const page of (await readBackup(path, DOCUMENT_CHECKS)).pages()) {
@@ -251,20 +257,22 @@ describe('a restored backup', () => {
     );
   });
 
-  const WATCHES = ['subscriptions', 'webhooks'] as const;
+  const KEYS = ['signing-keys'] as const;
+  const WATCHES = ['subscriptions', 'webhooks', ...KEYS] as const;
 
   test.each<[number, string, readonly (keyof BackupCounts)[]]>([
     [1, 'audit log, changes, saved records and watches', ['audit', 'changes', 'saved-records', ...WATCHES]],
     [2, 'changes, saved records and watches', ['changes', 'saved-records', ...WATCHES]],
     [3, 'saved records and watches', ['saved-records', ...WATCHES]],
     [4, 'watches', WATCHES],
+    [5, 'public keys', KEYS],
   ])('of format version %i, which has no %s, works too', async (version, _words, missing) => {
     const earlier = await emptyEnvironment();
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     const kept = lines
       .slice(0, -1)
       .filter((line) => !missing.some((name) => line.startsWith(`{"index":"${name}"`)));
-    const content = `${kept.join('\n').replace('"version":5', `"version":${version}`)}\n`;
+    const content = `${kept.join('\n').replace('"version":6', `"version":${version}`)}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const documents: Partial<BackupCounts> = { ...(await readBackup(file, DOCUMENT_CHECKS)).counts };
     for (const name of missing) delete documents[name];
@@ -323,8 +331,8 @@ describe('a restore is refused', () => {
   });
 
   test('when the file comes from a later release or is not a backup', async () => {
-    const later = lines.map((line) => line.replace('"version":5', '"version":6,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 6\)/);
+    const later = lines.map((line) => line.replace('"version":6', '"version":7,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 7\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -337,7 +345,7 @@ describe('a restore is refused', () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys, 0 changes, 1 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already',
+      'There are 0 accounts, 0 API keys, 0 changes, 1 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks, 0 public keys of signatures already',
     );
 
     const used = await emptyEnvironment();
@@ -346,12 +354,14 @@ describe('a restore is refused', () => {
 
     const watched = await emptyEnvironment();
     await WEBHOOKS.put(watched.store, ACCOUNT, WEBHOOK);
-    await expect(restore(watched, file)).rejects.toThrow('0 subscriptions, 1 webhooks already');
+    await expect(restore(watched, file)).rejects.toThrow(
+      '0 subscriptions, 1 webhooks, 0 public keys of signatures already',
+    );
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 accounts, 1 API keys, 0 changes, 0 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already',
+      'There are 1 accounts, 1 API keys, 0 changes, 0 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks, 0 public keys of signatures already',
     );
     const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
     expect(await keys(key)?.activeAccount()).toBeDefined();
@@ -397,7 +407,7 @@ describe('licenses backup and licenses restore', () => {
     expect(backedUp).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Backed up 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 1 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks to /,
+        /^Backed up 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 1 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks, 0 public keys of signatures to /,
       ),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
@@ -411,7 +421,7 @@ describe('licenses backup and licenses restore', () => {
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^There are 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 2 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already; [^\n]*\n$/,
+      /^There are 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 2 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks, 0 public keys of signatures already; [^\n]*\n$/,
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,

@@ -1,8 +1,8 @@
 import type { NewRecord } from '../../src/records/saved-records.ts';
 import { nurseRecord } from './records.ts';
 
-/** Room for what a test saves. */
-export const RECORD_LIMITS = { perDay: 1000, bytes: 1_000_000_000 };
+/** Room for what a test saves, which is not signed. */
+export const RECORD_LIMITS = { perDay: 1000, bytes: 1_000_000_000, sign: async () => undefined };
 
 /** What was shown of an invented nurse, with the fields given in place of hers. */
 export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecord<'license'> {

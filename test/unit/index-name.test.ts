@@ -60,6 +60,8 @@ test('every index and the alias have the prefix', () => {
     apiKeys: 'p-api-keys',
     apiKeyUsage: 'p-api-key-usage',
     audit: 'p-audit',
+    signingKeys: 'p-signing-keys',
+    firstAnswers: 'p-first-answers',
   });
 });
 

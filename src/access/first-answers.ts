@@ -1,0 +1,69 @@
+import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { BadRequestError } from '../licenses/lookup.ts';
+import { collection } from '../storage/collection.ts';
+import { TooBusyError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+const answer = z.object({ status: z.int(), type: z.string(), body: z.string() });
+
+type Answer = Readonly<z.output<typeof answer>>;
+
+/** A request with an Idempotency-Key: when it began (ISO 8601), the hash of its body, and once it ended, its answer. */
+const firstAnswer = z.object({ at: z.iso.datetime(), sha256: z.string(), answer: answer.optional() });
+
+/** The first answers, under a hash of account, operation and key. */
+export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, { needsIndex: true });
+
+const DAY_MS = 86_400_000;
+
+/** A request without an answer for so long was broken off, as by the end of its process. No request takes longer. */
+const UNDER_WAY_MS = 30_000;
+
+/** A request with an Idempotency-Key. Each operation has keys of its own; the body is as it was sent. */
+type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', string>>;
+
+/**
+ * Does a request once, and answers its repetitions of a day with the first answer. Only a success is kept: after any
+ * other answer nothing was done, and the request is done again.
+ *
+ * @throws {BadRequestError} where the key came with another body before
+ * @throws {TooBusyError} while the first request is under way
+ * @throws {TooManyRequestsError} for too many keys in a day
+ */
+export type FirstAnswers = (request: KeyedRequest, work: () => Promise<Answer>) => Promise<Answer>;
+
+/** @param perDay how many keys an account may use in a day, since their answers are stored */
+export function firstAnswers(store: Store, perDay: RateLimit): FirstAnswers {
+  return async ({ account, operation, key, body }, work) => {
+    const id = hash('sha256', JSON.stringify([account, operation, key]));
+    const sha256 = hash('sha256', body);
+    const found = await FIRST_ANSWERS.read(store, id);
+    if (found !== undefined) {
+      const { at, sha256: before, answer: first } = found.document;
+      const isCurrent = Date.now() - Date.parse(at) < (first === undefined ? UNDER_WAY_MS : DAY_MS);
+      if (isCurrent && sha256 !== before)
+        throw new BadRequestError('This Idempotency-Key came with another body before. Send another key.');
+      if (isCurrent && first !== undefined) return first;
+      if (isCurrent) throw new TooBusyError(UNDER_WAY);
+    }
+    await perDay.spend(account);
+    const begun = { at: new Date().toISOString(), sha256 };
+    if (!(await FIRST_ANSWERS.replace(store, id, found?.version, begun))) throw new TooBusyError(UNDER_WAY);
+    const answered = await work().catch(async (error: unknown) => {
+      await FIRST_ANSWERS.remove(store, id);
+      throw error;
+    });
+    if (answered.status < 300) await FIRST_ANSWERS.put(store, id, { ...begun, answer: answered });
+    else await FIRST_ANSWERS.remove(store, id);
+    return answered;
+  };
+}
+
+const UNDER_WAY = 'The first request with this Idempotency-Key is under way.';
+
+export async function deleteExpiredAnswers({ client, names }: Store): Promise<void> {
+  const query = { range: { at: { lt: new Date(Date.now() - DAY_MS).toISOString() } } };
+  await client.deleteByQuery({ index: names.firstAnswers, conflicts: 'proceed', body: { query } });
+}

@@ -1,0 +1,70 @@
+import { open, readFile } from 'node:fs/promises';
+import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, errors } from 'jose';
+import { z } from 'zod';
+import { localServiceUrl } from '../config.ts';
+import type { Actions } from './options.ts';
+import { print } from './output.ts';
+
+interface VerifyOptions {
+  readonly keys?: string;
+}
+
+/** Verifies signed records; needs the file and the keys alone. */
+export const ACTIONS: Actions = {
+  'verify-record': async (
+    [path = '']: readonly string[],
+    { keys: from = localServiceUrl() }: VerifyOptions,
+  ) => {
+    const keys = createLocalJWKSet(await keySetOf(from));
+    const results: string[] = [];
+    for await (const line of (await open(path)).readLines())
+      if (line !== '') results.push(await result(line, keys));
+    if (results.length === 0) throw new Error(`${path} is empty.`);
+    print(results);
+    process.exitCode = results.every((each) => each.startsWith(VALID)) ? 0 : 2;
+  },
+};
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+
+/** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
+async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
+  if (!/^https?:/.test(from)) return keySet.parse(JSON.parse(await readFile(from, 'utf8')));
+  const url = new URL(from);
+  if (url.protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
+    throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
+  const address = url.pathname === '/' ? new URL('/.well-known/jwks.json', url) : url;
+  const sent = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(30_000) });
+  return keySet.parse(await sent.json());
+}
+
+const VALID = 'VALID';
+const CHANGED = 'CHANGED: the signature is not of this content. Do not rely on it.';
+const UNKNOWN = 'UNKNOWN KEY: none of these keys signed it, or it was changed. Do not rely on it.';
+
+async function result(line: string, keys: CompactVerifyGetKey): Promise<string> {
+  try {
+    const { payload, protectedHeader } = await compactVerify(line, keys, { algorithms: ['EdDSA'] });
+    // The last character of a signature has bits that decoders leave out.
+    const signature = line.slice(line.lastIndexOf('.') + 1);
+    if (base64url.encode(base64url.decode(signature)) !== signature) return CHANGED;
+    const facts = statement.parse(JSON.parse(Buffer.from(payload).toString()));
+    return `${VALID}: signed with the key ${protectedHeader.kid}. ${inWords(facts)}`;
+  } catch (error) {
+    return error instanceof errors.JWKSNoMatchingKey ? UNKNOWN : CHANGED;
+  }
+}
+
+const statement = z.object({
+  ...{ type: z.string(), by: z.string(), date: z.string(), sample: z.boolean(), at: z.iso.datetime() },
+  ...{ answer: z.object({ license_number: z.string() }).optional(), license_number: z.string().optional() },
+});
+
+function inWords({ type, by, date, sample, at, answer, ...of }: z.output<typeof statement>): string {
+  const number = answer?.license_number ?? of.license_number ?? 'many';
+  const facts = `${type} of ${number} at ${at} by ${by}, from the State's data of ${date}.`;
+  const isAhead = Date.parse(at) > Date.now() + 5 * 60_000;
+  const clock = ` WRONG CLOCK: this time ${isAhead ? 'has not come yet' : 'is before the data'}.`;
+  const isWrong = isAhead || at.slice(0, 10) < date;
+  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? clock : '');
+}

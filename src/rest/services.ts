@@ -1,0 +1,31 @@
+import type { FirstAnswers } from '../access/first-answers.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
+import type { Changes } from '../changes/service.ts';
+import type { RosterCost } from '../http/guard.ts';
+import type { LicenseExports } from '../lookup/export.ts';
+import type { Lookups } from '../lookup/service.ts';
+import type { SavedRecords } from '../records/saved-records.ts';
+import type { Rosters } from '../rosters/service.ts';
+import type { Signing } from '../signing/keys.ts';
+import type { WatchProofs } from '../subscriptions/proof.ts';
+import type { Subscriptions } from '../subscriptions/service.ts';
+import type { ExportAccess } from './export.ts';
+import type { WebhookAccess } from './webhook.ts';
+
+/** What the endpoints need. */
+export interface RestServices {
+  readonly signing: Signing;
+  readonly proofOf: WatchProofs;
+  readonly firstAnswers: FirstAnswers;
+  readonly lookups: Lookups;
+  readonly rosters: Rosters;
+  readonly changes: Changes;
+  readonly subscriptions: Subscriptions;
+  readonly exports: LicenseExports;
+  readonly records: SavedRecords;
+  readonly cost: RosterCost;
+  readonly webhooks: WebhookAccess;
+  readonly exporting: ExportAccess;
+  /** How many records an account may save within a day. */
+  readonly savesPerDay: RateLimit;
+}

@@ -1,0 +1,114 @@
+import { createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto';
+import { CompactSign, calculateJwkThumbprint } from 'jose';
+import { z } from 'zod';
+import { collection } from '../storage/collection.ts';
+import type { Store } from '../storage/store.ts';
+
+const storedKey = z.object({
+  /** The thumbprint of the key (RFC 7638). */
+  kid: z.string(),
+  /** The public key, as a JWK has it. */
+  x: z.string(),
+  /** From 1; each rotation makes the next. */
+  generation: z.int().min(1),
+});
+
+type StoredKey = Readonly<z.output<typeof storedKey>>;
+
+/**
+ * The public keys with which anything was signed, the present one among them. The private ones are stored nowhere: they
+ * are derived from SIGNING_SECRET_KEY and the generation. So processes that start at the same time have the same key.
+ */
+export const SIGNING_KEYS = collection('signingKeys', storedKey, {
+  isStoredUnder: (id, { kid }) => id === kid,
+  needsIndex: true,
+});
+
+/** The media type of what is signed: a compact JWS. */
+export const JOSE = 'application/jose';
+
+/** The latest generation first. */
+async function storedKeys(store: Store): Promise<readonly StoredKey[]> {
+  // OpenSearch returns no more at once.
+  const all = { query: { match_all: {} }, size: 10_000 };
+  return (await SIGNING_KEYS.search(store, { ...all, sort: [{ generation: 'desc' }] })).documents;
+}
+
+/** What stands before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+const PKCS8_BEGINNING = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+async function derivedKey(secret: string, generation: number) {
+  const seed = hkdfSync('sha256', secret, '', `signing key ${generation}`, 32);
+  const der = Buffer.concat([PKCS8_BEGINNING, Buffer.from(seed)]);
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, kid: await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x }), x, generation };
+}
+
+type DerivedKey = Awaited<ReturnType<typeof derivedKey>>;
+
+/**
+ * The latest stored key that is derived from this secret, or else the next one: the first of an installation, or of a
+ * secret that took the place of another.
+ */
+async function presentKey(secret: string, stored: readonly StoredKey[]): Promise<DerivedKey> {
+  for (const { kid, generation } of stored) {
+    const key = await derivedKey(secret, generation);
+    if (key.kid === kid) return key;
+  }
+  return derivedKey(secret, (stored[0]?.generation ?? 0) + 1);
+}
+
+/** Stores public keys; those that are there stay. */
+async function keep(store: Store, keys: readonly DerivedKey[]): Promise<void> {
+  const documents = keys.map(({ kid, x, generation }) => [kid, { kid, x, generation }] as const);
+  await SIGNING_KEYS.createAll(store, documents);
+}
+
+export type Signing = ReturnType<typeof signingKeys>;
+
+/**
+ * Signs statements, and tells the keys with which they are verified. Both throw `SearchUnavailableError` when OpenSearch
+ * does not answer.
+ *
+ * @param secret SIGNING_SECRET_KEY; without it, nothing is signed
+ */
+export function signingKeys(store: Store, secret: string | undefined) {
+  return {
+    /** Whether anything is signed. */
+    isOn: secret !== undefined,
+    /** The public keys as a JSON Web Key Set (RFC 7517), those of earlier generations and secrets, too. */
+    async keySet() {
+      const stored = await storedKeys(store);
+      const present = secret === undefined ? [] : [await presentKey(secret, stored)];
+      const all = new Map([...present, ...stored].map(({ kid, x }) => [kid, x]));
+      const common = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' };
+      return { keys: Array.from(all, ([kid, x]) => ({ ...common, kid, x })) };
+    },
+    /** Signs JSON. @returns a compact JWS (RFC 7515) whose `kid` names the key; `undefined` without a secret */
+    async sign(statement: object): Promise<string | undefined> {
+      if (secret === undefined) return undefined;
+      const stored = await storedKeys(store);
+      const key = await presentKey(secret, stored);
+      if (!stored.some(({ kid }) => kid === key.kid)) await keep(store, [key]);
+      return new CompactSign(Buffer.from(JSON.stringify(statement)))
+        .setProtectedHeader({ alg: 'EdDSA', kid: key.kid })
+        .sign(key.privateKey);
+    },
+  };
+}
+
+/**
+ * Makes the next generation sign. The public keys of the earlier ones stay.
+ *
+ * @returns the ids of the key that signed before and of the one that signs now
+ * @throws {Error} without a secret
+ */
+export async function rotateSigningKey(store: Store, secret: string | undefined) {
+  if (secret === undefined) throw new Error('SIGNING_SECRET_KEY is not set: nothing is signed.');
+  const stored = await storedKeys(store);
+  const before = await presentKey(secret, stored);
+  const now = await derivedKey(secret, Math.max(before.generation, stored[0]?.generation ?? 0) + 1);
+  await keep(store, [before, now]);
+  return { before: before.kid, now: now.kid };
+}

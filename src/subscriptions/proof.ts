@@ -1,0 +1,91 @@
+import { toResponseRecord } from '../answers/view.ts';
+import type { HistoryChange } from '../changes/change.ts';
+import { coverageOf, feedsOf, isWithdrawn } from '../changes/feed.ts';
+import { readSegments } from '../changes/segments.ts';
+import type { LiveFeed } from '../changes/service.ts';
+import { boardByLabel } from '../licenses/boards.ts';
+import { daysBefore, daysBetween } from '../licenses/dates.ts';
+import { licenseId } from '../licenses/license.ts';
+import { licenseHistory } from '../lookup/service.ts';
+import type { Store } from '../storage/store.ts';
+import type { Subscription } from './subscription.ts';
+
+/**
+ * All licenses were compared with those that were live before. `date` is the run date of the dataset that went live, `at`
+ * the time, ISO 8601; a withdrawn comparison was undone by a rollback.
+ */
+type Comparison = Readonly<Record<'date' | 'at', string>> & { readonly isWithdrawn: boolean };
+
+/**
+ * On which days a license that is watched was compared: run dates of datasets, `YYYY-MM-DD`.
+ *
+ * @param comparisons those that are known, the earliest first
+ * @param start the run date of the dataset with which the earliest was compared
+ * @param createdAt when the watch began
+ * @param until the last day that can be missed
+ * @returns `coverage_start` is the dataset that was live when the watch began, or from which comparisons are known.
+ * Each day after it is compared or missed; a missed day whose comparison was undone is withdrawn, too
+ */
+export function watchedDays(
+  comparisons: readonly Comparison[],
+  { start, createdAt, until }: Readonly<Record<'start' | 'createdAt' | 'until', string>>,
+) {
+  const coverage_start = comparisons.findLast(({ at }) => at <= createdAt)?.date ?? start;
+  const later = comparisons.filter(({ at }) => at > createdAt);
+  const byDay = Map.groupBy(later, ({ date }) => date);
+  const isCompared = (day: string) => byDay.get(day)?.some((each) => !each.isWithdrawn) === true;
+  const length = daysBetween(coverage_start, until);
+  const days = Array.from({ length }, (_, at) => daysBefore(coverage_start, -at - 1));
+  const missed = days.filter((day) => !isCompared(day));
+  const withdrawn = missed.filter((day) => byDay.has(day));
+  return { coverage_start, compared: days.filter(isCompared), missed, withdrawn };
+}
+
+/** Those of a license, also under the numbers that it had before. */
+function changesOf({ license_number, created_at }: Subscription, changes: readonly HistoryChange[]) {
+  const numbers = new Set([license_number]);
+  // The newest come first, so each number is followed back to the one before.
+  for (const { license_number: number, renumbered_from: before } of changes)
+    if (before !== undefined && numbers.has(number)) numbers.add(before);
+  return changes.filter((each) => each.at >= created_at && numbers.has(each.license_number));
+}
+
+type HistoryServices = Parameters<typeof licenseHistory>[0];
+
+export type WatchProofs = ReturnType<typeof watchProofs>;
+
+/** @param feed asks OpenSearch which publication is live, and its feed */
+export function watchProofs(store: Store, feed: () => Promise<LiveFeed>, services: HistoryServices) {
+  /**
+   * What is known of a license since an account watches it, all from one publication.
+   *
+   * @returns `undefined` where its board is no longer among those of the catalog
+   * @throws {SearchUnavailableError} when OpenSearch does not answer
+   */
+  return async function proofOf(watched: Subscription) {
+    const board = boardByLabel(watched.board);
+    if (board === undefined) return undefined;
+    const { license_number: number, created_at: createdAt } = watched;
+    const { publication, state } = await feed();
+    const history = await licenseHistory(services, { board, number });
+    const { changes, since } = await services.changes.ofNumber(board, number);
+    const segments = await Promise.all(feedsOf(state).map((each) => readSegments(store, each)));
+    // Another publication went live meanwhile, or the same one again, with another feed.
+    const isSame = JSON.stringify((await feed()).state) === JSON.stringify(state);
+    if (!isSame || history.publication !== publication) return proofOf(watched);
+    const { date, today, files, isSampleData: sample, record } = history;
+    // Of a license with too many changes, not all are listed: then the proof begins with those that are.
+    const listed = segments.flat().filter((segment) => segment.date >= since);
+    const comparisons = listed.map((each) => ({ ...each, isWithdrawn: isWithdrawn(state, each) }));
+    const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
+    const days = watchedDays(comparisons, { start: since, createdAt, until });
+    // Not another license whose number is written like it.
+    const isIt = record !== undefined && licenseId(record.board, record.license_number) === watched.license;
+    return {
+      ...{ publication, date, sample, files, today, ...days },
+      gaps: coverageOf(state).gaps.filter(({ before }) => before > days.coverage_start),
+      record: isIt ? toResponseRecord(record, history) : null,
+      changes: changesOf(watched, changes),
+    };
+  };
+}

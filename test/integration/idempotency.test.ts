@@ -1,0 +1,185 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { deleteExpiredAnswers, FIRST_ANSWERS } from '../../src/access/first-answers.ts';
+import { SAVED_RECORDS } from '../../src/records/saved-records.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const RECORDS = '/api/v1/records';
+const BATCH = '/api/v1/subscriptions/batch';
+const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
+const HOUR_MS = 3_600_000;
+
+let service: TestService;
+let accounts = 0;
+let client: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({
+    settings: { SIGNING_SECRET_KEY: 'a secret for the signatures of the tests, of 32 characters' },
+  });
+});
+
+/** Each test has an account of its own. */
+async function newAccount(): Promise<void> {
+  accounts += 1;
+  client = await apiClient(service.environment, `Account ${accounts}`);
+}
+
+async function post(key: string, body: object = NURSE, path = RECORDS, headers: Record<string, string> = {}) {
+  const {
+    status,
+    text,
+    body: answer,
+  } = await client.request('POST', path, {
+    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status, text, body: answer };
+}
+
+const saved = z.object({ code: z.string() });
+
+/** How many records were saved for the account. */
+async function savedCount(): Promise<number> {
+  const { store } = service.environment;
+  const all = { query: { match_all: {} }, size: 1000 };
+  const { documents } = await SAVED_RECORDS.search(store, all);
+  return documents.filter(({ account }) => account === `Account ${accounts}`).length;
+}
+
+/** Every first answer that is stored, by its id; those of other accounts, too. */
+async function stored() {
+  const { client: search, store } = service.environment;
+  await search.indices.refresh({ index: store.names.firstAnswers });
+  const { body } = await search.search({ index: store.names.firstAnswers, body: { size: 1000 } });
+  return body.hits.hits.flatMap(({ _id, _source }) =>
+    _id === undefined ? [] : [{ id: _id, source: _source }],
+  );
+}
+
+/** The only one of the account: it was stored since. */
+async function onlyStored(before: readonly { readonly id: string }[]) {
+  const known = new Set(before.map(({ id }) => id));
+  const [only, ...others] = (await stored()).filter(({ id }) => !known.has(id));
+  if (only === undefined || others.length > 0) throw new Error('There is not one answer more than before.');
+  return only;
+}
+
+describe('a request with an Idempotency-Key', () => {
+  test('that is repeated gets the first answer, and nothing is done again; only a hash of its body is kept', async () => {
+    await newAccount();
+    const before = await stored();
+    const noted = { ...NURSE, reference: 'a reference of this body' };
+    const first = await post('one', noted);
+    expect([first.status, await post('one', noted), await post('one', noted)]).toEqual([201, first, first]);
+    expect(await savedCount()).toBe(1);
+    const { source } = await onlyStored(before);
+    expect(JSON.stringify(source)).not.toContain(
+      '"board":"Nursing Board","license_number":"RN.700001","reference"',
+    );
+    expect(source).toEqual({
+      ...{ at: expect.any(String), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      answer: { status: 201, type: 'application/json', body: first.text },
+    });
+
+    const another = saved.parse((await post('two', noted)).body);
+    expect(another.code).not.toBe(saved.parse(first.body).code);
+    await newAccount();
+    expect(saved.parse((await post('one', noted)).body).code).not.toBe(saved.parse(first.body).code);
+  });
+
+  test('and another body is 400, and nothing is done', async () => {
+    await newAccount();
+    await post('one');
+    expect(await post('one', { ...NURSE, reference: 'another' })).toMatchObject({
+      status: 400,
+      body: { detail: 'This Idempotency-Key came with another body before. Send another key.' },
+    });
+    expect(await savedCount()).toBe(1);
+  });
+
+  test('of a signed record gets the same signature again', async () => {
+    await newAccount();
+    const accept = { accept: 'application/jose' };
+    const first = await post('one', NURSE, RECORDS, accept);
+    expect(first.text.split('.')).toHaveLength(3);
+    expect(await post('one', NURSE, RECORDS, accept)).toEqual(first);
+  });
+
+  test('of a batch of subscriptions says created again; its keys are not those of records', async () => {
+    await newAccount();
+    await post('one');
+    const items = { items: [NURSE, { ...NURSE, license_number: 'RN.999999' }] };
+    const first = await post('one', items, BATCH);
+    expect(first).toMatchObject({ status: 200, body: { summary: { created: 1, not_found: 1 } } });
+    expect(await post('one', items, BATCH)).toEqual(first);
+    expect(await post('two', items, BATCH)).toMatchObject({ body: { summary: { exists: 1, not_found: 1 } } });
+  });
+
+  test('that comes several times at once is done once; until it ends, the others get 503', async () => {
+    await newAccount();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => post('one')));
+    const [first, ...others] = answers.filter(({ status }) => status === 201);
+    for (const other of others) expect(other).toEqual(first);
+    expect(answers.filter(({ status }) => status !== 201 && status !== 503)).toEqual([]);
+    expect(await post('one')).toEqual(first);
+    expect(await savedCount()).toBe(1);
+  });
+
+  test('whose answer was an error is done again', async () => {
+    await newAccount();
+    const before = await stored();
+    const missed = { ...NURSE, license_number: 'RN.999999' };
+    expect((await post('one', missed)).status).toBe(404);
+    expect((await post('one', { ...missed, board: 'No Board' })).status).toBe(400);
+    expect(await stored()).toHaveLength(before.length);
+    expect((await post('one')).status).toBe(201);
+  });
+
+  test('is done again after a day, and after half a minute where its process has ended before it', async () => {
+    await newAccount();
+    const { store } = service.environment;
+    const before = await stored();
+    const first = await post('one');
+    const { id } = await onlyStored(before);
+    const age = async (hours: number, isAnswered: boolean) => {
+      await FIRST_ANSWERS.update(store, id, (current) => {
+        const at = new Date(Date.now() - hours * HOUR_MS).toISOString();
+        if (current === undefined) throw new Error('It is not stored.');
+        const { answer, ...begun } = current;
+        return { ...begun, at, ...(isAnswered && { answer }) };
+      });
+    };
+    await age(23, true);
+    expect(await post('one')).toEqual(first);
+    await age(25, true);
+    const second = await post('one');
+    expect([second.status, second.text === first.text]).toEqual([201, false]);
+    await age(1 / 3600, false);
+    expect((await post('one')).status).toBe(503);
+    await age(31 / 3600, false);
+    expect((await post('one')).status).toBe(201);
+
+    await age(23, true);
+    await deleteExpiredAnswers(store);
+    expect((await stored()).map((each) => each.id)).toContain(id);
+    await age(25, true);
+    await deleteExpiredAnswers(store);
+    expect((await stored()).map((each) => each.id)).not.toContain(id);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['256 characters', 'k'.repeat(256)],
+    ['a blank inside', 'a b'],
+    ['a letter beyond ASCII', 'é'],
+  ])('is 400 where the key has %s', async (_what, key) => {
+    await newAccount();
+    expect(await post(key)).toMatchObject({
+      status: 400,
+      body: { detail: 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.' },
+    });
+    expect(await savedCount()).toBe(0);
+  });
+});
