@@ -6,17 +6,20 @@ import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
 /** Counts what is taken in this process, altogether and for each address, so that no client takes everything. */
-function room(max: number, maxOf: (address: string) => number, retryAfterSeconds = 1) {
+function room(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
   const taken = new AddressCounts();
+  const isFull = (size: number) => taken.all + size > max;
+  const hasMost = (address: string, size: number) => taken.of(address) + size > maxOf(address, taken.all);
   return {
     taken: () => taken.all,
+    has: (address: string, size: number): boolean => !isFull(size) && !hasMost(address, size),
     /**
      * @returns gives it back
      * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}
      */
     take: (address: string, size: number): (() => void) => {
-      if (taken.all + size > max) throw new TooBusyError('Too much is under way.');
-      if (taken.of(address) + size > maxOf(address)) throw new TooManyRequestsError(retryAfterSeconds);
+      if (isFull(size)) throw new TooBusyError('Too much is under way.');
+      if (hasMost(address, size)) throw new TooManyRequestsError(retryAfterSeconds);
       taken.add(address, size);
       return () => taken.add(address, -size);
     },
@@ -43,6 +46,43 @@ export function slots(...bounds: Parameters<typeof room>): Slots {
       return await work();
     } finally {
       giveBack();
+    }
+  };
+}
+
+/** As `slots`, but work waits so long for its slots. The same bounds hold for what waits, which fails at once beyond. */
+export function waitingSlots(waitMs: number, ...bounds: Parameters<typeof room>): Slots {
+  const [underWay, waiting] = [room(...bounds), room(...bounds)];
+  const waiters = new Set<() => void>();
+
+  function awaited(ip: string, size: number): Promise<() => void> {
+    const leave = waiting.take(ip, size);
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const end = () => {
+      clearTimeout(timer);
+      waiters.delete(tryAgain);
+      leave();
+      try {
+        resolve(underWay.take(ip, size));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const tryAgain = () => {
+      if (underWay.has(ip, size)) end();
+    };
+    const timer = setTimeout(end, waitMs);
+    waiters.add(tryAgain);
+    return promise;
+  }
+
+  return async ({ ip }, size, work) => {
+    const giveBack = underWay.has(ip, size) ? underWay.take(ip, size) : await awaited(ip, size);
+    try {
+      return await work();
+    } finally {
+      giveBack();
+      for (const tryAgain of waiters) tryAgain();
     }
   };
 }

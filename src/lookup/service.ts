@@ -17,10 +17,11 @@ import {
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
+import { type ExampleNumbers, exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
-import { lookUp } from './steps.ts';
+import { lookUp, type MatchCounts, matchCounts } from './steps.ts';
 import { withTimeout } from './timeout.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
@@ -49,6 +50,8 @@ export interface Lookups {
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
+  /** The same; where several licenses match, all of them are counted, in the same publication. @throws as `lookUp` */
+  lookUpCounted(request: LookupRequest): Promise<DatedOutcome & { readonly counts: MatchCounts | undefined }>;
   /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
   list(request: ListRequest): Promise<DatedListing>;
   /**
@@ -63,6 +66,8 @@ export interface Lookups {
   /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
   idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
+  /** The live publication with the number of one license of each type. */
+  liveExamples(): Promise<{ readonly live: LivePublication; readonly examples: ExampleNumbers }>;
   /**
    * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
    *
@@ -99,6 +104,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
   const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
+  const examplesOf = exampleNumbers(client);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
@@ -135,6 +141,19 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
+  async function lookUpIn(live: LivePublication, request: LookupRequest): Promise<LookupOutcome> {
+    const problem = problemOf(request, live.licenseTypes);
+    if (problem !== undefined) throw new BadRequestError(problem);
+    const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+    return withLeft(await lookUp(request, searchOne(live.index), suggest), live);
+  }
+
+  async function livePublication(): Promise<LivePublication> {
+    const publication = tracker.current() ?? (await tracker.refresh());
+    if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
+    return publication;
+  }
+
   function originOf({ metadata: { publication, date, sample, feed } }: LivePublication): Origin {
     const feedCursor = feed === undefined ? null : latestCursor(feed);
     return { publication, date, today: todayInOhio(), isSampleData: sample, publicUrl, feedCursor };
@@ -154,12 +173,17 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     },
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>
+        withLivePublication(tracker, async (live) => ({
+          outcome: await lookUpIn(live, request),
+          ...originOf(live),
+        })),
+      ),
+    lookUpCounted: (request) =>
+      bounded(0, () =>
         withLivePublication(tracker, async (live) => {
-          const problem = problemOf(request, live.licenseTypes);
-          if (problem !== undefined) throw new BadRequestError(problem);
-          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          const outcome = await lookUp(request, searchOne(live.index), suggest);
-          return { outcome: await withLeft(outcome, live), ...originOf(live) };
+          const outcome = await lookUpIn(live, request);
+          const counts = await matchCounts(request, outcome, searchOne(live.index));
+          return { outcome, counts, ...originOf(live) };
         }),
       ),
     list: (request) =>
@@ -186,10 +210,10 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
           },
         });
       }),
-    livePublication: async () => {
-      const publication = tracker.current() ?? (await tracker.refresh());
-      if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
-      return publication;
+    livePublication,
+    liveExamples: async () => {
+      const live = await livePublication();
+      return { live, examples: await examplesOf(live) };
     },
     isLive: async (publication) => {
       // A refresh that is under way may have asked too early; the one after it has not.

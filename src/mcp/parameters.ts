@@ -10,6 +10,36 @@ import { MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 const MAX_UNKNOWN = 5;
 const MAX_NAME_CHARACTERS = 40;
 
+/** A JSON Schema of an object, for the parameters and the results of tools. */
+export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
+
+const INT_BOUNDS: readonly unknown[] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+
+/**
+ * The JSON Schema that clients are shown: without what some validators do not know, and short, because models read it.
+ * The SDK does not check parameters against it, because its errors would lack data_as_of; `readParameters` does.
+ *
+ * @param side whether the values come from clients or go to them, which differs when a schema transforms values
+ */
+export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, {
+    io: side,
+    override: ({ jsonSchema }) => {
+      const { minimum, maximum, additionalProperties } = jsonSchema;
+      delete jsonSchema.format;
+      delete jsonSchema.propertyNames;
+      if (additionalProperties === false) delete jsonSchema.additionalProperties;
+      if (INT_BOUNDS.includes(minimum)) delete jsonSchema.minimum;
+      if (INT_BOUNDS.includes(maximum)) delete jsonSchema.maximum;
+      // What results mean is in the descriptions of the tools and in the guide.
+      if (side === 'output') delete jsonSchema.description;
+      delete jsonSchema.minLength;
+      delete jsonSchema.maxLength;
+    },
+  });
+  return { ...shown, type: 'object' };
+}
+
 interface InvalidValue {
   readonly input?: unknown;
 }
@@ -26,42 +56,46 @@ function text(description: string, ...examples: readonly [string, ...string[]]) 
     .meta({ description, examples: [...examples] });
 }
 
+const boardName = z.enum(
+  BOARDS.map(({ name }) => name),
+  { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` },
+);
+
 function board(description: string) {
-  const names = BOARDS.map(({ name }) => name);
-  return z
-    .enum(names, { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` })
-    .meta({ description });
+  return boardName.meta({ description });
+}
+
+/** Where a lookup rarely needs the board, the schema does not take a third of its length to list all. */
+function rareBoard(description: string) {
+  const meta = { description: `${description}, by its exact name in list_ohio_boards`, enum: undefined };
+  return boardName.meta(meta).optional();
 }
 
 const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;
 
-const filters = (kind: keyof Filter['examples'], note = '') =>
-  mapFilters(({ description, examples }) => text(`${description}${note}`, ...examples[kind]).optional());
+const filters = (kind: keyof Filter['examples']) =>
+  mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional());
 
-const NOT_BY_NUMBER = '; ignored with a license_number';
-
-const filtersAndLimit = (kind: keyof Filter['examples'], note = '') => ({
-  ...filters(kind, note),
+const filtersAndLimit = (kind: keyof Filter['examples']) => ({
+  ...filters(kind),
   limit: z
     .int(LIMIT_ERROR)
     .min(1, LIMIT_ERROR)
     .max(MAX_MATCHES, LIMIT_ERROR)
-    .meta({ description: 'The most licenses to list, 1 to 100; 100 unless given', examples: [10] })
+    .meta({ description: 'The most licenses to list; 100 unless given', examples: [10] })
     .optional(),
 });
 
 export const numberParameters = z.object({
   license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
-  board: board('The board that issued it, by its exact name; best left out').optional(),
+  board: rareBoard('Only if the answer asks for it: the board that issued it'),
   last_name: text('The surname that the holder should have, to be compared', 'Smith').optional(),
   first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
 });
 
 export const historyParameters = z.object({
   license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
-  board: board(
-    'The board that issued it, by its exact name; needed for a license that is no longer in the dataset',
-  ).optional(),
+  board: rareBoard('For a license that is no longer in the dataset: the board that issued it'),
 });
 
 export const personParameters = z.object({
@@ -78,7 +112,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '02987654321').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...filtersAndLimit('business', NOT_BY_NUMBER),
+  ...filtersAndLimit('business'),
 });
 
 /** The most items of one call: more would fill a model's context. */
@@ -98,26 +132,25 @@ export const rosterItemParameters = z.object({
   board: board(
     'Its board by its exact name: needed for a person without a number, else best left out',
   ).optional(),
-  ...filters('person', NOT_BY_NUMBER),
+  ...filters('person'),
 });
 
-/** The parameters of verify_roster, as clients are shown them. */
+/** The parameters of verify_roster. Clients are shown what an item has; each is checked by itself. */
 export const rosterParameters = z.object({
-  items: z.array(rosterItemParameters).min(1).max(MAX_ROSTER_ITEMS).meta({ description: 'What to look up' }),
+  items: z
+    .array(
+      z.record(z.string(), z.unknown(), ITEMS_ERROR).meta(objectSchema(rosterItemParameters, 'input')),
+      ITEMS_ERROR,
+    )
+    .min(1, ITEMS_ERROR)
+    .max(MAX_ROSTER_ITEMS, ITEMS_ERROR)
+    .meta({ description: 'What to look up' }),
   max_matches: z
     .int(MATCHES_ERROR)
     .min(1, MATCHES_ERROR)
     .max(MAX_ROSTER_MATCHES, MATCHES_ERROR)
     .meta({ description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given` })
     .optional(),
-});
-
-/** The same with unchecked items, because each item is checked by itself. */
-export const rosterCallParameters = rosterParameters.extend({
-  items: z
-    .array(z.record(z.string(), z.unknown(), ITEMS_ERROR), ITEMS_ERROR)
-    .min(1, ITEMS_ERROR)
-    .max(MAX_ROSTER_ITEMS, ITEMS_ERROR),
 });
 
 export const noParameters = z.object({});
@@ -162,19 +195,4 @@ function unknownNote(given: readonly string[], known: readonly string[]): string
   if (unknown.length === 0) return '';
   const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
   return `Ignored unknown parameters: ${names}. This tool has: ${known.join(', ')}.`;
-}
-
-/** A JSON Schema of an object, for the parameters and the results of tools. */
-export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
-
-const TARGET = { target: 'draft-2020-12' } as const;
-
-/**
- * The JSON Schema that clients are shown. The SDK does not check parameters against it, because its errors would lack
- * data_as_of; `readParameters` does.
- *
- * @param side whether the values come from clients or go to them, which differs when a schema transforms values
- */
-export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
-  return { ...schema['~standard'].jsonSchema[side](TARGET), type: 'object' };
 }
