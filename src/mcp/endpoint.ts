@@ -68,7 +68,7 @@ export function mcpEndpoint(
   /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
   async function respond(ctx: Context, text: string): Promise<void> {
     const parsedBody = parseJson(text);
-    const { id, method, params } = message.safeParse(parsedBody).data ?? NO_MESSAGE;
+    const { id, method, params } = message.parse(parsedBody);
     const { _meta: meta } = traced.safeParse(params).data ?? {};
     ctx.state.traceparent = traceparentOf(meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
     const items = roster.safeParse(params).data?.arguments.items.length ?? 0;
@@ -107,21 +107,19 @@ export function mcpEndpoint(
 }
 
 /** What this service itself reads of a message. */
-const message = z.object({
-  id: z.union([z.string(), z.number()]).nullable().catch(null),
-  method: z.string().catch(''),
-  params: z.record(z.string(), z.unknown()).catch({}),
-});
-const NO_MESSAGE = { id: null, method: '', params: {} };
+const message = z
+  .object({
+    id: z.union([z.string(), z.number()]).nullable().catch(null),
+    method: z.string().catch(''),
+    params: z.record(z.string(), z.unknown()).catch({}),
+  })
+  .catch({ id: null, method: '', params: {} });
 const roster = z.object({
   name: z.literal('verify_roster'),
   arguments: z.object({ items: z.array(z.unknown()) }),
 });
 /** The assistant's own trace, where a proxy between may have begun another in the header. */
 const traced = z.object({ _meta: z.object({ [TRACEPARENT_META_KEY]: z.unknown() }) });
-
-/** How a client lists both types that the protocol has: the SDK refuses others, which take JSON just as well. */
-const ACCEPT = ['accept', 'application/json, text/event-stream'] as const;
 
 /** The headers that the SDK reads. Each further header would cost a microsecond or two. */
 function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
@@ -130,7 +128,8 @@ function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
       ? [[name, String(value)]]
       : [],
   );
-  return [...read, [...ACCEPT]];
+  // It refuses a client that does not list both types of the protocol.
+  return [...read, ['accept', 'application/json, text/event-stream']];
 }
 
 /** How long a browser may cache the response to a CORS preflight request. */
@@ -163,6 +162,8 @@ function allowedOrigins(config: AllowedNames): Middleware {
 /** The page that says how to connect, for a person who opens the server's address in a browser. */
 const HOW_TO_CONNECT = '/developers#assistants';
 
+const POST_ONLY = 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.';
+
 /** Rejects a wrong Host, Origin, method or Accept before the body is read. */
 function checkRequest(config: AllowedNames): Middleware {
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
@@ -174,7 +175,11 @@ function checkRequest(config: AllowedNames): Middleware {
     if (error !== undefined) return sendResponse(ctx, errorResponse(403, null, NOT_ALLOWED, error));
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
       return ctx.redirect(HOW_TO_CONNECT);
-    if (ctx.method !== 'POST') return sendResponse(ctx, methodNotAllowed());
+    if (ctx.method !== 'POST')
+      return sendResponse(
+        ctx,
+        Response.json({ detail: POST_ONLY }, { status: 405, headers: { Allow: 'POST' } }),
+      );
     if (ctx.accepts('json') === false)
       return sendResponse(ctx, errorResponse(406, null, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.'));
     return next();
@@ -228,14 +233,6 @@ function withoutInternalErrors(text: string): string {
 
 function errorResponse(status: number, id: string | number | null, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
-}
-
-/** The response to any method but POST. */
-function methodNotAllowed(): Response {
-  return Response.json(
-    { detail: 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.' },
-    { status: 405, headers: { Allow: 'POST' } },
-  );
 }
 
 /** The parsed JSON; `undefined` for malformed JSON. */

@@ -9,9 +9,9 @@ import { type Board, boardByName } from '../licenses/boards.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import type { historyParameters } from './parameters.ts';
 import {
+  boardActionNotGiven,
   compact,
   compactLicense,
-  furtherSentences,
   messageOf,
   originOf,
   resultOrigin,
@@ -56,16 +56,18 @@ export async function historyForModel(
   const history = await licenseHistory(services, { board, number });
   const view = viewOf(history.outcome, history);
   const listed = history.changes.slice(0, MAX_CHANGES);
-  const content = {
-    ...originOf(history),
-    message: messageOf(history, ...messages(history, view)),
-    coverage_start: history.since,
-    ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
-    license: view.outcome === 'found' ? compact(view.record) : null,
-    changes: listed.map(changeForModel),
-    ...(listed.length < history.changes.length && { truncated: true as const }),
+  return {
+    outcome: history.outcome.outcome,
+    content: {
+      ...originOf(history),
+      message: messageOf(history, ...messages(history, view)),
+      coverage_start: history.since,
+      ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
+      license: view.outcome === 'found' ? compact(view.record) : null,
+      changes: listed.map(changeForModel),
+      ...(listed.length < history.changes.length && { truncated: true as const }),
+    },
   };
-  return { outcome: history.outcome.outcome, content };
 }
 
 /** @throws {BadRequestError} when the number alone does not tell the board */
@@ -90,7 +92,7 @@ function messages(history: LicenseHistory, view: View): string[] {
   return [
     ...sentencesOf(view, 'tool'),
     ...(!isSeen && outcome.outcome === 'none' ? noChangeKnown(outcome, since) : []),
-    ...furtherSentences(view.records, undefined),
+    boardActionNotGiven(view.records.map(compact)),
     isSeen ? `${changesInWords(history)} between the datasets of ${since} and ${date}.` : '',
     changes.some(({ withdrawn }) => withdrawn === true) ? WITHDRAWN : '',
     ...gaps.map(({ after, before }) => `Changes between ${after} and ${before} are not known here.`),

@@ -13,10 +13,14 @@ const MAX_NAME_CHARACTERS = 40;
 /** A JSON Schema of an object, for the parameters and the results of tools. */
 export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
 
-const INT_BOUNDS: readonly unknown[] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+/** What some validators do not know, what a parameter's error says, and what the descriptions of the tools say of results. */
+const LEFT_OUT = {
+  input: ['propertyNames', 'minLength', 'maxLength'],
+  output: ['propertyNames', 'format', 'minimum', 'maximum', 'additionalProperties', 'description'],
+} as const;
 
 /**
- * The JSON Schema that clients are shown: without what some validators do not know, and short, because models read it.
+ * The JSON Schema that clients are shown: short, because models read it.
  * The SDK does not check parameters against it, because its errors would lack data_as_of; `readParameters` does.
  *
  * @param side whether the values come from clients or go to them, which differs when a schema transforms values
@@ -25,16 +29,7 @@ export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): Objec
   const { $schema: _, ...shown } = z.toJSONSchema(schema, {
     io: side,
     override: ({ jsonSchema }) => {
-      const { minimum, maximum, additionalProperties } = jsonSchema;
-      delete jsonSchema.format;
-      delete jsonSchema.propertyNames;
-      if (additionalProperties === false) delete jsonSchema.additionalProperties;
-      if (INT_BOUNDS.includes(minimum)) delete jsonSchema.minimum;
-      if (INT_BOUNDS.includes(maximum)) delete jsonSchema.maximum;
-      // What results mean is in the descriptions of the tools and in the guide.
-      if (side === 'output') delete jsonSchema.description;
-      delete jsonSchema.minLength;
-      delete jsonSchema.maxLength;
+      for (const keyword of LEFT_OUT[side]) delete jsonSchema[keyword];
     },
   });
   return { ...shown, type: 'object' };
@@ -71,19 +66,17 @@ function rareBoard(description: string) {
   return boardName.meta(meta).optional();
 }
 
-const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;
+function upTo(most: number, meta: { readonly description: string; readonly examples?: number[] }) {
+  const error = `must be a whole number from 1 to ${most}`;
+  return z.int(error).min(1, error).max(most, error).meta(meta).optional();
+}
 
 const filters = (kind: keyof Filter['examples']) =>
   mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional());
 
 const filtersAndLimit = (kind: keyof Filter['examples']) => ({
   ...filters(kind),
-  limit: z
-    .int(LIMIT_ERROR)
-    .min(1, LIMIT_ERROR)
-    .max(MAX_MATCHES, LIMIT_ERROR)
-    .meta({ description: 'The most licenses to list; 100 unless given', examples: [10] })
-    .optional(),
+  limit: upTo(MAX_MATCHES, { description: 'The most licenses to list; 100 unless given', examples: [10] }),
 });
 
 export const numberParameters = z.object({
@@ -120,7 +113,6 @@ export const MAX_ROSTER_ITEMS = 50;
 export const DEFAULT_ROSTER_MATCHES = 3;
 const MAX_ROSTER_MATCHES = 10;
 const ITEMS_ERROR = `must be a list of 1 to ${MAX_ROSTER_ITEMS} objects`;
-const MATCHES_ERROR = `must be a whole number from 1 to ${MAX_ROSTER_MATCHES}`;
 
 /** The parameters of one item of a roster. */
 export const rosterItemParameters = z.object({
@@ -145,12 +137,9 @@ export const rosterParameters = z.object({
     .min(1, ITEMS_ERROR)
     .max(MAX_ROSTER_ITEMS, ITEMS_ERROR)
     .meta({ description: 'What to look up' }),
-  max_matches: z
-    .int(MATCHES_ERROR)
-    .min(1, MATCHES_ERROR)
-    .max(MAX_ROSTER_MATCHES, MATCHES_ERROR)
-    .meta({ description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given` })
-    .optional(),
+  max_matches: upTo(MAX_ROSTER_MATCHES, {
+    description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given`,
+  }),
 });
 
 export const noParameters = z.object({});

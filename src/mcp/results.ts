@@ -121,7 +121,8 @@ export function lookupToolResult(view: View, call: LookupCall) {
     message: messageOf(
       origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
-      ...furtherSentences(listed, searched.last_name),
+      ...nameSentences(listed, searched.last_name),
+      boardActionNotGiven(rows),
     ),
     searched: { ...searched },
     count: listed.length,
@@ -183,8 +184,13 @@ const NEXT_BY_NAME =
 const NO_BOARD_ACTION_GIVEN =
   'board_action null is not given by the State: it does not mean that the board has not acted.';
 
-/** What else to tell of the licenses that a model reads, and what to do next. @param lastName the surname that was sent */
-export function furtherSentences(records: readonly ResponseRecord[], lastName: string | undefined): string[] {
+/** That the State does not give the board action of one of these, where it is so. */
+export function boardActionNotGiven(licenses: readonly Fields[]): string {
+  return licenses.some((each) => each.board_action === null) ? NO_BOARD_ACTION_GIVEN : '';
+}
+
+/** What else to tell of the names, and what to do next. @param lastName the surname that was sent */
+export function nameSentences(records: readonly ResponseRecord[], lastName: string | undefined): string[] {
   const [first, another] = records;
   const inPart =
     lastName === undefined
@@ -197,9 +203,6 @@ export function furtherSentences(records: readonly ResponseRecord[], lastName: s
   return [
     first?.name_match === false && first.name_at_board !== true ? NEXT_BY_NAME : '',
     inPart.length === 0 ? '' : `Matched by one half of the surname${whose}.`,
-    records.some((record) => highlightedAttributes(record).board_action === null)
-      ? NO_BOARD_ACTION_GIVEN
-      : '',
   ];
 }
 

@@ -12,11 +12,12 @@ import {
   type rosterParameters,
 } from './parameters.ts';
 import {
+  boardActionNotGiven,
   compact,
   compactLicense,
-  furtherSentences,
   messageOf,
   missResult,
+  nameSentences,
   originOf,
   resultOrigin,
   type ToolResult,
@@ -65,14 +66,18 @@ export async function verifyRoster(
     (results) => results.map((result) => itemContent(result, items[result.index]?.last_name)),
     signal,
   );
-  const content = {
-    ...originOf(origin),
-    message: messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF),
-    count: itemsOf(summary),
-    summary,
-    results: shaped.flat(),
+  const results = shaped.flat();
+  const notGiven = boardActionNotGiven(results.flatMap(({ licenses = [] }) => licenses));
+  return {
+    outcome: 'answered',
+    content: {
+      ...originOf(origin),
+      message: messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF, notGiven),
+      count: itemsOf(summary),
+      summary,
+      results,
+    },
   };
-  return { outcome: 'answered', content };
 }
 
 function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
@@ -100,7 +105,7 @@ function itemContent({ index, reference, view }: RosterResult, lastName: unknown
   const { outcome, records, truncated } = view;
   const sentences = [
     ...(outcome === 'ambiguous' ? [] : sentencesOf(view, 'toolItem')),
-    ...furtherSentences(records, typeof lastName === 'string' ? lastName : undefined),
+    ...nameSentences(records, typeof lastName === 'string' ? lastName : undefined),
   ];
   const message = sentences.filter((sentence) => sentence !== '').join(' ');
   const nameMatch = outcome === 'found' ? view.record.name_match : undefined;

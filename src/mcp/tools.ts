@@ -22,7 +22,7 @@ import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/looku
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
-import * as descriptions from './descriptions.ts';
+import { DESCRIPTIONS, INSTRUCTIONS } from './descriptions.ts';
 import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
@@ -62,18 +62,17 @@ interface Tool {
 }
 
 interface ToolParts<Values> {
-  readonly name: string;
+  readonly name: keyof typeof DESCRIPTIONS;
   readonly title: string;
-  readonly description: string;
   readonly parameters: Parameters<Values>;
   readonly result: z.ZodType;
   readonly answer: (services: ToolServices, values: Values, clientGone: AbortSignal) => Promise<ToolResult>;
 }
 
-function tool<Values>({ name, title, description, parameters, result, answer }: ToolParts<Values>): Tool {
+function tool<Values>({ name, title, parameters, result, answer }: ToolParts<Values>): Tool {
   return {
     listed: {
-      ...{ name, title, description },
+      ...{ name, title, description: DESCRIPTIONS[name] },
       inputSchema: objectSchema(parameters, 'input'),
       outputSchema: objectSchema(result, 'output'),
       // No tool changes anything, so a repeated call has the same result.
@@ -93,7 +92,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'verify_license',
     title: 'Verify a license by its number',
-    description: descriptions.VERIFY_LICENSE,
     parameters: numberParameters,
     result: lookupResult,
     answer: lookUp(numberParameters),
@@ -101,7 +99,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'search_licenses_by_name',
     title: 'Search licenses by the holder’s name',
-    description: descriptions.SEARCH_LICENSES_BY_NAME,
     parameters: personParameters,
     result: lookupResult,
     answer: lookUp(personParameters),
@@ -109,7 +106,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'verify_business_license',
     title: 'Verify a business license',
-    description: descriptions.VERIFY_BUSINESS_LICENSE,
     parameters: businessParameters,
     result: lookupResult,
     answer: lookUp(businessParameters, 'business'),
@@ -117,7 +113,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'verify_roster',
     title: 'Verify a list of licenses',
-    description: descriptions.VERIFY_ROSTER,
     parameters: rosterParameters,
     result: rosterResult,
     answer: ({ rosters }, values, clientGone) => verifyRoster(rosters, values, clientGone),
@@ -125,7 +120,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'license_history',
     title: 'What changed in a license',
-    description: descriptions.LICENSE_HISTORY,
     parameters: historyParameters,
     result: historyResult,
     answer: historyForModel,
@@ -133,7 +127,6 @@ const TOOLS: readonly Tool[] = [
   tool({
     name: 'list_ohio_boards',
     title: 'List the boards',
-    description: descriptions.LIST_OHIO_BOARDS,
     parameters: noParameters,
     result: z.object({
       ...resultOrigin,
@@ -187,7 +180,7 @@ const GUIDE_RESOURCE = {
 export function toolServers(services: ToolServices, log: Logger): (clientGone?: AbortSignal) => Server {
   return (clientGone = new AbortController().signal) => {
     const server = new Server(SERVER, {
-      instructions: descriptions.INSTRUCTIONS,
+      instructions: INSTRUCTIONS,
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
       cacheHints: {
         ...{ 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
@@ -247,20 +240,18 @@ function lookUp(
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
   const { live, examples } = await lookups.liveExamples();
-  const { metadata, licenseTypes, activity } = live;
   const typesOf = (board: string) =>
-    (licenseTypes.get(board) ?? []).map((type) => [type, examples.get(board)?.get(type) ?? null]);
+    (live.licenseTypes.get(board) ?? []).map((type) => [type, examples.get(board)?.get(type) ?? null]);
   return {
     outcome: 'answered',
     content: {
-      ...originOf({ date: metadata.date, today: todayInOhio() }),
-      message:
-        'Beside each license type is the number of one license, of whomever: it only shows what such numbers look like.',
+      ...originOf({ date: live.metadata.date, today: todayInOhio() }),
+      message: 'The number beside each type is of some license: it shows what such numbers look like.',
       boards: BOARDS.map(({ name, code }) => ({
         ...{ name, code },
         license_types: Object.fromEntries(typesOf(name)),
       })),
-      board_activity: Object.fromEntries(activity),
+      board_activity: Object.fromEntries(live.activity),
     },
   };
 }
@@ -278,19 +269,19 @@ async function toolResponse(
   try {
     const { outcome, content } = await call();
     toolCalls.inc({ tool: name, outcome });
-    return { content: textOf(content), structuredContent: content };
+    return { ...textResult(content), structuredContent: content };
   } catch (error) {
     const { status, detail } = errorResponse(error);
     toolCalls.inc({ tool: name, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { content: textOf({ error: detail, ...(await dataOf(lookups)) }), isError: true };
+    return { ...textResult({ error: detail, ...(await dataOf(lookups)) }), isError: true };
   }
 }
 
-function textOf(content: Readonly<Record<string, unknown>>): CallToolResult['content'] {
-  return [{ type: 'text', text: JSON.stringify(content) }];
-}
+const textResult = (content: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(content) }],
+});
 
 /** The date of the live publication and its age; null when there is none or it can't be read. */
 async function dataOf(lookups: Lookups) {
