@@ -56,18 +56,16 @@ export async function historyForModel(
   const history = await licenseHistory(services, { board, number });
   const view = viewOf(history.outcome, history);
   const listed = history.changes.slice(0, MAX_CHANGES);
-  return {
-    outcome: history.outcome.outcome,
-    content: {
-      ...originOf(history),
-      message: messageOf(history, ...messages(history, view)),
-      coverage_start: history.since,
-      ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
-      license: view.outcome === 'found' ? compact(view.record) : null,
-      changes: listed.map(changeForModel),
-      ...(listed.length < history.changes.length && { truncated: true as const }),
-    },
+  const content = {
+    ...originOf(history),
+    message: messageOf(history, ...messages(history, view)),
+    coverage_start: history.since,
+    ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
+    license: view.outcome === 'found' ? compact(view.record) : null,
+    changes: listed.map(changeForModel),
+    ...(listed.length < history.changes.length && { truncated: true }),
   };
+  return { outcome: history.outcome.outcome, content };
 }
 
 /** @throws {BadRequestError} when the number alone does not tell the board */
@@ -106,6 +104,6 @@ function changesInWords({ changes, gaps }: LicenseHistory): string {
   return gaps.length === 0 ? 'Nothing has changed' : 'No change is known';
 }
 
-function changeForModel({ date, kind, cause, withdrawn, fields }: HistoryChange): z.output<typeof change> {
+function changeForModel({ date, kind, cause, withdrawn, fields }: HistoryChange) {
   return { date, kind, cause, ...(withdrawn === true && { withdrawn }), fields };
 }

@@ -68,16 +68,12 @@ export async function verifyRoster(
   );
   const results = shaped.flat();
   const notGiven = boardActionNotGiven(results.flatMap(({ licenses = [] }) => licenses));
-  return {
-    outcome: 'answered',
-    content: {
-      ...originOf(origin),
-      message: messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF, notGiven),
-      count: itemsOf(summary),
-      summary,
-      results,
-    },
+  const content = {
+    ...originOf(origin),
+    message: messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF, notGiven),
+    ...{ count: itemsOf(summary), summary, results },
   };
+  return { outcome: 'answered', content };
 }
 
 function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
