@@ -75,27 +75,24 @@ export function runSummary({ askedOn, command, questions }: ModelRun): string {
 }
 
 function runText(run: ModelRun): string {
-  const rows = run.questions.flatMap(({ ask, trials }) =>
-    trials.map(({ calls, answer, tokens, mistakes }, at) => {
-      const made = calls.map((call) => `${call.ending} \`${JSON.stringify(call.arguments)}\``);
-      return cells(
-        at === 0 ? ask : '',
-        made.join('<br>'),
-        String(tokens),
-        answer ?? '',
-        mistakes.join('<br>'),
-      );
-    }),
-  );
-  return `${runSummary(run)}
-
-| question | calls | tokens | answer | mistakes |
-| --- | --- | ---: | --- | --- |
-${rows.join('\n')}`;
+  const questions = run.questions.map(({ ask, trials }) => `1. ${ask}\n${trials.map(trialLine).join('\n')}`);
+  return `${runSummary(run)}\n\n${questions.join('\n')}`;
 }
 
-function cells(...texts: readonly string[]): string {
-  return `| ${texts.map((text) => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, '<br>')).join(' | ')} |`;
+function trialLine({
+  calls,
+  answer,
+  tokens,
+  mistakes,
+}: ModelRun['questions'][number]['trials'][number]): string {
+  const made = calls.map((call) => `${call.ending} ${code(JSON.stringify(call.arguments))}`);
+  const faults = mistakes.length === 0 ? '' : `. Mistakes: ${mistakes.join(', ')}`;
+  return `   - ${[...made, `${tokens} tokens`, `answer ${code(answer ?? 'none')}`].join('; ')}${faults}`;
+}
+
+/** A text in one line, which no character of it can end. */
+function code(text: string): string {
+  return `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').trim()}\``;
 }
 
 /** The first question that needs one call alone, of each tool that looks something up; and those that need none. */
@@ -103,23 +100,13 @@ function directoryCases(): string {
   const single = QUESTIONS.flatMap(({ ask, calls: [call, another] }) =>
     call === undefined || another !== undefined ? [] : [{ ask, call }],
   );
-  const positive = [...Map.groupBy(single, ({ call }) => call.tool).entries()]
-    .filter(([tool]) => tool !== 'list_ohio_boards')
-    .map(([, [first]]) => first)
-    .filter((each) => each !== undefined)
-    .map(({ ask, call }) =>
-      cells(
-        ask,
-        `\`${call.tool}\` \`${JSON.stringify(call.arguments)}\``,
-        `\`${JSON.stringify(call.facts)}\``,
-      ),
-    );
-  const negative = QUESTIONS.filter(({ calls }) => calls.length === 0).map(({ ask }) =>
-    cells(ask, 'none', ''),
+  const positive = [...Map.groupBy(single, ({ call }) => call.tool)].flatMap(([tool, [first]]) =>
+    tool === 'list_ohio_boards' || first === undefined
+      ? []
+      : [`1. ${first.ask}\n${callLine(first.call)}, with ${code(JSON.stringify(first.call.facts))}`],
   );
-  return `| question | tool | what the result has |
-| --- | --- | --- |
-${[...positive, ...negative].join('\n')}`;
+  const negative = QUESTIONS.filter(({ calls }) => calls.length === 0);
+  return [...positive, ...negative.map(({ ask }) => `1. ${ask}\n   - no call`)].join('\n');
 }
 
 function callLine({ tool, arguments: given, isError, facts }: Call): string {

@@ -150,10 +150,10 @@ const OWN_FIELDS = { license_number: true, full_name: true };
 
 /** The fields that are the same in all of several licenses. */
 function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
-  const differing = Object.keys(first).filter(
-    (name) => !others.every((other) => isDeepStrictEqual(other[name], first[name])),
-  );
-  return without(first, { ...OWN_FIELDS, ...Object.fromEntries(differing.map((name) => [name, true])) });
+  const further = others.map((each) => new Map(Object.entries(each)));
+  const isCommon = ([name, value]: readonly [string, unknown]) =>
+    !Object.hasOwn(OWN_FIELDS, name) && further.every((each) => isDeepStrictEqual(each.get(name), value));
+  return Object.fromEntries(Object.entries(first).filter(isCommon));
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
@@ -172,9 +172,10 @@ export function compact(record: ResponseRecord): Fields {
 
 /** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
 function whole(record: ResponseRecord): Fields {
-  const fields: Fields = { ...record, ...highlightedAttributes(record) };
+  const fields = { ...record, ...highlightedAttributes(record) };
+  const values = new Map<string, unknown>(Object.entries(fields));
   const isFurther = ([label, value]: readonly [string, string]) =>
-    label !== EXTRA_DATA_LABELS.street && fields[label.toLowerCase().replace(' ', '_')] !== value;
+    label !== EXTRA_DATA_LABELS.street && values.get(label.toLowerCase().replace(' ', '_')) !== value;
   const extra = Object.fromEntries(Object.entries(record.extra_data).filter(isFurther));
   return without({ ...fields, extra_data: extra }, OF_RESULT);
 }

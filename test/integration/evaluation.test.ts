@@ -63,12 +63,11 @@ test('the page of the questions has what a model did, and test cases of five too
     'Asked on 2026-11-27 by `ask`: 2 of 3 answers without a mistake, 3 with one call or none.',
   );
   expect(page).toContain(
-    '| Is it? | verify_license: found `{"license_number":"RN.1"}` | 7 | Yes \\| as of<br>2026-11-20. | no date of the data |',
+    '1. Is it?\n   - verify_license: found `{"license_number":"RN.1"}`; 7 tokens; answer `Yes | as of 2026-11-20.`. Mistakes: no date of the data\n',
   );
-  const [, cases = ''] = page.split('## Test cases for directories');
-  const tools = [...cases.matchAll(/^\|.*\| `(\w+)` `\{/gm)].map(([, tool]) => tool);
-  expect(new Set(tools).size).toBe(5);
-  expect(cases.match(/\| none \|/g)).toHaveLength(3);
+  const [, cases = ''] = page.split(/## Test cases for directories|## All questions/);
+  expect(new Set(cases.match(/(?<=- `)\w+(?=` `\{)/g)).size).toBe(5);
+  expect(cases.match(/- no call/g)).toHaveLength(3);
 });
 
 describe('the scripted calls answer', () => {
