@@ -39,7 +39,7 @@ async function readExamples(
   const body = types.flatMap(({ type, labels }) => {
     const filter = [{ terms: { board: labels } }, { term: { license_type: type } }];
     const first = { size: 1, terminate_after: 1, track_total_hits: false, _source: ['license_number'] };
-    return [{}, { ...first, query: { bool: { filter } } }];
+    return [{ allow_partial_search_results: false }, { ...first, query: { bool: { filter } } }];
   });
   const { responses } = response.parse((await client.msearch({ index, body })).body);
   const examples = new Map<string, Map<string, string>>(BOARDS.map(({ name }) => [name, new Map()]));
