@@ -6,10 +6,13 @@ import { QUESTIONS } from '../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../sample-data/evaluation/replay.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/processes.ts';
+import { ASKED, type ModelRun, runSummary, writeRun } from '../scripts/questions-page.ts';
 import { optionsOf, text } from './options.ts';
 import { published } from './published.ts';
 import { median } from './rounds.ts';
 import { withEnvironment } from './service.ts';
+
+const TRIALS = 3;
 
 const result = z.object({ outcome: z.string().optional(), count: z.int().optional() });
 
@@ -39,16 +42,25 @@ async function printAnswers(client: Client): Promise<void> {
   print(`Tokens of the instructions: ${tokensOf(client.getInstructions() ?? '')}.`);
 }
 
-/** Asks a model the questions, and prints what it did with each. Only what its command did is claimed of it. */
-async function printGrades(client: Client, command: string): Promise<void> {
-  let withoutMistakes = 0;
-  print('| question | calls | mistakes |\n| --- | --- | --- |');
-  for (const question of QUESTIONS) {
-    const { calls, mistakes } = await askModel(client, question, command);
-    if (mistakes.length === 0) withoutMistakes += 1;
-    print(`| ${question.ask} | ${calls.map(summaryOf).join('<br>')} | ${mistakes.join('<br>')} |`);
+/**
+ * Asks a model each kind of question in three trials, and writes what it did into the page of the questions. Only what its
+ * command did is claimed of it.
+ */
+async function recordModel(client: Client, command: string): Promise<void> {
+  const questions: ModelRun['questions'] = [];
+  for (const question of ASKED) {
+    const trials: ModelRun['questions'][number]['trials'] = [];
+    while (trials.length < TRIALS) {
+      const { calls, answer, mistakes } = await askModel(client, question, command);
+      const tokens = calls.reduce((sum, each) => sum + each.tokens, 0);
+      const made = calls.map((each) => ({ arguments: each.call.arguments, ending: summaryOf(each) }));
+      trials.push({ calls: made, answer: answer ?? null, tokens, mistakes: [...mistakes] });
+    }
+    questions.push({ ask: question.ask, trials });
   }
-  print(`\n${withoutMistakes} of ${QUESTIONS.length} answers without a mistake.`);
+  const run = { askedOn: new Date().toISOString().slice(0, 10), command, questions };
+  await writeRun(run);
+  print(runSummary(run));
 }
 
 const { model } = optionsOf({ model: text });
@@ -64,7 +76,7 @@ await withEnvironment(async ({ config, variables, folder }) => {
   const client = new Client({ name: 'evaluation', version: '1' });
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${config.PORT}/mcp`)));
-    await (model === undefined ? printAnswers(client) : printGrades(client, model));
+    await (model === undefined ? printAnswers(client) : recordModel(client, model));
   } finally {
     await client.close();
     await api.stop();

@@ -136,11 +136,11 @@ function limits(): readonly [title: string, rows: readonly Row[]][] {
           number(rosters.MAX_ROSTERS_WAITING_WITHOUT_KEY),
           '503',
         ],
-        ['MCP requests in a process', number(mcp.MAX_IN_FLIGHT), '503'],
+        ['MCP requests in a process', number(mcp.MAX_IN_FLIGHT), 'waits a second, then 503'],
         [
           'MCP requests in a process, from one address; more for a range with a higher limit',
           number(mcp.MAX_IN_FLIGHT_PER_ADDRESS),
-          '429',
+          'waits a second, then 429',
         ],
         [
           'rosters being received by a process, from one address',

@@ -83,7 +83,7 @@ const rateLimitRanges = (unlessSet: string) =>
 /**
  * From where Claude calls MCP servers, for all who ask it: "outbound" at
  * https://platform.claude.com/docs/en/api/ip-addresses. OpenAI's list changes too often for a default
- * (docs/assistants.md).
+ * (docs/mcp.md).
  */
 const HOSTED_ASSISTANTS = '160.79.104.0/21=6000';
 

@@ -22,7 +22,6 @@ import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
-import { DISCOVERY_PATHS, discovery } from './mcp/server-card.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
@@ -168,7 +167,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     limited(mcpLimit),
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
-  mcp.all(DISCOVERY_PATHS, counted('mcp', usage), limited(mcpLimit), discovery(config));
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, stopping: api.draining });
   app.use(

@@ -32,7 +32,7 @@ function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
         'an assistant',
         `${count(medianOf(mcp.results, 'number, MCP 2025', rateOf))} tool calls a second, no key needed`,
         '`claude mcp add --transport http ohio-licenses http://127.0.0.1:8080/mcp`',
-        '[Assistants](docs/assistants.md)',
+        '[Assistants](docs/mcp.md)',
       ],
       [
         "the State's files",

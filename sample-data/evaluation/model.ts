@@ -65,6 +65,7 @@ export async function askModel(client: Client, question: Question, command: stri
 
 /** The last call of a script has what the question asks for. */
 function mistakesIn({ calls: scripted }: Question, calls: readonly Replayed[], answer: string): string[] {
+  if (scripted.length === 0) return calls.length === 0 ? [] : ['a call, although none is needed'];
   const wanted = scripted.at(-1)?.facts ?? {};
   const isMiss = 'outcome' in wanted && wanted.outcome !== 'found';
   const checks: readonly (readonly [string, boolean])[] = [

@@ -33,7 +33,9 @@ const call = z
     },
   }));
 
-const questions = z.array(z.strictObject({ ask: z.string(), calls: z.array(call) }));
+const questions = z.array(
+  z.strictObject({ ask: z.string(), kind: z.string().optional(), calls: z.array(call) }),
+);
 
 /** A question to an assistant. */
 export type Question = z.output<typeof questions>[number];

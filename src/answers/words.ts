@@ -24,9 +24,8 @@ import { dataAgeDays, freshness, type Origin } from './origin.ts';
 /** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
 export type Voice = 'rest' | 'tool' | 'toolItem' | 'page';
 
-const NOBODY_IS_UNLICENSED = 'That does not mean that nobody is licensed.';
-export const NOT_UNLICENSED =
-  'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
+const NEVER_UNLICENSED = 'not_found never means that somebody is unlicensed';
+export const NOT_UNLICENSED = `${NEVER_UNLICENSED}: check the spelling, the number and the board.`;
 
 /** Part of every result of the MCP server. */
 export const AUTHORITY =
@@ -41,6 +40,8 @@ export const ONLY_MATCH_BY_NAME =
 interface VoiceWords {
   /** How a number is looked up as a person's, after a lookup that was restricted to businesses. */
   readonly asPersons: string;
+  /** What to do next where no license has the number, and none of a similar one has the name that was sent. */
+  readonly afterUnknown?: string;
   /** What follows every miss. */
   readonly afterMiss: string;
   /** What follows the number of licenses that match, with what to do next. */
@@ -55,13 +56,15 @@ export const VOICES: Readonly<Record<Voice, VoiceWords>> = {
   },
   tool: {
     asPersons: 'verify_license looks it up.',
-    afterMiss: NOBODY_IS_UNLICENSED,
+    afterUnknown: 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.',
+    afterMiss: `${NEVER_UNLICENSED}.`,
     severalMatch:
       'match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.',
   },
   // The message of the whole list says the rest once.
   toolItem: {
     asPersons: 'Leave out business_name to look it up.',
+    afterUnknown: 'Next, search by name.',
     afterMiss: '',
     severalMatch: 'match: ask which one is meant.',
   },
@@ -227,7 +230,10 @@ interface ReasonWords {
 export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   unknown: {
     meaning: 'no board has the number',
-    sentence: (miss, number, where) => `No license with the ${number} is ${where}.${similarNumbers(miss)}`,
+    sentence: (miss, number, where, voice) => {
+      const { afterUnknown = '' } = (miss.ofTheName ?? []).length > 0 ? {} : VOICES[voice];
+      return `No license with the ${number} is ${where}.${similarNumbers(miss)} ${afterUnknown}`;
+    },
   },
   ambiguous: {
     meaning: 'several licenses have it, or are written like it',
@@ -267,7 +273,9 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
 function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
   if (didYouMean.length === 0) return '';
   const held =
-    ofTheName.length === 0 ? '' : ` The holder of ${ofTheName.join(' and of ')} has the name given.`;
+    ofTheName.length === 0
+      ? ''
+      : ` ${ofTheName.join(' and ')} ${ofTheName.length === 1 ? 'is' : 'are'} held by that name.`;
   return ` Similar numbers that exist: ${didYouMean.join(', ')}.${held}`;
 }
 

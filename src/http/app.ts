@@ -56,7 +56,7 @@ export function clientGone(ctx: Context): AbortSignal {
   const gone = new AbortController();
   const abort = () => gone.abort(createError(400, 'The client is gone.'));
   if (ctx.req.socket.destroyed) abort();
-  else whenClosed(ctx, abort);
+  else whenClosed(ctx, () => ctx.res.writableFinished || abort());
   return gone.signal;
 }
 

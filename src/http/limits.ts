@@ -5,30 +5,38 @@ import { TooBusyError } from '../storage/errors.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
-/** Bounds what is under way in this process, altogether and for each address, so that no client takes everything. */
-export function slots(max: number, maxOf: (address: string) => number, retryAfterSeconds = 1) {
+/** Who takes slots: one address shares them. */
+interface Client {
+  readonly ip: string;
+}
+
+/**
+ * Bounds what is under way in this process, altogether and for each address, so that no client takes everything.
+ *
+ * @param maxOf how many an address may have while so many are taken altogether
+ */
+export function slots(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
   const taken = new AddressCounts();
+  const isFull = (size: number) => taken.all + size > max;
+  const hasMost = ({ ip }: Client, size: number) => taken.of(ip) + size > maxOf(ip, taken.all);
 
   /**
    * @returns gives it back
    * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}, immediately
    */
-  function take({ ip }: { readonly ip: string }, size: number): () => void {
-    if (taken.all + size > max) throw new TooBusyError('Too much is under way.');
-    if (taken.of(ip) + size > maxOf(ip)) throw new TooManyRequestsError(retryAfterSeconds);
-    taken.add(ip, size);
-    return () => taken.add(ip, -size);
+  function take(client: Client, size: number): () => void {
+    if (isFull(size)) throw new TooBusyError('Too much is under way.');
+    if (hasMost(client, size)) throw new TooManyRequestsError(retryAfterSeconds);
+    taken.add(client.ip, size);
+    return () => taken.add(client.ip, -size);
   }
 
   return {
     take,
+    has: (client: Client, size: number): boolean => !isFull(size) && !hasMost(client, size),
     taken: () => taken.all,
     /** Does work that takes so many slots while it lasts. @throws as `take` */
-    during: async <Result>(
-      client: { readonly ip: string },
-      size: number,
-      work: () => Promise<Result>,
-    ): Promise<Result> => {
+    during: async <Result>(client: Client, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(client, size);
       try {
         return await work();
@@ -36,6 +44,49 @@ export function slots(max: number, maxOf: (address: string) => number, retryAfte
         giveBack();
       }
     },
+  };
+}
+
+/**
+ * As `during` of `slots`, but work waits so long for its slots. The same bounds hold for what waits, which fails at
+ * once beyond.
+ */
+export function waitingSlots(
+  waitMs: number,
+  ...bounds: Parameters<typeof slots>
+): ReturnType<typeof slots>['during'] {
+  const [underWay, waiting] = [slots(...bounds), slots(...bounds)];
+  const waiters = new Set<() => void>();
+
+  function awaited(client: Client, size: number): Promise<() => void> {
+    const leave = waiting.take(client, size);
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const end = () => {
+      clearTimeout(timer);
+      waiters.delete(tryAgain);
+      leave();
+      try {
+        resolve(underWay.take(client, size));
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const tryAgain = () => {
+      if (underWay.has(client, size)) end();
+    };
+    const timer = setTimeout(end, waitMs);
+    waiters.add(tryAgain);
+    return promise;
+  }
+
+  return async (client, size, work) => {
+    const giveBack = underWay.has(client, size) ? underWay.take(client, size) : await awaited(client, size);
+    try {
+      return await work();
+    } finally {
+      giveBack();
+      for (const tryAgain of waiters) tryAgain();
+    }
   };
 }
 

@@ -308,6 +308,13 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
+/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The holder has it in some way. */
+export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
+  const { last, given } = nameParts(licenseeName);
+  const whole = saintForms(surnameOf(last, given !== ''));
+  return !typedSurnames(visibleText(lastName)).some((key) => whole.includes(key) || key === fold(last));
+}
+
 /** What typed names are compared with: the keys of the surname and the given names as they are written. */
 function holderOf(licenseeName: string) {
   const { surnameForms, halves } = foldPersonName(licenseeName);

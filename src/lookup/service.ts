@@ -18,10 +18,11 @@ import { type LivePublication, type PublicationSource, withLivePublication } fro
 import { withTimeout } from '../storage/batcher.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
+import { type ExampleNumbers, exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
-import { lookUp } from './steps.ts';
+import { lookUp, type MatchCounts, matchCounts } from './steps.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
 export interface DatedOutcome extends Origin {
@@ -66,6 +67,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
   const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
+  const examplesOf = exampleNumbers(client);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
@@ -102,6 +104,14 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
+  async function lookUpIn(live: LivePublication, request: LookupRequest): Promise<LookupOutcome> {
+    const problem = problemOf(request, live.licenseTypes);
+    if (problem !== undefined) throw new BadRequestError(problem);
+    const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+    const outcome = await lookUp(request, searchOne(live.index), suggest);
+    return outcome.outcome === 'none' ? withLeft(outcome, live) : outcome;
+  }
+
   function originOf({ metadata: { publication, date, sample, sources } }: LivePublication): Origin {
     const files = sources && { individual: sources.individual.sha256, business: sources.business.sha256 };
     return { publication, date, today: todayInOhio(), isSampleData: sample, files, publicUrl };
@@ -130,15 +140,20 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
      */
     lookUp: (request: LookupRequest, spentMs = 0): Promise<DatedOutcome> =>
       bounded(spentMs, () =>
+        withLivePublication(tracker, async (live) => ({
+          outcome: await lookUpIn(live, request),
+          ...originOf(live),
+        })),
+      ),
+    /** The same; where several licenses match, all of them are counted, in the same publication. @throws as `lookUp` */
+    lookUpCounted: (
+      request: LookupRequest,
+    ): Promise<DatedOutcome & { readonly counts: MatchCounts | undefined }> =>
+      bounded(0, () =>
         withLivePublication(tracker, async (live) => {
-          const problem = problemOf(request, live.licenseTypes);
-          if (problem !== undefined) throw new BadRequestError(problem);
-          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          const outcome = await lookUp(request, searchOne(live.index), suggest);
-          return {
-            outcome: outcome.outcome === 'none' ? await withLeft(outcome, live) : outcome,
-            ...originOf(live),
-          };
+          const outcome = await lookUpIn(live, request);
+          const counts = await matchCounts(request, outcome, searchOne(live.index));
+          return { outcome, counts, ...originOf(live) };
         }),
       ),
     /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
@@ -180,6 +195,9 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
         });
       }),
     livePublication: (): Promise<LivePublication> => withLivePublication(tracker, async (live) => live),
+    /** The live publication with the number of one license of each type. */
+    liveExamples: (): Promise<{ readonly live: LivePublication; readonly examples: ExampleNumbers }> =>
+      withLivePublication(tracker, async (live) => ({ live, examples: await examplesOf(live) })),
     /**
      * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
      *

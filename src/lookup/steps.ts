@@ -1,3 +1,4 @@
+import { addTo } from '../licenses/counts.ts';
 import type { Filters } from '../licenses/filters.ts';
 import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
@@ -14,6 +15,7 @@ import {
 } from '../licenses/lookup.ts';
 import { hasSearchedWords } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
+import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -62,6 +64,56 @@ export async function lookUp(
     case 'business':
       return lookUpBusiness(request, publication, suggest);
   }
+}
+
+/** How many licenses match a name: more than a lookup returns, where there are more. */
+export interface MatchCounts {
+  readonly total: number;
+  /** By primary status in upper case. Those without one, or with one that the catalog does not have, are `OTHER`. */
+  readonly byStatus: ReadonlyMap<string, number>;
+}
+
+const KNOWN_STATUSES: ReadonlySet<string> = new Set(PRIMARY_STATUSES.map((status) => status.toUpperCase()));
+
+/** Counts the licenses that match where a lookup found several; `undefined` where it did not. */
+export async function matchCounts(
+  request: LookupRequest,
+  outcome: LookupOutcome,
+  publication: PublicationSearch,
+): Promise<MatchCounts | undefined> {
+  if (outcome.outcome !== 'several' || request.by === 'number') return undefined;
+  const byStatus = new Map<string, number>();
+  if (!outcome.truncated) {
+    for (const { status } of outcome.records)
+      addTo(byStatus, status !== null && KNOWN_STATUSES.has(status) ? status : 'OTHER');
+    return { total: outcome.records.length, byStatus };
+  }
+  const { total, counts } = await countMatches(request, publication);
+  let others = total;
+  for (const [status, count] of counts?.status ?? []) {
+    byStatus.set(status.toUpperCase(), count);
+    others -= count;
+  }
+  if (others > 0) byStatus.set('OTHER', others);
+  return { total, byStatus };
+}
+
+/** Counts what a search by name finds: of a business, those whose name begins so, else those with the words. */
+async function countMatches(request: PersonRequest | BusinessRequest, publication: PublicationSearch) {
+  const { board, filters } = request;
+  const queries =
+    request.by === 'person'
+      ? [personQuery(board, request.lastName, request.firstName, filters)]
+      : [
+          businessQuery(board, request.name, filters),
+          businessWordsQuery(board, request.name, filters, 'all'),
+        ];
+  for (const query of queries) {
+    if (query === undefined) continue;
+    const { total = 0, counts } = await publication.search({ by: 'list', queries: [query], page: 1 });
+    if (total > 0) return { total, counts };
+  }
+  return { total: 0, counts: undefined };
 }
 
 async function lookUpNumber(

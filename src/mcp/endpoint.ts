@@ -18,27 +18,29 @@ import type { Config } from '../config.ts';
 import { type Context, clientGone, type Middleware, traceparentOf } from '../http/app.ts';
 import { textBody } from '../http/body.ts';
 import { spendMore } from '../http/guard.ts';
-import { slots } from '../http/limits.ts';
-import { ordinaryCalls } from './ordinary-calls.ts';
-import { rosterItemsIn } from './roster.ts';
-import { type ToolServices, toolCaller, toolServer } from './tools.ts';
+import { waitingSlots } from '../http/limits.ts';
+import { MAX_ROSTER_ITEMS } from './parameters.ts';
+import { type ToolServices, toolServers } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
-/** Further requests are rejected, so that callers without a key leave capacity for callers with one. */
+/** Further requests wait, so that callers without a key leave capacity for callers with one. */
 export const MAX_IN_FLIGHT = 200;
 
 /**
  * So many of them may come from one address: as many as the items of one roster, which a client may ask one by one. The
  * users of a hosted assistant share its addresses: an address whose range may send more in a minute has more in
- * proportion, and at most half of all.
+ * proportion, up to half of all, while at most three quarters of all are taken. The last quarter is for others.
  */
 export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
+const MAX_IN_FLIGHT_OF_HOSTS = MAX_IN_FLIGHT * 0.75;
+
+/** How long a request waits for a slot. As many may wait as there are slots. */
+export const SLOT_WAIT_MS = 1000;
 
 /**
- * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
- * Ordinary tool calls need none of the SDK. Each other request gets a server of its own, because its HTTP transport can’t be
- * shared.
+ * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses. Each
+ * request gets a server of its own, because the SDK's HTTP transport can’t be shared.
  */
 export function mcpEndpoint(
   config: Config,
@@ -46,21 +48,15 @@ export function mcpEndpoint(
   limit: RateLimit,
   log: Logger,
 ): Middleware {
-  const callTool = toolCaller(services, log);
-  const answerOrdinary = ordinaryCalls(callTool);
-  const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
-  /** The SDK asks for a server with the request alone. */
-  const contexts = new WeakMap<Request, Context>();
-  const newServer = (ctx: Context | undefined) =>
-    toolServer(callTool, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
-  const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo && contexts.get(requestInfo)), {
+  const newServer = toolServers(services, log);
+  const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo?.signal), {
     legacy: 'reject',
-    onerror,
+    onerror: (error) => log.warn({ error: error.message }, 'MCP request refused'),
   });
 
-  async function legacy(ctx: Context, request: Request, parsedBody: unknown): Promise<Response> {
+  async function legacy(request: Request, parsedBody: unknown): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    const server = newServer(ctx);
+    const server = newServer(request.signal);
     await server.connect(transport);
     try {
       return await transport.handleRequest(request, { parsedBody });
@@ -71,30 +67,32 @@ export function mcpEndpoint(
 
   /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
   async function respond(ctx: Context, text: string): Promise<void> {
-    const message = parseJson(text);
-    if (text.includes(TRACEPARENT_META_KEY))
-      ctx.state.traceparent = tracedIn(message) ?? ctx.state.traceparent;
-    await spendMore(ctx, limit, Math.ceil(rosterItemsIn(message) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
-    const answer = await answerOrdinary(ctx, message);
-    if (answer === undefined) return sendResponse(ctx, await respondBySdk(ctx, text, message));
-    ctx.body = answer;
-  }
-
-  async function respondBySdk(ctx: Context, text: string, parsedBody: unknown): Promise<Response> {
-    const unsupported = unsupportedMessage(parsedBody);
-    if (unsupported !== undefined) return unsupported;
+    const parsedBody = parseJson(text);
+    const { id, method, params } = message.parse(parsedBody);
+    const { _meta: meta } = traced.safeParse(params).data ?? {};
+    ctx.state.traceparent = traceparentOf(meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
+    const items = roster.safeParse(params).data?.arguments.items.length ?? 0;
+    const points = Math.ceil(Math.min(items, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
+    await spendMore(ctx, limit, points - 1);
+    // The protocol dropped batches in 2025-06-18. A batch would count as one request however many calls it has, and a
+    // call that is canceled by the same batch would never get a response.
+    if (Array.isArray(parsedBody))
+      return sendResponse(ctx, errorResponse(400, null, INVALID_REQUEST, NO_BATCHES));
+    if (method === 'subscriptions/listen')
+      return sendResponse(ctx, errorResponse(404, id, METHOD_NOT_FOUND, NO_SUBSCRIPTIONS));
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
       headers: protocolHeaders(ctx.req.headers),
+      signal: clientGone(ctx),
       ...(parsedBody === undefined ? { body: text } : {}),
     });
-    contexts.set(request, ctx);
-    return (await isLegacyRequest(request, parsedBody))
-      ? legacy(ctx, request, parsedBody)
-      : modern.fetch(request, { parsedBody });
+    const isLegacy = await isLegacyRequest(request, parsedBody);
+    const response = isLegacy ? legacy(request, parsedBody) : modern.fetch(request, { parsedBody });
+    return sendResponse(ctx, await response);
   }
 
-  const inFlight = slots(MAX_IN_FLIGHT, (address) => {
+  const inFlight = waitingSlots(SLOT_WAIT_MS, MAX_IN_FLIGHT, (address, taken) => {
+    if (taken >= MAX_IN_FLIGHT_OF_HOSTS) return MAX_IN_FLIGHT_PER_ADDRESS;
     const share = limit.limitFor(address) / config.MCP_REQUESTS_PER_MINUTE;
     return Math.min(MAX_IN_FLIGHT / 2, Math.ceil(MAX_IN_FLIGHT_PER_ADDRESS * share));
   });
@@ -102,28 +100,36 @@ export function mcpEndpoint(
   /** The whole body comes first: a client that never finishes it holds no slot. */
   const handleRequest: Middleware = async (ctx) => {
     const text = await textBody(ctx);
-    await inFlight.during(ctx, 1, () => respond(ctx, text));
+    await inFlight(ctx, 1, () => respond(ctx, text));
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
 }
 
-const tracedMessage = z.object({
-  params: z.object({ _meta: z.object({ [TRACEPARENT_META_KEY]: z.unknown() }) }),
+/** What this service itself reads of a message. */
+const message = z
+  .object({
+    id: z.union([z.string(), z.number()]).nullable().catch(null),
+    method: z.string().catch(''),
+    params: z.record(z.string(), z.unknown()).catch({}),
+  })
+  .catch({ id: null, method: '', params: {} });
+const roster = z.object({
+  name: z.literal('verify_roster'),
+  arguments: z.object({ items: z.array(z.unknown()) }),
 });
-
-/** The trace that a message names: the assistant's own, where a proxy between may have begun another in the header. */
-function tracedIn(message: unknown): string | undefined {
-  return traceparentOf(tracedMessage.safeParse(message).data?.params._meta[TRACEPARENT_META_KEY]);
-}
+/** The assistant's own trace, where a proxy between may have begun another in the header. */
+const traced = z.object({ _meta: z.object({ [TRACEPARENT_META_KEY]: z.unknown() }) });
 
 /** The headers that the SDK reads. Each further header would cost a microsecond or two. */
 function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
-  return Object.entries(given).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && (name === 'accept' || name === 'content-type' || name.startsWith('mcp-'))
+  const read = Object.entries(given).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && (name === 'content-type' || name.startsWith('mcp-'))
       ? [[name, String(value)]]
       : [],
   );
+  // It refuses a client that does not list both types of the protocol.
+  return [...read, ['accept', 'application/json, text/event-stream']];
 }
 
 /** How long a browser may cache the response to a CORS preflight request. */
@@ -135,7 +141,9 @@ type AllowedNames = Pick<Config, 'MCP_ALLOWED_HOSTS' | 'MCP_ALLOWED_ORIGINS'>;
 function originError(origin: string, { MCP_ALLOWED_ORIGINS: allowed }: AllowedNames): string | undefined {
   if (allowed.includes(origin)) return undefined;
   const checked = validateOriginHeader(origin, [...localhostAllowedOrigins(), ...allowed]);
-  return checked.ok ? undefined : checked.message;
+  return checked.ok
+    ? undefined
+    : `${checked.message}. The setting MCP_ALLOWED_ORIGINS has those that are allowed.`;
 }
 
 /** The CORS headers for pages of allowed origins. */
@@ -154,16 +162,26 @@ function allowedOrigins(config: AllowedNames): Middleware {
 /** The page that says how to connect, for a person who opens the server's address in a browser. */
 const HOW_TO_CONNECT = '/developers#assistants';
 
-/** Rejects a wrong Host, Origin or method before the body is read. */
+const POST_ONLY = 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.';
+
+/** Rejects a wrong Host, Origin, method or Accept before the body is read. */
 function checkRequest(config: AllowedNames): Middleware {
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
   return (ctx, next) => {
     const host = validateHostHeader(ctx.req.headers.host, hosts);
-    const error = host.ok ? originError(ctx.get('origin'), config) : host.message;
-    if (error !== undefined) return sendResponse(ctx, forbidden(error));
+    const error = host.ok
+      ? originError(ctx.get('origin'), config)
+      : `${host.message}. The setting MCP_ALLOWED_HOSTS has those that are allowed.`;
+    if (error !== undefined) return sendResponse(ctx, errorResponse(403, null, NOT_ALLOWED, error));
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
       return ctx.redirect(HOW_TO_CONNECT);
-    if (ctx.method !== 'POST') return sendResponse(ctx, methodNotAllowed());
+    if (ctx.method !== 'POST')
+      return sendResponse(
+        ctx,
+        Response.json({ detail: POST_ONLY }, { status: 405, headers: { Allow: 'POST' } }),
+      );
+    if (ctx.accepts('json') === false)
+      return sendResponse(ctx, errorResponse(406, null, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.'));
     return next();
   };
 }
@@ -174,11 +192,13 @@ async function sendResponse(ctx: Context, response: Response): Promise<void> {
     if (name === 'content-type') ctx.type = value;
     else ctx.set(name, value);
   }
-  ctx.body = withoutInternalErrors(await response.text());
+  const text = withoutInternalErrors(await response.text());
+  // Koa would give an empty text a type.
+  ctx.body = text === '' ? null : text;
   ctx.status = response.status;
 }
 
-/** The SDK's code for a Host or Origin that is not allowed. */
+/** The SDK's code for a Host, Origin or Accept that is not allowed. */
 const NOT_ALLOWED = -32000;
 
 const errorMessage = z.object({
@@ -187,10 +207,8 @@ const errorMessage = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
 });
 
-const listenRequest = z.object({
-  method: z.literal('subscriptions/listen'),
-  id: z.union([z.string(), z.number()]).nullable().catch(null),
-});
+const NO_BATCHES = 'Batches are not taken: send each request by itself.';
+const NO_SUBSCRIPTIONS = 'Method not found: there are no subscriptions.';
 
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
@@ -213,38 +231,8 @@ function withoutInternalErrors(text: string): string {
   return JSON.stringify({ ...envelope, error: { code, message } });
 }
 
-/** The error for a message that the SDK accepts but this server does not support. */
-function unsupportedMessage(message: unknown): Response | undefined {
-  // The protocol dropped batches in 2025-06-18. A batch would count as one request however many calls it has, and a
-  // call that is canceled by the same batch would never get a response.
-  if (Array.isArray(message)) {
-    return errorResponse(400, null, INVALID_REQUEST, 'Batches are not taken: send each request by itself.');
-  }
-  const listen = listenRequest.safeParse(message);
-  if (!listen.success) return undefined;
-  return errorResponse(
-    404,
-    listen.data.id,
-    METHOD_NOT_FOUND,
-    'Method not found: there are no subscriptions.',
-  );
-}
-
 function errorResponse(status: number, id: string | number | null, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
-}
-
-/** The response to a Host or Origin that is not allowed. */
-function forbidden(message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code: NOT_ALLOWED, message }, id: null }, { status: 403 });
-}
-
-/** The response to any method but POST. */
-function methodNotAllowed(): Response {
-  return Response.json(
-    { detail: 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.' },
-    { status: 405, headers: { Allow: 'POST' } },
-  );
 }
 
 /** The parsed JSON; `undefined` for malformed JSON. */

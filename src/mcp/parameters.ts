@@ -9,6 +9,31 @@ import { BadRequestError, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup
 const MAX_UNKNOWN = 5;
 const MAX_NAME_CHARACTERS = 40;
 
+/** A JSON Schema of an object, for the parameters and the results of tools. */
+export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
+
+/** What some validators do not know, what a parameter's error says, and what the descriptions of the tools say of results. */
+const LEFT_OUT = {
+  input: ['propertyNames', 'minLength', 'maxLength'],
+  output: ['propertyNames', 'format', 'minimum', 'maximum', 'additionalProperties', 'description'],
+} as const;
+
+/**
+ * The JSON Schema that clients are shown: short, because models read it.
+ * The SDK does not check parameters against it, because its errors would lack data_as_of; `readParameters` does.
+ *
+ * @param side whether the values come from clients or go to them, which differs when a schema transforms values
+ */
+export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
+  const { $schema: _, ...shown } = z.toJSONSchema(schema, {
+    io: side,
+    override: ({ jsonSchema }) => {
+      for (const keyword of LEFT_OUT[side]) delete jsonSchema[keyword];
+    },
+  });
+  return { ...shown, type: 'object' };
+}
+
 interface InvalidValue {
   readonly input?: unknown;
 }
@@ -25,42 +50,44 @@ function text(description: string, ...examples: readonly [string, ...string[]]) 
     .meta({ description, examples: [...examples] });
 }
 
+const boardName = z.enum(
+  BOARDS.map(({ name }) => name),
+  { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` },
+);
+
 function board(description: string) {
-  const names = BOARDS.map(({ name }) => name);
-  return z
-    .enum(names, { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` })
-    .meta({ description });
+  return boardName.meta({ description });
 }
 
-const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;
+/** Where a lookup rarely needs the board, the schema does not take a third of its length to list all. */
+function rareBoard(description: string) {
+  const meta = { description: `${description}, by its exact name in list_ohio_boards`, enum: undefined };
+  return boardName.meta(meta).optional();
+}
 
-const filters = (kind: keyof Filter['examples'], note = '') =>
-  mapFilters(({ description, examples }) => text(`${description}${note}`, ...examples[kind]).optional());
+function upTo(most: number, meta: { readonly description: string; readonly examples?: number[] }) {
+  const error = `must be a whole number from 1 to ${most}`;
+  return z.int(error).min(1, error).max(most, error).meta(meta).optional();
+}
 
-const NOT_BY_NUMBER = '; ignored with a license_number';
+const filters = (kind: keyof Filter['examples']) =>
+  mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional());
 
-const filtersAndLimit = (kind: keyof Filter['examples'], note = '') => ({
-  ...filters(kind, note),
-  limit: z
-    .int(LIMIT_ERROR)
-    .min(1, LIMIT_ERROR)
-    .max(MAX_MATCHES, LIMIT_ERROR)
-    .meta({ description: 'The most licenses to list, 1 to 100; 100 unless given', examples: [10] })
-    .optional(),
+const filtersAndLimit = (kind: keyof Filter['examples']) => ({
+  ...filters(kind),
+  limit: upTo(MAX_MATCHES, { description: 'The most licenses to list; 100 unless given', examples: [10] }),
 });
 
 export const numberParameters = z.object({
   license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
-  board: board('The board that issued it, by its exact name; best left out').optional(),
+  board: rareBoard('Only if the answer asks for it: the board that issued it'),
   last_name: text('The surname that the holder should have, to be compared', 'Smith').optional(),
   first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
 });
 
 export const historyParameters = z.object({
   license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
-  board: board(
-    'The board that issued it, by its exact name; needed for a license that is no longer in the dataset',
-  ).optional(),
+  board: rareBoard('For a license that is no longer in the dataset: the board that issued it'),
 });
 
 export const personParameters = z.object({
@@ -77,7 +104,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '02987654321').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...filtersAndLimit('business', NOT_BY_NUMBER),
+  ...filtersAndLimit('business'),
 });
 
 /** The most items of one call: more would fill a model's context. */
@@ -85,7 +112,6 @@ export const MAX_ROSTER_ITEMS = 50;
 export const DEFAULT_ROSTER_MATCHES = 3;
 const MAX_ROSTER_MATCHES = 10;
 const ITEMS_ERROR = `must be a list of 1 to ${MAX_ROSTER_ITEMS} objects`;
-const MATCHES_ERROR = `must be a whole number from 1 to ${MAX_ROSTER_MATCHES}`;
 
 /** The parameters of one item of a roster. */
 export const rosterItemParameters = z.object({
@@ -97,26 +123,22 @@ export const rosterItemParameters = z.object({
   board: board(
     'Its board by its exact name: needed for a person without a number, else best left out',
   ).optional(),
-  ...filters('person', NOT_BY_NUMBER),
+  ...filters('person'),
 });
 
-/** The parameters of verify_roster, as clients are shown them. */
+/** The parameters of verify_roster. Clients are shown what an item has; each is checked by itself. */
 export const rosterParameters = z.object({
-  items: z.array(rosterItemParameters).min(1).max(MAX_ROSTER_ITEMS).meta({ description: 'What to look up' }),
-  max_matches: z
-    .int(MATCHES_ERROR)
-    .min(1, MATCHES_ERROR)
-    .max(MAX_ROSTER_MATCHES, MATCHES_ERROR)
-    .meta({ description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given` })
-    .optional(),
-});
-
-/** The same with unchecked items, because each item is checked by itself. */
-export const rosterCallParameters = rosterParameters.extend({
   items: z
-    .array(z.record(z.string(), z.unknown(), ITEMS_ERROR), ITEMS_ERROR)
+    .array(
+      z.record(z.string(), z.unknown(), ITEMS_ERROR).meta(objectSchema(rosterItemParameters, 'input')),
+      ITEMS_ERROR,
+    )
     .min(1, ITEMS_ERROR)
-    .max(MAX_ROSTER_ITEMS, ITEMS_ERROR),
+    .max(MAX_ROSTER_ITEMS, ITEMS_ERROR)
+    .meta({ description: 'What to look up' }),
+  max_matches: upTo(MAX_ROSTER_MATCHES, {
+    description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given`,
+  }),
 });
 
 export const noParameters = z.object({});
@@ -161,19 +183,4 @@ function unknownNote(given: readonly string[], known: readonly string[]): string
   if (unknown.length === 0) return '';
   const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
   return `Ignored unknown parameters: ${names}. This tool has: ${known.join(', ')}.`;
-}
-
-/** A JSON Schema of an object, for the parameters and the results of tools. */
-export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
-
-const TARGET = { target: 'draft-2020-12' } as const;
-
-/**
- * The JSON Schema that clients are shown. The SDK does not check parameters against it, because its errors would lack
- * data_as_of; `readParameters` does.
- *
- * @param side whether the values come from clients or go to them, which differs when a schema transforms values
- */
-export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
-  return { ...schema['~standard'].jsonSchema[side](TARGET), type: 'object' };
 }

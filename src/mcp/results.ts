@@ -1,41 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import type { Outcome } from '../access/usage.ts';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
 import { AUTHORITY, ageSentence, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
+import { isPartOfSurname } from '../licenses/names.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
+import type { MatchCounts } from '../lookup/steps.ts';
 
-/** The fields of a license in a list of several. */
-export const compactLicense = responseRecord
-  .pick({
-    license_number: true,
-    full_name: true,
-    board: true,
-    license_type: true,
-    status: true,
-    raw_status: true,
-    expiry_date: true,
-    city: true,
-    state: true,
-    county: true,
-    cautions: true,
-    notes: true,
-    url: true,
-  })
+/** The fields of a record that every result has beside its licenses. */
+const OF_RESULT = { found: true, source: true, last_scraped: true, data_age_days: true } as const;
+
+/** The fields of a license that only its whole record has. */
+const OF_WHOLE = {
+  days_until_expiry: true,
+  issue_date: true,
+  extra_data: true,
+  name_match: true,
+  name_at_board: true,
+} as const;
+
+const license = responseRecord
+  .omit(OF_RESULT)
   .extend({
-    board_action: z
-      .string()
-      .nullable()
-      .describe(
-        'The State’s column for it: usually Yes or No; null is not given by the State, which is no No. See the caution',
-      ),
-    street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
-  });
+    // A later release may have more of them.
+    cautions: z.array(z.string()),
+    notes: z.array(z.string()),
+    /** Null is not given by the State. */
+    board_action: z.string().nullable(),
+    street: z.string().optional(),
+  })
+  .partial()
+  .required({ license_number: true, full_name: true });
+
+/** A license in a roster and in a history. */
+export const compactLicense = license.omit(OF_WHOLE);
+
+/** A tool's result, and its outcome in the metrics. */
+export interface ToolResult {
+  readonly outcome: Outcome;
+  readonly content: Readonly<Record<string, unknown>> & { readonly message: string };
+}
 
 /** What every result says of the data that it is from. */
 export const resultOrigin = {
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  /** The run date of the dataset that answered, `YYYY-MM-DD`. */
+  data_as_of: z.string(),
   ...dataAge,
+  /** What to tell, and what to do next. */
+  message: z.string(),
 };
 
 export function originOf(origin: Pick<Origin, 'date' | 'today'>) {
@@ -55,27 +69,28 @@ export function messageOf(origin: Origin, ...sentences: readonly string[]): stri
   return all.filter((sentence) => sentence !== '').join(' ');
 }
 
+/** Why nothing was found, as a code, and what may be meant. */
+export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
+
 /** The result of every lookup tool. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
   ...resultOrigin,
-  message: z.string().describe('What the outcome means and what to do next'),
-  searched: z.record(z.string(), z.string()).describe('What was looked for'),
-  count: z.int().describe('How many licenses are in this result'),
-  truncated: z.boolean().describe('Whether more matched than are returned'),
-  licenses: z
-    .array(responseRecord.partial().extend(compactLicense.shape))
-    .describe('The only match has its whole record; one of several comes without extra_data and the like'),
-  ...missFacts.shape,
-  reason: missFacts.shape.reason.optional(),
-  did_you_mean: z
-    .array(z.string())
-    .describe(
-      'Numbers, business names, surnames or "SURNAME, GIVEN NAME" that exist and may be meant; ask before you use one',
-    ),
+  searched: z.record(z.string(), z.string()),
+  /** How many licenses are listed. */
+  count: z.int(),
+  /** Of several: how many match, and by status. */
+  total: z.int().optional(),
+  by_status: z.record(z.string(), z.int()).optional(),
+  /** Whether more match than are listed. */
+  truncated: z.boolean(),
+  /** Of several: the fields of a license that are the same in all listed. */
+  in_common: z.record(z.string(), z.unknown()).optional(),
+  /** The only match has its whole record; several have what is not in common. */
+  licenses: z.array(license),
+  ...missResult,
+  did_you_mean: z.array(z.string()),
 });
-
-export type LookupResult = z.output<typeof lookupResult>;
 
 /** The call that a result answers. */
 export interface LookupCall {
@@ -85,78 +100,128 @@ export interface LookupCall {
   readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
   readonly limit: number;
+  /** Of several matches. */
+  readonly counts: MatchCounts | undefined;
 }
 
-/** Turns the answer to a lookup into a tool result. Its words never say "unlicensed". */
-export function lookupToolResult(view: View, call: LookupCall): LookupResult {
+/** Turns the answer to a lookup into a tool result. Its words never say that somebody is unlicensed. */
+export function lookupToolResult(view: View, call: LookupCall) {
   const { origin } = view;
-  const listed = view.records.slice(0, call.limit);
-  const isWhole = view.outcome === 'found';
+  const { searched, limit, counts } = call;
+  const listed = view.records.slice(0, limit);
   const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // The number that was asked for is no suggestion.
-  const offered = [...numbers.keys()].filter((at) => numbers[at] !== call.searched.license_number);
+  const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
+  const rows = listed.map((record) => without(compact(record), NO_URL));
+  const inCommon = fieldsInCommon(rows);
   return {
-    outcome:
-      isWhole || view.outcome === 'ambiguous'
-        ? 'found'
-        : facts.reason === 'ambiguous'
-          ? 'ambiguous'
-          : 'not_found',
+    outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
     ...originOf(origin),
     message: messageOf(
       origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
+      ...nameSentences(listed, searched.last_name),
+      boardActionNotGiven(rows),
     ),
-    searched: { ...call.searched },
+    searched: { ...searched },
     count: listed.length,
+    ...(counts && { total: counts.total, by_status: Object.fromEntries(counts.byStatus) }),
     truncated: view.truncated || listed.length < view.records.length,
-    licenses: listed.map((record) =>
-      isWhole ? { ...record, ...highlightedAttributes(record) } : compact(record),
-    ),
+    ...(view.outcome === 'ambiguous' && { in_common: inCommon }),
+    licenses: view.outcome === 'found' ? [whole(view.record)] : rows.map((row) => without(row, inCommon)),
     ...others,
     did_you_mean: offered.map((at) => numbers[at] ?? ''),
     ...(matches && { did_you_mean_name_match: offered.map((at) => matches[at] === true) }),
   };
 }
 
-/** A license as it is in a list of several. */
-export function compact(record: ResponseRecord): z.output<typeof compactLicense> {
-  const { license_number, full_name, board, license_type, status, raw_status, url } = record;
-  const { expiry_date, city, state, county, cautions, notes } = record;
-  return {
-    ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, city, state, county, cautions, notes },
-    ...highlightedAttributes(record),
-    ...(url === undefined ? {} : { url }),
-  };
+type Fields = Readonly<Record<string, unknown>>;
+
+function without(fields: Fields, left: object): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(left, name)));
+}
+
+/** verify_license has it: a hundred addresses are as long as all the rest. */
+const NO_URL = { url: true };
+
+/** Fields of which each license of a list has its own. */
+const OWN_FIELDS = { license_number: true, full_name: true };
+
+/** The fields that are the same in all of several licenses. */
+function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
+  const further = others.map((each) => new Map(Object.entries(each)));
+  const isCommon = ([name, value]: readonly [string, unknown]) =>
+    !Object.hasOwn(OWN_FIELDS, name) && further.every((each) => isDeepStrictEqual(each.get(name), value));
+  return Object.fromEntries(Object.entries(first).filter(isCommon));
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
 function highlightedAttributes({ extra_data }: ResponseRecord) {
   const street = extra_data[EXTRA_DATA_LABELS.street];
   return {
-    ...(street === undefined ? {} : { street }),
     board_action: extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
+    ...(street === undefined ? {} : { street }),
   };
+}
+
+/** A license as it is in a roster or a history. */
+export function compact(record: ResponseRecord): Fields {
+  return without({ ...record, ...highlightedAttributes(record) }, { ...OF_RESULT, ...OF_WHOLE });
+}
+
+/** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
+function whole(record: ResponseRecord): Fields {
+  const fields = { ...record, ...highlightedAttributes(record) };
+  const values = new Map<string, unknown>(Object.entries(fields));
+  const isFurther = ([label, value]: readonly [string, string]) =>
+    label !== EXTRA_DATA_LABELS.street && values.get(label.toLowerCase().replace(' ', '_')) !== value;
+  const extra = Object.fromEntries(Object.entries(record.extra_data).filter(isFurther));
+  return without({ ...fields, extra_data: extra }, OF_RESULT);
+}
+
+const NEXT_BY_NAME =
+  'Next, search by the name that was given: search_licenses_by_name, or verify_business_license for a business.';
+const NO_BOARD_ACTION_GIVEN =
+  'board_action null is not given by the State: it does not mean that the board has not acted.';
+
+/** That the State does not give the board action of one of these, where it is so. */
+export function boardActionNotGiven(licenses: readonly Fields[]): string {
+  return licenses.some((each) => each.board_action === null) ? NO_BOARD_ACTION_GIVEN : '';
+}
+
+/** What else to tell of the names, and what to do next. @param lastName the surname that was sent */
+export function nameSentences(records: readonly ResponseRecord[], lastName: string | undefined): string[] {
+  const [first, another] = records;
+  const inPart =
+    lastName === undefined
+      ? []
+      : records.filter(
+          ({ full_name, name_match }) => name_match !== false && isPartOfSurname(full_name, lastName),
+        );
+  const whose =
+    another === undefined ? `: the holder is ${first?.full_name}` : ` in ${inPart.length} of those listed`;
+  return [
+    first?.name_match === false && first.name_at_board !== true ? NEXT_BY_NAME : '',
+    inPart.length === 0 ? '' : `Matched by one half of the surname${whose}.`,
+  ];
 }
 
 /** That several match, and how to list fewer or more. */
 function severalMatch(
   view: View,
   listed: readonly ResponseRecord[],
-  { unusedFilters, limit }: LookupCall,
+  { unusedFilters, limit, counts }: LookupCall,
 ): string[] {
   const { records, truncated } = view;
   const cautioned = listed.filter(({ cautions }) => cautions.length > 0).length;
   const cautions =
     cautioned === 0 ? [] : [`Of those listed, ${cautioned} have cautions: tell them with the license.`];
   if (!truncated && listed.length === records.length) return [...sentencesOf(view, 'tool'), ...cautions];
-  const matching = truncated ? `More than ${records.length}` : String(records.length);
   const narrowing = unusedFilters.length === 0 ? '' : `; narrow the search by ${unusedFilters.join(', ')}`;
   const higher = limit < MAX_MATCHES ? ` A higher limit (up to ${MAX_MATCHES}) lists more.` : '';
   return [
-    `${matching} licenses match (${listed.length} listed, exact names first)${narrowing}.${higher}`,
+    `${counts?.total} licenses match (${listed.length} listed, exact names first)${narrowing}.${higher}`,
     ...cautions,
   ];
 }

@@ -1,44 +1,50 @@
 import { z } from 'zod';
-import { type MissFacts, missFacts, sentencesOf } from '../answers/view.ts';
+import { type MissFacts, sentencesOf } from '../answers/view.ts';
 import { itemsOf, NOT_UNLICENSED, REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
 import { BadRequestError, lookupRequest } from '../licenses/lookup.ts';
 import { invalidLookup, type Roster, type RosterItem, type RosterResult } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import {
   DEFAULT_ROSTER_MATCHES,
-  MAX_ROSTER_ITEMS,
   readParameters,
-  rosterCallParameters,
   rosterItemParameters,
+  type rosterParameters,
 } from './parameters.ts';
-import { compact, compactLicense, messageOf, originOf, resultOrigin } from './results.ts';
+import {
+  boardActionNotGiven,
+  compact,
+  compactLicense,
+  messageOf,
+  missResult,
+  nameSentences,
+  originOf,
+  resultOrigin,
+  type ToolResult,
+} from './results.ts';
 
 const itemResult = z.object({
-  index: z.int().describe('The place of the item in the roster, from 0'),
-  reference: z.string().nullable().describe('As in the item'),
-  outcome: z
-    .enum(['found', 'ambiguous', 'not_found', 'invalid'])
-    .describe('ambiguous: several licenses match; invalid: the item could not be looked up'),
-  message: z.string().optional().describe('What to tell or to do'),
-  name_match: z.boolean().optional().describe('Whether the name sent with a number is the holder’s'),
+  /** The place of the item in the roster, from 0. */
+  index: z.int(),
+  reference: z.string().nullable(),
+  outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
+  message: z.string().optional(),
+  name_match: z.boolean().optional(),
   licenses: z.array(compactLicense).optional(),
-  truncated: z.literal(true).optional().describe('Present where more licenses match than are listed'),
-  ...missFacts.partial().shape,
+  /** Present where more licenses match than are listed. */
+  truncated: z.literal(true).optional(),
+  ...missResult,
 });
 
 /** The result of verify_roster. */
 export const rosterResult = z.object({
   ...resultOrigin,
-  message: z.string(),
   count: z.int(),
+  /** How many items ended in each way. Those that are clear are found and have no cautions. */
   summary: z.object({
-    found: z.int(),
-    clear: z.int().describe('Those of the found that have no cautions'),
-    ambiguous: z.int(),
-    not_found: z.int(),
-    invalid: z.int(),
+    ...{ found: z.int(), clear: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() },
   }),
-  results: z.array(itemResult).describe('In the order of the items'),
+  /** In the order of the items. */
+  results: z.array(itemResult),
 });
 
 const NOT_PROOF = 'A match of a name alone is not proof that it is the person meant.';
@@ -47,31 +53,26 @@ const NOT_PROOF = 'A match of a name alone is not proof that it is the person me
  * Verifies a roster for a model.
  *
  * @param signal stops the work, for a client that is gone
- * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
 export async function verifyRoster(
   rosters: Rosters,
-  given: Readonly<Record<string, unknown>>,
+  { items, max_matches: maxMatches = DEFAULT_ROSTER_MATCHES }: z.output<typeof rosterParameters>,
   signal: AbortSignal,
-): Promise<z.output<typeof rosterResult>> {
-  const { values, note } = readParameters(rosterCallParameters, given);
-  const roster: Roster = {
-    items: values.items.map(rosterItem),
-    maxMatches: values.max_matches ?? DEFAULT_ROSTER_MATCHES,
-  };
+): Promise<ToolResult> {
+  const roster: Roster = { items: items.map(rosterItem), maxMatches };
   const { origin, summary, shaped } = await rosters.answer(
     roster,
-    (results) => results.map(itemContent),
+    (results) => results.map((result) => itemContent(result, items[result.index]?.last_name)),
     signal,
   );
-  const message = messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF);
-  return {
+  const results = shaped.flat();
+  const notGiven = boardActionNotGiven(results.flatMap(({ licenses = [] }) => licenses));
+  const content = {
     ...originOf(origin),
-    message: `${note} ${message}`.trimStart(),
-    count: itemsOf(summary),
-    summary,
-    results: shaped.flat(),
+    message: messageOf(origin, `${summaryInWords(summary)}.`, NOT_UNLICENSED, NOT_PROOF, notGiven),
+    ...{ count: itemsOf(summary), summary, results },
   };
+  return { outcome: 'answered', content };
 }
 
 function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
@@ -95,9 +96,13 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
   }
 }
 
-function itemContent({ index, reference, view }: RosterResult): z.output<typeof itemResult> {
+function itemContent({ index, reference, view }: RosterResult, lastName: unknown) {
   const { outcome, records, truncated } = view;
-  const message = outcome === 'ambiguous' ? '' : sentencesOf(view, 'toolItem').join(' ');
+  const sentences = [
+    ...(outcome === 'ambiguous' ? [] : sentencesOf(view, 'toolItem')),
+    ...nameSentences(records, typeof lastName === 'string' ? lastName : undefined),
+  ];
+  const message = sentences.filter((sentence) => sentence !== '').join(' ');
   const nameMatch = outcome === 'found' ? view.record.name_match : undefined;
   return {
     ...{ index, reference, outcome },
@@ -113,17 +118,3 @@ function itemContent({ index, reference, view }: RosterResult): z.output<typeof 
 function missOf({ did_you_mean, ...facts }: MissFacts) {
   return { ...facts, ...(did_you_mean.length > 0 && { did_you_mean }) };
 }
-
-/** How many items a call of verify_roster has; 0 for any other message. */
-export function rosterItemsIn(message: unknown): number {
-  const call = rosterCall.safeParse(message);
-  return call.success ? Math.min(call.data.params.arguments.items.length, MAX_ROSTER_ITEMS) : 0;
-}
-
-const rosterCall = z.object({
-  method: z.literal('tools/call'),
-  params: z.object({
-    name: z.literal('verify_roster'),
-    arguments: z.object({ items: z.array(z.unknown()) }),
-  }),
-});

@@ -1,7 +1,14 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { readFileSync } from 'node:fs';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { type Outcome, statusOutcome } from '../access/usage.ts';
+import { statusOutcome } from '../access/usage.ts';
 import { viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { boardActivity } from '../changes/board-activity.ts';
@@ -15,7 +22,7 @@ import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/looku
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
-import * as descriptions from './descriptions.ts';
+import { DESCRIPTIONS, INSTRUCTIONS } from './descriptions.ts';
 import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
@@ -29,24 +36,8 @@ import {
   readParameters,
   rosterParameters,
 } from './parameters.ts';
-import { lookupResult, lookupToolResult, originOf, resultOrigin } from './results.ts';
+import { lookupResult, lookupToolResult, originOf, resultOrigin, type ToolResult } from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
-
-/** No tool changes anything, so a repeated call has the same result. */
-const READ_ONLY = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;
-
-const boardsResult = z.object({
-  ...resultOrigin,
-  boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
-  board_activity: z
-    .record(z.string(), boardActivity)
-    .describe('By the name of the board: since when its data has not changed'),
-});
 
 /** What the tools answer from. */
 export interface ToolServices {
@@ -55,135 +46,162 @@ export interface ToolServices {
   readonly changes: Changes;
 }
 
-/** A tool's result, and its outcome in the metrics. */
-interface ToolResult {
-  readonly outcome: Outcome;
-  readonly content: Record<string, unknown>;
-}
-
 interface Tool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: ObjectSchema;
-  readonly outputSchema: ObjectSchema;
+  /** As clients get it. */
+  readonly listed: {
+    readonly name: string;
+    readonly inputSchema: ObjectSchema;
+    readonly [field: string]: unknown;
+  };
   /** @throws {BadRequestError} saying what to send instead */
   readonly call: (
     services: ToolServices,
-    parameters: Readonly<Record<string, unknown>>,
-    clientGone: () => AbortSignal,
+    given: Readonly<Record<string, unknown>>,
+    clientGone: AbortSignal,
   ) => Promise<ToolResult>;
 }
 
-const lookupOutput = objectSchema(lookupResult, 'output');
+interface ToolParts<Values> {
+  readonly name: keyof typeof DESCRIPTIONS;
+  readonly title: string;
+  readonly parameters: Parameters<Values>;
+  readonly result: z.ZodType;
+  readonly answer: (services: ToolServices, values: Values, clientGone: AbortSignal) => Promise<ToolResult>;
+}
+
+function tool<Values>({ name, title, parameters, result, answer }: ToolParts<Values>): Tool {
+  return {
+    listed: {
+      ...{ name, title, description: DESCRIPTIONS[name] },
+      inputSchema: objectSchema(parameters, 'input'),
+      outputSchema: objectSchema(result, 'output'),
+      // No tool changes anything, so a repeated call has the same result.
+      annotations: {
+        ...{ title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      },
+    },
+    call: async (services, given, clientGone) => {
+      const { values, note } = readParameters(parameters, given);
+      const { outcome, content } = await answer(services, values, clientGone);
+      return { outcome, content: { ...content, message: `${note} ${content.message}`.trimStart() } };
+    },
+  };
+}
 
 const TOOLS: readonly Tool[] = [
-  lookupTool({
+  tool({
     name: 'verify_license',
     title: 'Verify a license by its number',
-    description: descriptions.VERIFY_LICENSE,
     parameters: numberParameters,
+    result: lookupResult,
+    answer: lookUp(numberParameters),
   }),
-  lookupTool({
+  tool({
     name: 'search_licenses_by_name',
     title: 'Search licenses by the holder’s name',
-    description: descriptions.SEARCH_LICENSES_BY_NAME,
     parameters: personParameters,
+    result: lookupResult,
+    answer: lookUp(personParameters),
   }),
-  lookupTool({
+  tool({
     name: 'verify_business_license',
     title: 'Verify a business license',
-    description: descriptions.VERIFY_BUSINESS_LICENSE,
     parameters: businessParameters,
-    searchType: 'business',
+    result: lookupResult,
+    answer: lookUp(businessParameters, 'business'),
   }),
-  {
+  tool({
     name: 'verify_roster',
     title: 'Verify a list of licenses',
-    description: descriptions.VERIFY_ROSTER,
-    inputSchema: objectSchema(rosterParameters, 'input'),
-    outputSchema: objectSchema(rosterResult, 'output'),
-    call: async ({ rosters }, given, clientGone) => ({
-      outcome: 'answered',
-      content: await verifyRoster(rosters, given, clientGone()),
-    }),
-  },
-  {
+    parameters: rosterParameters,
+    result: rosterResult,
+    answer: ({ rosters }, values, clientGone) => verifyRoster(rosters, values, clientGone),
+  }),
+  tool({
     name: 'license_history',
     title: 'What changed in a license',
-    description: descriptions.LICENSE_HISTORY,
-    inputSchema: objectSchema(historyParameters, 'input'),
-    outputSchema: objectSchema(historyResult, 'output'),
-    call: async (services, given) => {
-      const { outcome, content } = await historyForModel(services, given);
-      return { outcome: outcome.outcome, content };
-    },
-  },
-  {
+    parameters: historyParameters,
+    result: historyResult,
+    answer: historyForModel,
+  }),
+  tool({
     name: 'list_ohio_boards',
     title: 'List the boards',
-    description: descriptions.LIST_OHIO_BOARDS,
-    inputSchema: objectSchema(noParameters, 'input'),
-    outputSchema: objectSchema(boardsResult, 'output'),
-    call: listBoards,
-  },
+    parameters: noParameters,
+    result: z.object({
+      ...resultOrigin,
+      boards: z.array(
+        z.object({
+          name: z.string(),
+          code: z.string(),
+          license_types: z
+            .record(z.string(), z.string().nullable())
+            .describe('Each type with the number of a license that has it'),
+        }),
+      ),
+      board_activity: z.record(z.string(), boardActivity),
+    }),
+    answer: listBoards,
+  }),
 ];
 
-/** Clients may cache the list of tools for an hour. It changes only with a release of the service. */
+/** Clients may cache what a release of the service alone changes for an hour. */
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 /** How the server introduces itself to clients. */
-export const SERVER = {
+const SERVER = {
   name: 'ohio-license-verification',
   title: 'Ohio License Verification',
   version: SERVICE_VERSION,
 };
 
-const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
+const byName = new Map(TOOLS.map((each) => [each.listed.name, each]));
 
 // An increase is seen only of a series that was there before.
-for (const tool of byName.keys())
-  for (const outcome of ['unavailable', 'failed']) toolCalls.inc({ tool, outcome }, 0);
+for (const name of byName.keys())
+  for (const outcome of ['unavailable', 'failed']) toolCalls.inc({ tool: name, outcome }, 0);
 
-/** The tools in the form that clients get. */
-const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
+const GUIDE = readFileSync(new URL('../../docs/assistants.md', import.meta.url), 'utf8');
+
+/** The guide as a host gives it to its model as a skill: its own first lines say what it is. */
+const GUIDE_RESOURCE = {
+  uri: 'skill://verify-ohio-license/SKILL.md',
+  name: /^name: (.+)$/m.exec(GUIDE)?.[1] ?? '',
+  description: /^description: (.+)$/m.exec(GUIDE)?.[1] ?? '',
+  mimeType: 'text/markdown',
+};
 
 /**
- * Calls a tool. A tool's errors are results; `undefined` says that there is no such tool.
+ * Makes servers with the tools and the guide. They are the SDK's low-level servers, because each request gets its own:
+ * registering the tools with an `McpServer` takes 60 µs more.
  *
- * @param clientGone makes a signal that stops long work for a client that is gone
+ * @returns makes one. Its signal stops long work for a client that is gone
  */
-export type CallTool = (
-  name: string,
-  given: Record<string, unknown>,
-  clientGone: () => AbortSignal,
-) => Promise<CallToolResult | undefined>;
-
-export function toolCaller(services: ToolServices, log: Logger): CallTool {
-  return async (name, given, clientGone) => {
-    const tool = byName.get(name);
-    const call = tool && (() => tool.call(services, given, clientGone));
-    return call && toolResponse(tool.name, services.lookups, log, call);
+export function toolServers(services: ToolServices, log: Logger): (clientGone?: AbortSignal) => Server {
+  return (clientGone = new AbortController().signal) => {
+    const server = new Server(SERVER, {
+      instructions: INSTRUCTIONS,
+      capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+      cacheHints: {
+        ...{ 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
+        ...{ 'resources/list': CACHED_FOR_AN_HOUR, 'resources/read': CACHED_FOR_AN_HOUR },
+      },
+    });
+    server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ listed }) => listed) }));
+    server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
+      const called = byName.get(name);
+      if (called === undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
+      return toolResponse(name, services.lookups, log, () => called.call(services, given, clientGone));
+    });
+    server.setRequestHandler('resources/list', () => ({ resources: [GUIDE_RESOURCE] }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+    server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+      if (uri !== GUIDE_RESOURCE.uri) throw new ResourceNotFoundError(uri);
+      return { contents: [{ uri, mimeType: GUIDE_RESOURCE.mimeType, text: GUIDE }] };
+    });
+    return server;
   };
-}
-
-/**
- * Creates a server with the tools. It is the SDK's low-level server, because some requests get their own: registering
- * the tools with an `McpServer` takes 60 µs more.
- */
-export function toolServer(callTool: CallTool, clientGone: () => AbortSignal): Server {
-  const server = new Server(SERVER, {
-    instructions: descriptions.INSTRUCTIONS,
-    capabilities: { tools: { listChanged: false } },
-    cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
-  });
-  server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    const result = await callTool(params.name, params.arguments ?? {}, clientGone);
-    if (result !== undefined) return result;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
-  });
-  return server;
 }
 
 /** They narrow a search by name, and are ignored in a lookup by number. */
@@ -197,47 +215,43 @@ type LookupParameters = Omit<LookupFields, 'search_type'> & {
   readonly limit?: number | undefined;
 };
 
-interface LookupTool extends Pick<Tool, 'name' | 'title' | 'description'> {
-  readonly parameters: Parameters<LookupParameters>;
-  readonly searchType?: 'business';
-}
-
-/** A tool that looks licenses up. */
-function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool {
-  return {
-    ...described,
-    inputSchema: objectSchema(parameters, 'input'),
-    outputSchema: lookupOutput,
-    call: async ({ lookups }, given) => {
-      const { values, note } = readParameters(parameters, given);
-      const { limit = MAX_MATCHES, ...criteria } = values;
-      const request = lookupRequest({ ...criteria, search_type: searchType }, REQUEST_WORDS.tool);
-      const { outcome, ...origin } = await lookups.lookUp(request);
-      const isByNumber = request.by === 'number';
-      const searched = Object.fromEntries(
-        Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
-          value === undefined || (isByNumber && FILTERS.has(name)) ? [] : [[name, value]],
-        ),
-      );
-      const unusedFilters = FILTER_PARAMETERS.filter(
-        (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
-      );
-      const view = viewOf(outcome, origin, isByNumber ? 'number' : 'name');
-      const result = lookupToolResult(view, { searched, unusedFilters, limit });
-      const content = { ...result, message: `${note} ${result.message}`.trimStart() };
-      return { outcome: outcome.outcome, content };
-    },
+/** Looks licenses up. @param shape the fields that the tool has */
+function lookUp(
+  { shape }: Parameters<LookupParameters>,
+  searchType?: 'business',
+): ToolParts<LookupParameters>['answer'] {
+  return async ({ lookups }, { limit = MAX_MATCHES, ...criteria }) => {
+    const request = lookupRequest({ ...criteria, search_type: searchType }, REQUEST_WORDS.tool);
+    const { outcome, counts, ...origin } = await lookups.lookUpCounted(request);
+    const isByNumber = request.by === 'number';
+    const searched = Object.fromEntries(
+      Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
+        value === undefined || (isByNumber && FILTERS.has(name)) ? [] : [[name, value]],
+      ),
+    );
+    const unusedFilters = FILTER_PARAMETERS.filter(
+      (name) => Object.hasOwn(shape, name) && !Object.hasOwn(searched, name),
+    );
+    const view = viewOf(outcome, origin, isByNumber ? 'number' : 'name');
+    const content = lookupToolResult(view, { searched, unusedFilters, limit, counts });
+    return { outcome: outcome.outcome, content };
   };
 }
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
-  const { metadata, licenseTypes, activity } = await lookups.livePublication();
+  const { live, examples } = await lookups.liveExamples();
+  const typesOf = (board: string) =>
+    (live.licenseTypes.get(board) ?? []).map((type) => [type, examples.get(board)?.get(type) ?? null]);
   return {
     outcome: 'answered',
     content: {
-      ...originOf({ date: metadata.date, today: todayInOhio() }),
-      boards: BOARDS.map(({ name, code }) => ({ name, code, license_types: licenseTypes.get(name) ?? [] })),
-      board_activity: Object.fromEntries(activity),
+      ...originOf({ date: live.metadata.date, today: todayInOhio() }),
+      message: 'The number beside each type is of some license: it shows what such numbers look like.',
+      boards: BOARDS.map(({ name, code }) => ({
+        ...{ name, code },
+        license_types: Object.fromEntries(typesOf(name)),
+      })),
+      board_activity: Object.fromEntries(live.activity),
     },
   };
 }
@@ -247,27 +261,27 @@ async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
  * message: clients check structured content against the output schema and would report the mismatch instead.
  */
 async function toolResponse(
-  tool: string,
+  name: string,
   lookups: Lookups,
   log: Logger,
   call: () => Promise<ToolResult>,
 ): Promise<CallToolResult> {
   try {
     const { outcome, content } = await call();
-    toolCalls.inc({ tool, outcome });
-    return { content: asText(content), structuredContent: content };
+    toolCalls.inc({ tool: name, outcome });
+    return { ...textResult(content), structuredContent: content };
   } catch (error) {
     const { status, detail } = errorResponse(error);
-    toolCalls.inc({ tool, outcome: statusOutcome(status) });
+    toolCalls.inc({ tool: name, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { content: asText({ error: detail, ...(await dataOf(lookups)) }), isError: true };
+    return { ...textResult({ error: detail, ...(await dataOf(lookups)) }), isError: true };
   }
 }
 
-function asText(content: Record<string, unknown>): CallToolResult['content'] {
-  return [{ type: 'text', text: JSON.stringify(content) }];
-}
+const textResult = (content: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(content) }],
+});
 
 /** The date of the live publication and its age; null when there is none or it can't be read. */
 async function dataOf(lookups: Lookups) {

@@ -158,7 +158,7 @@ function verifiesAnswers(ask: AskingClient, protocol: string): void {
     return asked.answers[CALLS.indexOf(call)];
   }
 
-  test('finds the five tools', () => {
+  test('finds the six tools', () => {
     expect([asked.protocol, asked.tools.toSorted()]).toEqual([protocol, TOOLS]);
   });
 

@@ -55,8 +55,6 @@ async function publishDayAndSeeIt(date: string): Promise<void> {
 }
 
 const record = z.object({ city: z.string(), last_scraped: z.string() });
-/** The fields that a tool returns for each of several licenses. */
-const compactRecord = record.pick({ city: true });
 const restAnswer = z.object({
   last_scraped: z.string(),
   city: z.string().optional(),
@@ -66,7 +64,8 @@ const mcpAnswer = z.object({
   result: z.object({
     structuredContent: z.object({
       data_as_of: z.string(),
-      licenses: z.union([z.tuple([record]), z.array(compactRecord).min(2)]),
+      in_common: z.object({ city: z.string().optional() }).default({}),
+      licenses: z.array(z.object({ city: z.string().optional() })).min(1),
     }),
   }),
 });
@@ -80,12 +79,8 @@ function daysOfRest(body: unknown): string[] {
 
 /** The publication dates of the parts of a tool result. */
 function daysOfMcp(body: unknown): string[] {
-  const { data_as_of, licenses } = mcpAnswer.parse(body).result.structuredContent;
-  const days = licenses.flatMap((each) => [
-    each.city,
-    ...('last_scraped' in each ? [each.last_scraped.slice(0, 10)] : []),
-  ]);
-  return [data_as_of, ...days];
+  const { data_as_of, in_common, licenses } = mcpAnswer.parse(body).result.structuredContent;
+  return [data_as_of, ...licenses.map(({ city = in_common.city }) => city ?? 'no city')];
 }
 
 /** A kind of request, and how to find the publication dates in its response. */

@@ -153,14 +153,14 @@ describe('docs/assistants.md', () => {
 
   test('has exactly these questions and license numbers', () => {
     const text = documentText('docs/assistants.md');
-    const [, table = ''] = text.split('\n## What to ask\n');
+    const [, table = ''] = text.split('\n## Examples\n');
     const asked = [...table.matchAll(/^\| ([^|]*[.?]) +\|/gm)].map(([, question = '']) => question.trim());
     expect(asked).toEqual(QUESTIONS.map(([question]) => question));
     expect(new Set(text.match(/\b[A-Z]{2}\.\d+/g))).toEqual(new Set(['RN.987654321']));
   });
 
-  test('has a TypeScript program that prints the license', async () => {
-    const program = codeBlocks('docs/assistants.md').find((block) => block.startsWith('import {')) ?? '';
+  test('docs/mcp.md has a TypeScript program that prints the license', async () => {
+    const program = codeBlocks('docs/mcp.md').find((block) => block.startsWith('import {')) ?? '';
     const { code, stdout, stderr } = await runProgram(
       [process.execPath, '--input-type=module', '--eval', program.replace(DOCUMENTED_ADDRESS, service.url)],
       { cwd: ROOT },

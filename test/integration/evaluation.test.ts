@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { askModel } from '../../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
+import { questionsPage } from '../../scripts/questions-page.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAX_TOKENS = 15_000;
@@ -36,8 +37,37 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-test('there are fifty-six different questions', () => {
-  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(56);
+test('the questions are different, and of 25 kinds; three need no tool', () => {
+  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(QUESTIONS.length);
+  const kinds = QUESTIONS.flatMap(({ kind = [] }) => kind);
+  expect([kinds.length, new Set(kinds).size]).toEqual([25, 25]);
+  expect(QUESTIONS.filter(({ calls }) => calls.length === 0)).toHaveLength(3);
+});
+
+test('the page of the questions has what a model did, and test cases of five tools', () => {
+  const call = { arguments: { license_number: 'RN.1' }, ending: 'verify_license: found' };
+  const trial = {
+    calls: [call],
+    answer: 'Yes | as of\n2026-11-20.',
+    tokens: 7,
+    mistakes: ['no date of the data'],
+  };
+  const right = { ...trial, mistakes: [] };
+  const run = {
+    askedOn: '2026-11-27',
+    command: 'ask',
+    questions: [{ ask: 'Is it?', trials: [trial, right, right] }],
+  };
+  const page = questionsPage(run);
+  expect(page).toContain(
+    'Asked on 2026-11-27 by `ask`: 2 of 3 answers without a mistake, 3 with one call or none.',
+  );
+  expect(page).toContain(
+    '1. Is it?\n   - verify_license: found `{"license_number":"RN.1"}`; 7 tokens; answer `Yes | as of 2026-11-20.`. Mistakes: no date of the data\n',
+  );
+  const [, cases = ''] = page.split(/## Test cases for directories|## All questions/);
+  expect(new Set(cases.match(/(?<=- `)\w+(?=` `\{)/g)).size).toBe(5);
+  expect(cases.match(/- no call/g)).toHaveLength(3);
 });
 
 describe('the scripted calls answer', () => {
@@ -52,7 +82,10 @@ describe('the scripted calls answer', () => {
       // An agent can only send what it has read.
       const read = await readBefore(question.ask, answers.slice(0, at));
       for (const value of Object.values(call.arguments)) {
-        if (typeof value === 'string') expect([value, read.includes(letters(value))]).toEqual([value, true]);
+        if (typeof value !== 'string') continue;
+        // The prefix of a bare number may stand elsewhere.
+        const parts = letters(value).match(/[a-z]+|\d+/g) ?? [];
+        expect([value, parts.every((part) => read.includes(part))]).toEqual([value, true]);
       }
     }
   });
@@ -78,6 +111,7 @@ describe('a model', () => {
     ['Check number 35.900088812 with the Ohio Nursing Board.', 2],
     ['Is the lawyer John Marsh licensed in Ohio?', 1],
     ['Has Beatrice Holloway, RN.900418822, renewed her license this month?', 1],
+    ['How do I renew my Ohio driver’s license?', 0],
   ])(
     'that calls as the script does and says the date and the authority has no mistake: %s',
     async (ask, made) => {

@@ -27,7 +27,7 @@ const PLAIN = [
   ...['verify.http', 'boards.http', 'changes.http', 'export.http', 'records.http', 'rosters.http'],
   ...['webhook.http', 'subscriptions.http', 'api-keys.http', 'addresses.http'],
   ...['bodies.http', 'connections.http', 'mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http'],
-  ...['server-card.http', 'pages.http'],
+  'pages.http',
   // These change the service, so they come last.
   ...['admin.http', 'opensearch-away.http', 'stopping.http'],
 ];

@@ -1,5 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import { times } from '../support/fixtures.ts';
@@ -7,6 +11,13 @@ import { toolResult } from '../support/mcp-tools.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
+
+const schema = z.looseObject({ type: z.literal('object') });
+const tool = z.object({ inputSchema: schema, outputSchema: schema });
+const toolList = z.object({ result: z.object({ tools: z.array(tool) }) });
+const resourceList = z.object({
+  result: z.object({ resources: z.tuple([z.looseObject({ uri: z.string() })]) }),
+});
 
 let service: TestService;
 
@@ -58,7 +69,8 @@ describe('the MCP endpoint', () => {
         'a b',
         '[::',
       ]) {
-        expect([host, (await posted({ host })).status]).toEqual([host, 403]);
+        const { status, text } = await posted({ host });
+        expect([host, status, text]).toEqual([host, 403, expect.stringContaining('MCP_ALLOWED_HOSTS')]);
       }
       for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example']) {
         expect([origin, (await posted({ origin })).status]).toEqual([origin, 200]);
@@ -66,7 +78,7 @@ describe('the MCP endpoint', () => {
       for (const origin of ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x']) {
         const answer = await posted({ origin });
         expect([origin, answer.status]).toEqual([origin, 403]);
-        expect(answer.text).not.toContain('tools');
+        expect(answer.text).toContain('MCP_ALLOWED_ORIGINS');
       }
     },
   );
@@ -123,9 +135,9 @@ describe('the MCP endpoint', () => {
     'io.modelcontextprotocol/clientCapabilities': {},
   };
 
-  function modernCall(method: string, params: Record<string, unknown> = {}) {
+  function modernCall(method: string, params: Record<string, unknown> = {}, name?: string) {
     return posted(
-      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(name && { 'mcp-name': name }) },
       JSON.stringify({ jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: MODERN } }),
     );
   }
@@ -155,8 +167,9 @@ describe('the MCP endpoint', () => {
       },
     ]);
     const discovered = await modernCall('server/discover');
-    expect(discovered.body).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
-    expect(discovered.text).not.toMatch(/subscribe|resources|prompts|logging/);
+    const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
+    expect(discovered.body).toMatchObject({ result: { capabilities } });
+    expect(discovered.text).not.toMatch(/subscribe|prompts|logging/);
   });
 
   test('lets clients of the 2026 revision cache the list of tools for an hour', async () => {
@@ -187,7 +200,62 @@ describe('the MCP endpoint', () => {
     for (const name of ['drop_licenses', '__proto__', 'constructor', 'toString']) {
       expect((await call('tools/call', { name })).body).toMatchObject({ error: { code: -32602 } });
     }
-    expect((await call('resources/list')).body).toMatchObject({ error: { code: -32601 } });
+    expect((await call('prompts/list')).body).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test.each(['application/json', '*/*', 'application/*', 'text/html, */*;q=0.1', ''])(
+    'answers with JSON whoever takes it: Accept: %s',
+    async (accept) => {
+      const { status, headers, body } = await posted({ accept });
+      expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+      expect(body).toHaveProperty('result');
+      const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list', accept };
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: MODERN } };
+      expect((await posted(modern, JSON.stringify(list))).status).toBe(200);
+    },
+  );
+
+  test('answers a notification without a body and without its type', async () => {
+    const { status, text, headers } = await posted(
+      {},
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+    );
+    expect([status, text, headers.get('content-type')]).toEqual([202, '', null]);
+  });
+
+  test('its list of tools is short, and every validator of JSON Schema takes the schemas', async () => {
+    for (const answer of [await call('tools/list'), await modernCall('tools/list')]) {
+      expect(Buffer.byteLength(answer.text)).toBeLessThan(25_000);
+      const { tools } = toolList.parse(answer.body).result;
+      expect(tools).toHaveLength(6);
+      for (const { inputSchema, outputSchema } of tools) {
+        for (const schema of [inputSchema, outputSchema]) {
+          expect(schema).not.toHaveProperty('$schema');
+          for (const ajv of [new Ajv({ logger: false }), new Ajv2020({ logger: false })]) ajv.compile(schema);
+        }
+      }
+    }
+  });
+
+  test('offers the guide as a resource, as a skill begins', async () => {
+    const { body: listed } = await call('resources/list');
+    const [guide] = resourceList.parse(listed).result.resources;
+    expect(guide).toEqual({
+      uri: 'skill://verify-ohio-license/SKILL.md',
+      name: 'verify-ohio-license',
+      description: expect.stringMatching(/^How to verify an Ohio .{50}/),
+      mimeType: 'text/markdown',
+    });
+    const text = await readFile('docs/assistants.md', 'utf8');
+    expect(text).toMatch(/^---\nname: [a-z-]{1,64}\ndescription: .{1,1024}\n---\n/);
+    const { body } = await modernCall('resources/read', { uri: guide?.uri }, guide?.uri);
+    expect(body).toMatchObject({
+      result: { contents: [{ uri: guide?.uri, mimeType: 'text/markdown', text }] },
+    });
+    expect((await call('resources/templates/list')).body).toMatchObject({
+      result: { resourceTemplates: [] },
+    });
+    expect((await call('resources/read', { uri: 'skill://other' })).body).toHaveProperty('error');
   });
 
   verifies('KEYS-05', 'needs no key and ignores a bad one', async () => {

@@ -35,8 +35,13 @@ const TOOLS = [
 
 const boardsResult = z.strictObject({
   ...dataOrigin,
+  message: z.string(),
   boards: z.array(
-    z.strictObject({ name: z.string(), code: z.string(), license_types: z.array(z.string()).min(1) }),
+    z.strictObject({
+      name: z.string(),
+      code: z.string(),
+      license_types: z.record(z.string(), z.string().nullable()),
+    }),
   ),
   board_activity: z.record(z.string(), z.strictObject(boardActivity.shape)),
 });
@@ -91,7 +96,8 @@ describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation)
       const { name, title, version } = serverJson;
       expect(client.getServerVersion()).toEqual({ name: name.split('/')[1], title, version });
       expect(client.getInstructions()).toMatch(/the issuing board is the authority/);
-      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
+      const fixed = { listChanged: false };
+      expect(client.getServerCapabilities()).toEqual({ tools: fixed, resources: fixed });
     },
   );
 
@@ -107,6 +113,7 @@ describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation)
         required: expect.arrayContaining(['data_as_of']),
       });
       expect(annotations).toEqual({
+        title,
         readOnlyHint: true,
         destructiveHint: false,
         idempotentHint: true,
@@ -133,7 +140,21 @@ describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation)
       const result = await found('verify_license', { license_number: ' rn 700001 ' });
       expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
       const rest = await service.rest.verify({ board: NURSING, license_number: 'RN.700001' });
-      expect(result.licenses).toEqual([{ ...recordIn(rest), board_action: 'No' }]);
+      const {
+        found: _,
+        source: _source,
+        last_scraped: _date,
+        data_age_days: _age,
+        ...record
+      } = recordIn(rest);
+      // What is a field of its own is not in extra_data again.
+      const {
+        'Board Action': board_action,
+        County: _county,
+        'Issue Date': _issued,
+        ...extra_data
+      } = record.extra_data;
+      expect(result.licenses).toEqual([{ ...record, extra_data, board_action }]);
       expect(result.message).toMatch(/issuing board is the authority/);
     },
   );
@@ -174,13 +195,16 @@ describe('the tools', () => {
 
   verifies(
     ['MCP-07', 'MCP-08', 'SERVICE-04'],
-    'list_ohio_boards returns the 24 boards with their license types',
+    'list_ohio_boards returns the 24 boards with their license types, and the number of a license of each that is there',
     async () => {
       const { boards, board_activity } = boardsResult.parse(await answered('list_ohio_boards'));
       expect(Object.keys(board_activity)).toEqual(BOARDS.map(({ name }) => name));
       expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
       const nursing = boards.find(({ name }) => name === NURSING);
-      expect(nursing?.license_types).toContain('Registered Nurse (RN)');
+      const { 'Registered Nurse (RN)': example } = nursing?.license_types ?? {};
+      expect(await found('verify_license', { license_number: example })).toMatchObject({
+        licenses: [{ license_type: 'Registered Nurse (RN)' }],
+      });
     },
   );
 
@@ -226,7 +250,7 @@ describe('the tools', () => {
         const result = await found(tool, parameters);
         expect(result).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], searched: parameters });
         expect(result.message).toMatch(/2026-11-20.*issuing board is the authority/s);
-        expect(result.message).not.toMatch(/unlicensed|not licensed/);
+        expect(result.message).toMatch(/not_found never means that somebody is unlicensed/);
       }
     },
   );
@@ -268,11 +292,13 @@ describe('the tools', () => {
       const rest = z
         .object({ multiple: z.array(recordAnswer) })
         .parse((await service.rest.verify(search)).body);
-      expect(result.licenses).toEqual(
+      const merged = result.licenses.map((license) => ({ ...result.in_common, ...license }));
+      expect(merged).toEqual(
         rest.multiple.map((record) =>
           compactLicense.strip().parse({ ...record, board_action: record.extra_data['Board Action'] }),
         ),
       );
+      expect(result).toMatchObject({ total: 3, by_status: { ACTIVE: expect.any(Number) } });
       const filtered = { board: NURSING, last_name: 'Narrow', city: 'akron' };
       expect(await numbers('search_licenses_by_name', filtered)).toEqual(['RN.850001']);
       expect(await refused('search_licenses_by_name', { last_name: 'Smith' })).toMatch(/board/);
@@ -286,7 +312,13 @@ describe('the tools', () => {
     async () => {
       const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
       expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
-      expect(crowd.message).toMatch(/^More than 100 licenses match \(100 listed.*narrow/);
+      expect(crowd).toMatchObject({ total: 120, by_status: { ACTIVE: 120 } });
+      expect(crowd.message).toMatch(/^120 licenses match \(100 listed.*narrow/);
+      const { structuredContent, content } = await client.callTool({
+        name: 'search_licenses_by_name',
+        arguments: { board: NURSING, last_name: 'Crowd' },
+      });
+      expect(JSON.stringify({ structuredContent, content }).length).toBeLessThan(30_000);
       const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
       expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
     },
@@ -300,9 +332,10 @@ describe('the tools', () => {
     expect(limited.message).toMatch(/^10 licenses match \(3 listed/);
     const all = await found('search_licenses_by_name', few);
     expect(limited.licenses).toEqual(all.licenses.slice(0, 3));
+    expect([limited.total, all.total]).toEqual([10, 10]);
     const chain = await found('verify_business_license', { business_name: 'chain', limit: 2 });
     expect([chain.licenses.length, chain.truncated]).toEqual([2, true]);
-    expect(chain.message).toMatch(/^More than 100 licenses match \(2 listed.*city/);
+    expect(chain.message).toMatch(/^101 licenses match \(2 listed.*city/);
     expect(await refused('search_licenses_by_name', { ...few, limit: 101 })).toMatch(/limit must be/);
   });
 

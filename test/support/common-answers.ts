@@ -129,7 +129,8 @@ const toolAnswer = z.object({
     structuredContent: z
       .object({
         outcome: z.enum(['found', 'not_found', 'ambiguous']),
-        licenses: z.array(license),
+        in_common: z.record(z.string(), z.unknown()).default({}),
+        licenses: z.array(z.record(z.string(), z.unknown())),
         truncated: z.boolean(),
         reason: z.string().optional(),
       })
@@ -146,9 +147,10 @@ export function ofTool({ body }: ApiAnswer): CommonAnswer {
     return INVALID;
   }
   expect(content.outcome === 'ambiguous').toBe(content.reason === 'ambiguous');
-  const [only, another] = content.licenses;
+  const licenses = content.licenses.map((each) => license.parse({ ...content.in_common, ...each }));
+  const [only, another] = licenses;
   if (content.outcome !== 'found' || only === undefined) return none(content.reason);
-  return another === undefined ? found(only) : several(content.licenses, content.truncated);
+  return another === undefined ? found(only) : several(licenses, content.truncated);
 }
 
 /** A result of verify_roster. */

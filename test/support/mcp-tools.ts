@@ -8,28 +8,29 @@ import { startService, type TestService } from './service.ts';
 
 const MEDICAL = 'Medical Board';
 
-const wholeLicense = recordAnswer.extend({
+const {
+  found: _,
+  source: _source,
+  last_scraped: _date,
+  data_age_days: _age,
+  ...ownFields
+} = recordAnswer.shape;
+const wholeLicense = z.strictObject({
+  ...ownFields,
   board_action: z.string().nullable(),
   street: z.string().optional(),
 });
 
-/** A license in a result with several licenses. */
-export const compactLicense = wholeLicense.pick({
-  license_number: true,
-  full_name: true,
-  board: true,
-  license_type: true,
-  status: true,
-  raw_status: true,
-  expiry_date: true,
-  city: true,
-  state: true,
-  county: true,
-  cautions: true,
-  notes: true,
-  board_action: true,
-  street: true,
+/** A license in a roster or a history. */
+export const compactLicense = wholeLicense.omit({
+  days_until_expiry: true,
+  issue_date: true,
+  extra_data: true,
+  name_match: true,
 });
+
+/** One of several, without what all have in common. */
+const rowLicense = compactLicense.partial().required({ license_number: true, full_name: true });
 
 /** What every result says of its data. */
 export const dataOrigin = { data_as_of: z.literal('2026-11-20'), data_age_days: z.int().min(0) };
@@ -49,7 +50,10 @@ const lookupResult = z.strictObject({
   searched: z.record(z.string(), z.string()),
   count: z.int(),
   truncated: z.boolean(),
-  licenses: z.union([z.array(wholeLicense).max(1), z.array(compactLicense).min(2).max(100)]),
+  total: z.int().optional(),
+  by_status: z.record(z.string(), z.int()).optional(),
+  in_common: compactLicense.partial().optional(),
+  licenses: z.union([z.array(wholeLicense).max(1), z.array(rowLicense).max(100)]),
   did_you_mean: z.array(z.string()),
   message: z.string().min(1),
 });

@@ -13,6 +13,9 @@ const SEARCHED = { license_number: 'RN.123456', last_name: 'Example' };
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
+const NOT_GIVEN =
+  'board_action null is not given by the State: it does not mean that the board has not acted.';
+
 const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
 
@@ -25,10 +28,10 @@ function result(
   const { foundBy, ...rest } = call;
   const from = { publication: 'p', date: DATE, isSampleData: false, today: TODAY, ...origin };
   const answered = lookupToolResult(viewOf(outcome, from, foundBy), {
-    ...{ searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, ...rest },
+    ...{ searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, counts: undefined, ...rest },
   });
   expect(lookupResult.parse(answered)).toEqual(answered);
-  expect(answered).toMatchObject({ data_as_of: DATE, data_age_days: 1, searched: SEARCHED });
+  expect(answered).toMatchObject({ data_as_of: DATE, data_age_days: 1, searched: rest.searched ?? SEARCHED });
   expect(answered.message.endsWith(AUTHORITY)).toBe(true);
   return answered;
 }
@@ -38,11 +41,47 @@ function record(fields: Partial<LicenseRecord> = {}) {
 }
 
 describe('the tool result for a number that is found', () => {
-  test('has the whole record as in REST, and the board action', () => {
-    const answered = result(record());
+  test('has the whole record as in REST without what the result says already, and the board action', () => {
+    const answered = result(record({ extra_data: { ...ANSWERED_LICENSE.extra_data, 'Board Action': 'No' } }));
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
-    expect(answered.licenses).toStrictEqual([{ ...ANSWERED_LICENSE, board_action: null }]);
+    expect(answered).not.toHaveProperty('total');
+    const { found: _, source: _source, last_scraped: _date, data_age_days: _age, ...own } = ANSWERED_LICENSE;
+    expect(answered.licenses).toStrictEqual([{ ...own, extra_data: { ZIP: '43215' }, board_action: 'No' }]);
     expect(answered.message).toBe(AUTHORITY);
+  });
+
+  test('says that a board action is not given, and keeps attributes that say something else', () => {
+    const { licenses, message } = result(record({ extra_data: { County: 'Somewhere' } }));
+    expect(licenses).toMatchObject([
+      { board_action: null, county: 'FRANKLIN', extra_data: { County: 'Somewhere' } },
+    ]);
+    expect(message).toBe(`${NOT_GIVEN} ${AUTHORITY}`);
+  });
+
+  test.each([
+    ['SMITH-JONES, MARY', 'Jones', 'Matched by one half of the surname: the holder is SMITH-JONES, MARY.'],
+    ['SMITH-JONES, MARY', 'smith jones', ''],
+    ['SMITH-JONES III, MARY', 'Smith-Jones', ''],
+    ['ST. JOHN-SMITH, ANN', 'Saint John Smith', ''],
+    ["O'DELL, KATHLEEN", 'Odell', ''],
+    [
+      'DE LA CRUZ GARCIA, ANA',
+      'Garcia',
+      'Matched by one half of the surname: the holder is DE LA CRUZ GARCIA, ANA.',
+    ],
+  ])('of %s, searched as %s, says whether half of the surname matched', (full_name, last_name, said) => {
+    const license = record({ full_name, extra_data: { 'Board Action': 'No' } });
+    const { message } = result(license, { searched: { last_name } });
+    expect(message).toBe(`${said} ${AUTHORITY}`.trimStart());
+  });
+
+  test.each([
+    [false, 'No license of the Nursing Board has that name. Next, search by the name that was given'],
+    [undefined, 'Next, search by the name that was given'],
+    [true, 'search by the name.'],
+  ])('with another name says what to do next (the name is at the board: %s)', (isNameAtBoard, said) => {
+    const sent = { nameMatch: false, ...(isNameAtBoard !== undefined && { isNameAtBoard }) };
+    expect(result({ ...record(), ...sent }).message).toContain(said);
   });
 
   test('has every caution in one message, with the notice about sample data first', () => {
@@ -72,7 +111,7 @@ describe('the tool result for a number that is found', () => {
 
   test('has the street of a business beside its name', () => {
     const { licenses } = result(record({ extra_data: { 'Street Address': '1 MAIN ST' } }));
-    expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: { 'Street Address': '1 MAIN ST' } }]);
+    expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: {} }]);
   });
 });
 
@@ -87,7 +126,7 @@ describe('the tool result for nothing found', () => {
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
-      `No license of any of the 24 boards matches the name "Smiht" in the State's dataset of 2026-11-20. Check the spelling and the board. That does not mean that nobody is licensed. ${AUTHORITY}`,
+      `No license of any of the 24 boards matches the name "Smiht" in the State's dataset of 2026-11-20. Check the spelling and the board. not_found never means that somebody is unlicensed. ${AUTHORITY}`,
     );
   });
 
@@ -115,7 +154,7 @@ describe('the tool result for nothing found', () => {
       ofTheName: ['RN.0123'],
     });
     expect(answered.did_you_mean_name_match).toEqual([false, true]);
-    expect(answered.message).toContain('The holder of RN.0123 has the name given.');
+    expect(answered.message).toContain('RN.0123 is held by that name.');
   });
 
   test('by number says when a license left the dataset, and what its status was', () => {
@@ -126,7 +165,11 @@ describe('the tool result for nothing found', () => {
   });
 
   test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
-    ['unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
+    [
+      'unknown',
+      'not_found',
+      'Similar numbers that exist: RN.123, RN.0123. Next, search by name: search_licenses_by_name, or verify_business_license for a business.',
+    ],
     ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
     ['other_board', 'not_found', 'Ask again with that board.'],
     ['not_a_business', 'not_found', 'verify_license looks it up.'],
@@ -141,95 +184,88 @@ describe('the tool result for nothing found', () => {
       licenses: [],
       did_you_mean: didYouMean,
     });
-    expect(answered.message).toContain(`${advice} That does not mean that nobody is licensed. ${AUTHORITY}`);
+    expect(answered.message).toContain(
+      `${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`,
+    );
   });
 });
 
 describe('the tool result for several matches', () => {
-  const records = times(57, (number) => storedLicense({ license_number: `RN.${number}` }));
+  const extra_data = { 'Board Action': 'No', 'Street Address': '1 MAIN ST' };
+  const records = times(57, (number) =>
+    storedLicense({ license_number: `RN.${number}`, city: number === 9 ? 'DAYTON' : 'COLUMBUS', extra_data }),
+  );
   const several = { outcome: 'several', records, truncated: false } as const;
+  const counts = { total: 57, byStatus: new Map([['ACTIVE', 57]]) };
+  const publicUrl = 'https://licenses.example';
 
-  test('lists them with only the fields that distinguish licenses', () => {
-    const { licenses, count, truncated, message } = result(several);
+  test('lists the fields that distinguish licenses, what all have in common once, and no addresses', () => {
+    const { licenses, count, truncated, message, ...more } = result(several, { counts }, { publicUrl });
     expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
-    expect(licenses[0]).toStrictEqual({
-      license_number: 'RN.1',
-      full_name: 'EXAMPLE, JANE Q',
+    expect(more).toMatchObject({ total: 57, by_status: { ACTIVE: 57 } });
+    expect(licenses.slice(7, 9)).toStrictEqual([
+      { license_number: 'RN.8', full_name: 'EXAMPLE, JANE Q', city: 'COLUMBUS' },
+      { license_number: 'RN.9', full_name: 'EXAMPLE, JANE Q', city: 'DAYTON' },
+    ]);
+    expect(more.in_common).toStrictEqual({
       board: 'Nursing Board',
       license_type: 'Registered Nurse (RN)',
       status: 'ACTIVE',
       raw_status: 'Active',
       expiry_date: '2027-10-31',
-      city: 'COLUMBUS',
       state: 'OH',
       county: 'FRANKLIN',
       cautions: [],
       notes: [],
-      board_action: null,
+      board_action: 'No',
+      street: '1 MAIN ST',
     });
     expect(message).toBe(
       `57 licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record. ${AUTHORITY}`,
     );
   });
 
-  test('has the streets of businesses, which distinguish the shops of a chain', () => {
-    const shops = ['1 MAIN ST', '9 ELM ST'].map((street) =>
-      storedLicense({ extra_data: { 'Street Address': street } }),
-    );
-    const { licenses } = result({ outcome: 'several', records: shops, truncated: false });
-    expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
+  test('has no field in common that some do not have', () => {
+    const shops = [{}, { 'Street Address': '9 ELM ST' }].map((extra) => storedLicense({ extra_data: extra }));
+    const answered = result({ outcome: 'several', records: shops, truncated: false }, { counts });
+    expect(answered.in_common).not.toHaveProperty('street');
+    expect(answered.licenses.map((each) => each.street)).toEqual([undefined, '9 ELM ST']);
+    expect(answered.message).toContain(NOT_GIVEN);
   });
 
-  test('lists as many as the limit, and says how many there are', () => {
-    const { licenses, count, truncated, message } = result(several, { limit: 10 });
-    expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
-    expect(licenses.map(({ license_number }) => license_number)).toEqual(
-      records.slice(0, 10).map(({ license_number }) => license_number),
-    );
-    expect(message).toBe(
-      `57 licenses match (10 listed, exact names first); narrow the search by first_name, city. A higher limit (up to 100) lists more. ${AUTHORITY}`,
+  test('says how many matched by one half of the surname', () => {
+    const named = ['SMITH, A', 'SMITH-JONES, B'].map((full_name) => storedLicense({ full_name, extra_data }));
+    const smiths = { outcome: 'several', records: named, truncated: false } as const;
+    expect(result(smiths, { counts, searched: { last_name: 'Smith' } }).message).toContain(
+      'Matched by one half of the surname in 1 of those listed.',
     );
   });
 
   test.each([
-    [57, true],
-    [50, false],
+    [false, 57, 10],
+    [true, 342, 57],
+    [true, 342, 50],
   ])(
-    'says so if there are more matches than were returned, with a limit of 100 or less (%s listed)',
-    (limit, isAll) => {
-      const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
-      expect(truncated).toBe(true);
-      expect(message).toContain(`More than 57 licenses match (${limit} listed`);
-      expect(/A higher limit/.test(message)).toBe(!isAll);
+    'counts all, and lists as many as the limit (cut off: %s, %s match, %s listed)',
+    (isCutOff, total, limit) => {
+      const all = { total, byStatus: new Map([['ACTIVE', total]]) };
+      const answered = result(
+        { ...several, truncated: isCutOff },
+        { limit: isCutOff && limit === 57 ? 100 : limit, counts: all },
+      );
+      expect(answered).toMatchObject({ count: limit, total, by_status: { ACTIVE: total }, truncated: true });
+      expect(answered.licenses.map((each) => each.license_number)).toEqual(
+        records.slice(0, limit).map(({ license_number }) => license_number),
+      );
+      const higher = limit === 57 ? '' : ' A higher limit (up to 100) lists more.';
+      expect(answered.message).toBe(
+        `${total} licenses match (${limit} listed, exact names first); narrow the search by first_name, city.${higher} ${AUTHORITY}`,
+      );
     },
   );
 
   test('does not advise to narrow the search if all filters are used', () => {
-    const { message } = result({ ...several, truncated: true }, { unusedFilters: [] });
-    expect(message).toBe(`More than 57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
-  });
-
-  test('has an output schema that requires every field that distinguishes licenses', () => {
-    const { licenses, ...rest } = result(several, { limit: 1 });
-    const [license] = licenses;
-    const refused = Object.keys(license ?? {}).filter((field) => {
-      const lacking = { ...license, [field]: undefined };
-      return !lookupResult.safeParse({ ...rest, licenses: [lacking] }).success;
-    });
-    expect(refused.toSorted()).toEqual([
-      'board',
-      'board_action',
-      'cautions',
-      'city',
-      'county',
-      'expiry_date',
-      'full_name',
-      'license_number',
-      'license_type',
-      'notes',
-      'raw_status',
-      'state',
-      'status',
-    ]);
+    const { message } = result({ ...several, truncated: true }, { unusedFilters: [], counts });
+    expect(message).toBe(`57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
   });
 });

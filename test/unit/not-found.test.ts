@@ -66,7 +66,7 @@ describe('the message about a number that was not found', () => {
     [
       'unknown',
       { didYouMean: ['RN.1', 'RN.01'], ofTheName: ['RN.01'] },
-      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01. The holder of RN.01 has the name given.`,
+      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01. RN.01 is held by that name.`,
     ],
     [
       'unknown',
