@@ -97,7 +97,8 @@ async function publish(asked: Asked, options: CheckOptions): Promise<Report | un
       const { state, job, data } = requested;
       const { publication } = data;
       if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
-      const display = progressDisplay(publication, options, (await lastLivePublication(store))?.seconds);
+      const last = await lastLivePublication(store).catch(() => undefined);
+      const display = progressDisplay(publication, options, last?.seconds);
       const result = await endOf(store, queue, job, { publication, signal, onProgress: display.show });
       display.end();
       if (result === undefined) await takeBack(store, job, publication, state === 'queued');
