@@ -180,6 +180,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/subscriptions/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that a license is watched
+         * @description On which days it was compared, and what changed; with Accept: application/jose, signed.
+         */
+        get: operations["watchProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/subscriptions/{id}": {
         parameters: {
             query?: never;
@@ -290,7 +310,7 @@ export interface paths {
         put?: never;
         /**
          * Save a record of a check
-         * @description Looks a license up by its number and saves what its page on the website shows. The record is kept for 400 days; whoever has its code can read it. Each call saves another record.
+         * @description Looks a license up by its number and saves what its page on the website shows. The record is kept for 400 days; whoever has its code can read it. Each call saves another record. With Accept: application/jose, the answer is the record as a signed statement.
          */
         post: operations["saveRecord"];
         delete?: never;
@@ -870,6 +890,47 @@ export interface components {
             board: string;
             /** @description As the board writes it */
             license_number: string;
+        };
+        WatchProof: {
+            /** @enum {string} */
+            type: "watch_proof";
+            service_version: string;
+            at: string;
+            today: string;
+            /** @description The account */
+            by: string;
+            /** @description The id of the subscription */
+            subscription_id: string;
+            board: string;
+            /** @description As the board writes it, or wrote it last */
+            license_number: string;
+            reference: string | null;
+            /** @description ISO 8601 */
+            created_at: string;
+            publication: string;
+            date: string;
+            sample: boolean;
+            files?: {
+                individual: string;
+                business: string;
+            };
+            /** @description The dataset of the beginning; each day after it is compared or missed */
+            coverage_start: string;
+            /** @description Days whose dataset was compared with the one before */
+            compared: string[];
+            /** @description The next comparison finds what changed on these days */
+            missed: string[];
+            /** @description Missed days whose dataset this service compared, and withdrew */
+            withdrawn: string[];
+            /** @description Changes between these datasets are not known */
+            gaps: {
+                after: string;
+                before: string;
+            }[];
+            /** @description The license as it is now; null when it is not in the dataset */
+            record: components["schemas"]["LicenseRecord"] | null;
+            /** @description Since it is watched, the newest first */
+            changes: components["schemas"]["HistoryChange"][];
         };
         Webhook: {
             url: string;
@@ -2532,7 +2593,10 @@ export interface operations {
     subscribeAll: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A UUID, for example. For a day, the same request with it gets the first answer, if a success */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -2701,6 +2765,177 @@ export interface operations {
             };
         };
     };
+    watchProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchProof"];
+                    "application/jose": string;
+                };
+            };
+            /** @description The request can not be understood; detail says why */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Your account has no subscription with this id. */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Accept is application/jose, and the operator has set no key to sign */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
     unsubscribe: {
         parameters: {
             query?: never;
@@ -2778,7 +3013,7 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description Not a subscription of the account */
+            /** @description Your account has no subscription with this id. */
             404: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -3792,7 +4027,10 @@ export interface operations {
     saveRecord: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A UUID, for example. For a day, the same request with it gets the first answer, if a success */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3817,6 +4055,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SavedRecord"];
+                    "application/jose": string;
                 };
             };
             /** @description The request can not be understood; detail says why */
@@ -3942,6 +4181,23 @@ export interface operations {
             };
             /** @description A fault of the service */
             500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Accept is application/jose, and the operator has set no key to sign */
+            501: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
                     "X-Request-Id": string;
