@@ -54,7 +54,7 @@ export type Rows = readonly Readonly<Record<string, unknown>>[];
 function cellsOf(rows: Rows): string[][] {
   const names = Object.keys(rows[0] ?? {});
   return [
-    names.map((name) => name.toUpperCase()),
+    names.map((name) => name.replaceAll('_', ' ').toUpperCase()),
     ...rows.map((row) => names.map((name) => shown(Object.hasOwn(row, name) ? row[name] : null))),
   ];
 }

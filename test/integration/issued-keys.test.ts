@@ -194,7 +194,7 @@ describe('an account', () => {
       const ended = await accounts('deactivate', ' leaving  INC ');
       expect(ended).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^Account Leaving Inc is deactivated since /),
+        stdout: expect.stringMatching(/^account +Leaving Inc\n(.*\n)*deactivated at +\d/),
       });
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 401)).toBe(401);
       expect(await statusAfterAtMost(0, other.key, 200)).toBe(200);
@@ -217,7 +217,7 @@ describe('an account', () => {
         ]);
       }
 
-      expect((await accounts('activate', 'Leaving Inc')).stdout).toBe('Account Leaving Inc is active.\n');
+      expect((await accounts('activate', 'Leaving Inc')).stdout).not.toContain('deactivated');
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
       const table = await accounts('list');
       expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED +KEYS +STATE\n/);
