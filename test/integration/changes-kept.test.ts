@@ -33,8 +33,17 @@ async function age(publication: string, days: number): Promise<void> {
     index: store.names.changes,
     refresh: true,
     body: {
-      query: { term: { publication } },
-      script: { source: 'ctx._source.at = params.at', params: { at } },
+      query: {
+        bool: {
+          must_not: [{ exists: { field: 'position' } }],
+          filter: [{ exists: { field: 'publication' } }],
+        },
+      },
+      script: {
+        source:
+          'for (each in ctx._source.state?.segments ?: []) if (each.publication == params.publication) each.at = params.at',
+        params: { publication, at },
+      },
     },
   });
 }

@@ -21,13 +21,8 @@ import {
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
 import { appendEvent, type Check, readEvents } from '../../src/publications/ledger.ts';
-import {
-  type LicensesIndex,
-  liveIndex,
-  newId,
-  readableLiveIndex,
-  writeMetadata,
-} from '../../src/publications/metadata.ts';
+import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
+import { type LicensesIndex, liveIndex, newId, readableLiveIndex } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
@@ -162,12 +157,12 @@ function found(run: PublishRun) {
 /** Makes an index durable that may go live, and lets it say so. */
 async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
   const { store } = run;
-  const { index, feed, changes } = compared;
+  const { index } = compared;
   run.enter('making durable');
   // Once it is live this process may be killed, and then this event is all that tells of it.
   await run.record({ event: 'verifying', index, ...found(run) });
-  const metadata = { ...compared.metadata, verified_at: new Date().toISOString(), feed, changes };
-  await writeMetadata(store.client, index, metadata);
+  const verified = { ...compared.metadata, verified_at: new Date().toISOString() };
+  const metadata = await writeFeed(store, { index, metadata: verified }, compared, verified.epoch);
   await makeDurable(store.client, index);
   return { ...compared, metadata };
 }
@@ -248,14 +243,14 @@ async function afterGoingLive(
  */
 async function finishGoingLive(
   { store, config, onProgress }: PublishContext,
-  { metadata }: LicensesIndex,
+  live: LicensesIndex,
 ): Promise<PublishResult> {
-  const { publication, epoch } = metadata;
+  const { publication, epoch } = live.metadata;
   const isFound = await isFoundThroughAlias(store).catch(() => false);
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
-  if (metadata.feed !== undefined) await followRenumbered(store, metadata.feed);
+  await followRenumbered(store, await feedOf(store, live));
   await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
     onProgress({ ...progress, documents: 0, done, total }),
   );

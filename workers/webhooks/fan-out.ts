@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ChangeKind } from '../../src/changes/change.ts';
 import type { FeedSegment } from '../../src/changes/feed.ts';
-import { changedLicenses } from '../../src/changes/watched.ts';
+import { changedLicenses } from '../../src/changes/stored-changes.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { MAX_LISTED } from '../../src/subscriptions/message.ts';
 import { SUBSCRIPTIONS } from '../../src/subscriptions/subscription.ts';
