@@ -67,7 +67,10 @@ const MOST_SWITCHES = 20;
 
 /** The feed as the last switch to an index left it, else as the last switch of all did: what a restore has of it. */
 export async function lastFeed(store: Store, index: string | undefined): Promise<FeedState | undefined> {
-  await store.client.indices.refresh({ index: store.names.changes });
+  const { changes } = store.names;
+  // Version 0.2.0 had none.
+  if (!(await store.client.indices.exists({ index: changes })).body) return undefined;
+  await store.client.indices.refresh({ index: changes });
   const { documents } = await SWITCHES.search(store, {
     query: {
       bool: {
