@@ -122,12 +122,13 @@ const response = z.object({
   docs: z.array(z.object({ _id: z.string(), _source: compared.optional(), error: z.unknown().optional() })),
 });
 
-async function storedRecords(client: Client, index: string, ids: readonly string[]) {
+/** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
+export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
   const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
   const { docs } = response.parse(body);
   if (docs.some(({ error }) => error !== undefined))
-    throw new SearchUnavailableError('OpenSearch did not read every license that differs.');
+    throw new SearchUnavailableError('OpenSearch did not read every license.');
   return new Map(
     docs.flatMap(({ _id, _source }) => (_source === undefined ? [] : [[_id, _source] as const])),
   );

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { addTo } from '../licenses/counts.ts';
-import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { countDocuments, search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
@@ -154,27 +153,6 @@ export function changeMaker(
 /** The two lines of a bulk request that store a change. */
 export function changeOperation(change: StoredChange): string {
   return `{"index":{"_id":"${change.position}"}}\n${JSON.stringify(CHANGES.valid(change))}\n`;
-}
-
-const recordsResponse = z.object({
-  docs: z.array(
-    z.union([
-      z.object({ _id: z.string(), found: z.literal(true), _source: licenseRecord }),
-      z.object({ _id: z.string(), found: z.literal(false) }),
-    ]),
-  ),
-});
-
-/** Some licenses of a physical index, by document id. @throws {ZodError} when OpenSearch could not read one of them */
-export async function recordsOf(
-  { client }: Store,
-  index: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, LicenseRecord>> {
-  if (ids.length === 0) return new Map();
-  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
-  const { docs } = recordsResponse.parse(body);
-  return new Map(docs.flatMap((doc) => (doc.found ? [[doc._id, doc._source] as const] : [])));
 }
 
 /**

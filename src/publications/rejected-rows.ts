@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
@@ -6,6 +5,7 @@ import { numberKey } from '../licenses/fold.ts';
 import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
+import { retried } from '../storage/retry.ts';
 import type { Store } from '../storage/store.ts';
 import { lastUnpublished } from './ledger.ts';
 import { licensesIndices, type PublicationMetadata } from './metadata.ts';
@@ -33,8 +33,11 @@ const MAX_RAW_LENGTH = 100_000;
 /** OpenSearch refuses a term of more than 32,766 bytes. */
 const MAX_REASON_LENGTH = 1000;
 const ROWS_A_REQUEST = 500;
-const MAX_TRIES = 10;
-const FIRST_WAIT_MS = 100;
+const RETRIES = {
+  tries: 10,
+  firstWaitMs: 200,
+  isWorthIt: (error: unknown) => isTransient(error) || error instanceof SearchUnavailableError,
+};
 
 /** Keeps the rows that a publication could not take. */
 export function rejectedRows(store: Store, publication: string, signal: AbortSignal) {
@@ -42,17 +45,8 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
 
   /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
-  async function write(rows: typeof pending): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await REJECTED_ROWS.putAll(store, rows);
-      } catch (error) {
-        const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
-        if (!isWorthIt || tries === MAX_TRIES) throw error;
-        await sleep(FIRST_WAIT_MS * 2 ** tries * (0.5 + Math.random()), undefined, { signal });
-      }
-    }
-  }
+  const write = (rows: typeof pending) =>
+    retried(() => REJECTED_ROWS.putAll(store, rows), { ...RETRIES, signal });
 
   return {
     /** How many there are, kept or not. */

@@ -170,8 +170,11 @@ const step = fc.oneof(
   },
   fc.record({ does: fc.constant('refuse' as const), day }),
   { weight: 2, arbitrary: fc.record({ does: fc.constant('roll back' as const), to: fc.option(fc.nat(5)) }) },
-  fc.record({ does: fc.constantFrom('late write' as const, 'prune' as const, 'back up' as const) }),
-  fc.record({ does: fc.constant('restore' as const), day: fc.option(day) }),
+  fc.record({ does: fc.constantFrom('late write' as const, 'prune' as const) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constant('restore' as const), day: fc.option(day), ago: fc.nat(3) }),
+  },
   fc.record({ does: fc.constant('trim' as const), day }),
 );
 
@@ -183,7 +186,13 @@ interface Backup {
   readonly changes: Awaited<ReturnType<typeof documentsOf>>;
 }
 
-let backup: Backup | undefined;
+let backups: Backup[] = [];
+
+async function backUp(model: Model): Promise<void> {
+  const { ledger, changes } = environment.store.names;
+  await reconcileLedger(environment.store);
+  backups.push({ model, ledger: await documentsOf(ledger, ALL), changes: await documentsOf(changes, ALL) });
+}
 
 const ALL = { match_all: {} };
 const ended = (seen: readonly Seen[]) => seen.map((each) => ({ ...each, mayEnd: true }));
@@ -236,11 +245,8 @@ async function taken(model: Model, each: Step): Promise<Model> {
     case 'prune':
       await prune(store, KEEP);
       return model;
-    case 'back up':
-      await reconcileLedger(store);
-      backup = { model, ledger: await documentsOf(ledger, ALL), changes: await documentsOf(changes, ALL) };
-      return model;
     case 'restore': {
+      const backup = backups.at(-1 - each.ago) ?? backups[0];
       if (backup === undefined) return model;
       await loseAll();
       await put(ledger, backup.ledger);
@@ -315,11 +321,14 @@ test(
     await fc.assert(
       fc.asyncProperty(day, sequence, async (first, steps) => {
         await loseAll();
-        [late, backup] = [[], undefined];
+        [late, backups] = [[], []];
         const live = await publishDay(first, FORCED);
         const begun = { days: new Map([[live, first]]), live, known: new Set([live]), seen: [] };
         let model = await checked(begun);
-        for (const each of steps) model = await checked(await taken(model, each));
+        for (const each of steps) {
+          if (each.does === 'publish') await backUp(model);
+          model = await checked(await taken(model, each));
+        }
       }),
       { seed: SEED, numRuns: inForm({ short: 20, long: 200 }), endOnFailure: true },
     );

@@ -1,12 +1,16 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
-import { columnOfField, type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
+import {
+  columnOfField,
+  type DifferingLicense,
+  differingLicenses,
+  storedRecords,
+} from '../../src/changes/compare.ts';
 import { DIGEST_PARTS, hasDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { type FeedState, keptFeed, newFeed, nextFeed, TooManyChangesError } from '../../src/changes/feed.ts';
 import {
   changeMaker,
   changeOperation,
   type FeedChanges,
-  recordsOf,
   withoutChanges,
 } from '../../src/changes/stored-changes.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
@@ -172,7 +176,7 @@ async function correctRefused(
   const ids = [...refused];
   for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
     const some = ids.slice(first, first + LICENSES_A_REQUEST);
-    const records = await recordsOf(store, index, some);
+    const records = await storedRecords(store.client, index, some);
     for (const id of some) {
       const found = records.get(id);
       const record = found && recordHash(recordText(found));

@@ -29,7 +29,7 @@ import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { followRenumbered } from '../../src/subscriptions/subscription.ts';
 import { type Built, build, makeDurable } from './build.ts';
-import { askCanary, isFoundThroughAlias } from './canary.ts';
+import { askCanary, findThroughAlias } from './canary.ts';
 import { compare, keepDigest } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -246,7 +246,10 @@ async function finishGoingLive(
   live: LicensesIndex,
 ): Promise<PublishResult> {
   const { publication, epoch } = live.metadata;
-  const isFound = await isFoundThroughAlias(store).catch(() => false);
+  const isFound = await findThroughAlias(store).then(
+    () => true,
+    () => false,
+  );
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
