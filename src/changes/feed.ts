@@ -162,7 +162,7 @@ export function isWithdrawn(state: FeedState, change: { feed: string; epoch: num
 /** The feeds without the publications and rollbacks before a time. @param earliest ISO 8601 */
 export function keptFeed(state: FeedState, earliest: string): FeedState {
   const earlier = state.earlier.map((each) => trimmed(each, earliest));
-  const first = earlier.findIndex(({ segments }) => segments.length > 0);
+  const first = earlier.findIndex(({ base, segments }) => segments.length > 0 || base.at >= earliest);
   return { ...trimmed(state, earliest), earlier: first < 0 ? [] : earlier.slice(first) };
 }
 
