@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/fold.ts';
-import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import { retried } from '../storage/retry.ts';
@@ -137,14 +136,7 @@ const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 const MS_A_DAY = 86_400_000;
 
-const publicationsResponse = z.object({
-  aggregations: z.object({
-    publications: z.object({
-      buckets: z.array(z.object({ key: z.object({ publication: z.string() }) })),
-    }),
-  }),
-});
-const MAX_PUBLICATIONS = 1000;
+const MAX_PUBLICATIONS = 100;
 
 /**
  * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
@@ -155,26 +147,16 @@ export async function deleteRejectedRows(store: Store): Promise<void> {
   const index = names.rejectedRows;
   await client.indices.refresh({ index });
   // Before the indices: a publication has its index before it rejects a row.
-  const { aggregations } = await search(client, publicationsResponse, {
-    index,
-    body: {
-      size: 0,
-      aggs: {
-        publications: {
-          composite: {
-            size: MAX_PUBLICATIONS,
-            sources: [{ publication: { terms: { field: 'publication' } } }],
-          },
-        },
-      },
-    },
+  const { documents } = await REJECTED_ROWS.search(store, {
+    query: { exists: { field: 'line' } },
+    collapse: { field: 'publication' },
+    sort: ['_doc'],
+    size: MAX_PUBLICATIONS,
   });
   const withIndex = (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
   const since = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
   const kept = new Set([...withIndex, ...(await lastUnpublished(store, since, KEPT_PUBLICATIONS))]);
-  const gone = aggregations.publications.buckets
-    .map(({ key }) => key.publication)
-    .filter((publication) => !kept.has(publication));
+  const gone = documents.map(({ publication }) => publication).filter((each) => !kept.has(each));
   if (gone.length === 0) return;
   await client.deleteByQuery({
     index,

@@ -13,14 +13,14 @@ import { flip } from '../../src/publications/fence.ts';
 import { liveEvent, reconcileLedger } from '../../src/publications/history.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { liveFeed, writeFeed } from '../../src/publications/live-feed.ts';
-import { newId, readableLiveIndex } from '../../src/publications/metadata.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { compare } from '../../workers/publish/compare.ts';
 import { addLicense, profileOf } from '../../workers/publish/profile.ts';
-import { publishRun, RefusedError } from '../../workers/publish/run.ts';
+import { beginRun, RefusedError } from '../../workers/publish/run.ts';
 import { newTally } from '../../workers/publish/tally.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
@@ -86,7 +86,6 @@ async function publishDay(
   const { store, client, config } = environment;
   await reconcileLedger(store);
   const publication = newId();
-  const live = await readableLiveIndex(store);
   const epoch = await takeEpoch(store, publication);
   date += 1;
   const sha256 = recordHash(JSON.stringify(day));
@@ -112,10 +111,9 @@ async function publishDay(
   ]);
   await client.bulk({ index, refresh: true, body: operations });
   await writeDigest(store, index, digest);
-  const run = publishRun(
+  const run = await beginRun(
     { publication, individual: { location: '' }, business: { location: '' }, force },
     { store, config, signal: new AbortController().signal, onProgress: () => undefined },
-    { startedAt: new Date(), began: epoch, replaces: live?.index, live, lastLive: undefined },
   );
   const digests = { digest, newFields: new Set<string>(), refused: new Set<string>() };
   const made = await compare(run, {

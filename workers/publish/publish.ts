@@ -3,7 +3,6 @@ import type { FeedChanges } from '../../src/changes/stored-changes.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
-  currentEpoch,
   deleteUnlessLive,
   FlipRefusedError,
   fencedBy,
@@ -13,7 +12,6 @@ import {
   takeEpochAfter,
 } from '../../src/publications/fence.ts';
 import {
-  lastLivePublication,
   liveEvent,
   type PublishResult,
   publicationResult,
@@ -22,7 +20,7 @@ import {
 import type { PublishJob } from '../../src/publications/job.ts';
 import { appendEvent, type Check, readEvents } from '../../src/publications/ledger.ts';
 import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
-import { type LicensesIndex, liveIndex, newId, readableLiveIndex } from '../../src/publications/metadata.ts';
+import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
@@ -33,7 +31,7 @@ import { askCanary, findThroughAlias } from './canary.ts';
 import { compare, keepDigest } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { type PublishContext, type PublishRun, publishRun, RefusedError, refusal } from './run.ts';
+import { beginRun, type PublishContext, type PublishRun, RefusedError, refusal } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
@@ -46,17 +44,11 @@ import { verifyIndex } from './verify.ts';
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
   const { store } = context;
-  const startedAt = new Date();
   await prepareIndices(store);
   await reconcileLedger(store);
-  // In this order: what goes live afterwards has fenced this run, or does so when the run takes its epoch.
-  const began = await currentEpoch(store);
-  const replaces = await liveIndex(store);
-  const live = await readableLiveIndex(store);
-  if (live?.metadata.publication === job.publication) return finishGoingLive(context, live);
+  const run = await beginRun(job, context);
+  if (run.live?.metadata.publication === job.publication) return finishGoingLive(context, run.live);
 
-  const lastLive = live === undefined ? await lastLivePublication(store) : undefined;
-  const run = publishRun(job, context, { startedAt, began, replaces, live, lastLive });
   let wentLive: WentLive;
   try {
     const prepared = await prepare(run);
