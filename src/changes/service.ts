@@ -1,6 +1,7 @@
 import { type Board, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
+import { countDocuments } from '../storage/checked-search.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';
@@ -17,7 +18,7 @@ import {
   readCursor,
   unbrokenFeeds,
 } from './feed.ts';
-import { CHANGES, changedLicenses, countChanges, visible } from './stored-changes.ts';
+import { CHANGES, changedLicenses, visible } from './stored-changes.ts';
 
 /**
  * Tells which of some licenses an account watches, and what it calls each: the document ids, with the references, which
@@ -196,20 +197,19 @@ async function changesAfter(
       ? undefined
       : await watchedOf(store, upTo(end), end, (licenses) => watchedAmong(store, watchedBy, licenses));
   const places = watched === undefined ? upTo(end) : [{ terms: { position: watched.positions } }];
-  const { documents, count, firstBad, last } = await CHANGES.search(store, {
-    query: { bool: { filter: [...places, ...filters] } },
-    sort: [{ position: 'asc' }],
-    size: limit + 1,
-    track_total_hits: false,
-  });
+  const { documents, count, firstBad, last } = await found(store, [...places, ...filters], limit + 1, 'asc');
   const isFull = count > limit;
   const changes = documents.slice(0, limit);
   const lookedUpTo = watched?.last ?? end;
   const next = isFull ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
-  const found =
+  const matching =
     watched?.positions.filter((each) => each <= next).length ?? positionsBetween(feeds, after, next);
-  const isRead = filters.length === 0 ? changes.length === found : firstBad === undefined;
-  const known = watched?.seen ?? (filters.length === 0 ? undefined : await countChanges(store, upTo(next)));
+  const isRead = filters.length === 0 ? changes.length === matching : firstBad === undefined;
+  const known =
+    watched?.seen ??
+    (filters.length === 0
+      ? undefined
+      : await countDocuments(store.client, store.names.changes, { bool: { filter: upTo(next) } }));
   const expected = positionsBetween(feeds, after, watched === undefined ? next : lookedUpTo);
   return {
     changes: changes.map((change) =>
@@ -248,6 +248,23 @@ async function watchedOf(
   };
 }
 
+function found(
+  store: Store,
+  filter: readonly object[],
+  size: number,
+  order: 'asc' | 'desc',
+  more: object = {},
+) {
+  const sort = [{ position: order }];
+  return CHANGES.search(store, {
+    query: { bool: { filter: [...filter] } },
+    sort,
+    size,
+    track_total_hits: false,
+    ...more,
+  });
+}
+
 /** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
@@ -260,16 +277,8 @@ async function changesOfNumber(store: Store, state: FeedState, board: Board, num
     { prefix: { license: `${board.code}/` } },
     { terms: { board: [board.name, ...board.aliases] } },
   ];
-  const { documents, count, firstBad } = await CHANGES.search(store, {
-    query: {
-      bool: {
-        filter: [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }],
-      },
-    },
-    sort: [{ position: 'desc' }],
-    size: MAX_CHANGES_OF_LICENSE,
-    track_total_hits: false,
-  });
+  const filter = [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }];
+  const { documents, count, firstBad } = await found(store, filter, MAX_CHANGES_OF_LICENSE, 'desc');
   const oldest = Number(firstBad?.[0] ?? 0);
   const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
   return { changes, isCutOff: firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE };
@@ -291,13 +300,9 @@ export async function lastChangesOfNumbers(
 ): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
   const feeds = feedsOf(state);
   if (feeds.every(({ segments }) => segments.length === 0)) return new Map();
-  const { documents, count, firstBad } = await CHANGES.search(store, {
-    query: { bool: { filter: [visible(feeds), { terms: { number: [...numbers] } }] } },
-    collapse: { field: 'license' },
-    sort: [{ position: 'desc' }],
-    size: MAX_LAST_CHANGES,
-    track_total_hits: false,
-  });
+  const filter = [visible(feeds), { terms: { number: [...numbers] } }];
+  const lastOfEach = { collapse: { field: 'license' } };
+  const { documents, count, firstBad } = await found(store, filter, MAX_LAST_CHANGES, 'desc', lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
     throw new SearchUnavailableError('Not every last change could be read.');
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addTo } from '../licenses/counts.ts';
-import { countDocuments, search } from '../storage/checked-search.ts';
+import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
@@ -30,11 +30,6 @@ export async function* changesOfPublication(store: Store, state: FeedState, publ
     const epochs = segments.filter((each) => each.publication === publication).map(({ epoch }) => epoch);
     yield* changePages(store, [{ term: { feed } }, { terms: { epoch: epochs } }]);
   }
-}
-
-/** How many changes match, valid or not. */
-export function countChanges({ client, names }: Store, filter: readonly object[]): Promise<number> {
-  return countDocuments(client, names.changes, { bool: { filter: [...filter] } });
 }
 
 const places = z.object({

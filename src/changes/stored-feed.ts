@@ -65,8 +65,8 @@ export async function readFeed(
 
 const MOST_SWITCHES = 20;
 
-/** The feed as the last switch to an index left it, else as the last switch of all did: what a restore has of it. */
-export async function lastFeed(store: Store, index: string | undefined): Promise<FeedState | undefined> {
+/** The feed as the switch to an index left it, else as the latest of all did: what a restore has of it. */
+export async function lastFeed(store: Store, index: string | undefined) {
   const { changes } = store.names;
   // Version 0.2.0 had none.
   if (!(await store.client.indices.exists({ index: changes })).body) return undefined;
@@ -82,9 +82,10 @@ export async function lastFeed(store: Store, index: string | undefined): Promise
     size: MOST_SWITCHES,
   });
   const last = documents.find((each) => each.index === index) ?? documents[0];
-  if (last !== undefined) return last.state;
+  if (last !== undefined) return { state: last.state, isOfIndex: last.index === index };
   const copy = await EARLIER_COPIES.read(store, EARLIER_COPY_ID).catch(noneIfBad);
-  return copy && fromEarlier(store, copy.document.state);
+  const state = copy && (await fromEarlier(store, copy.document.state));
+  return state && { state, isOfIndex: false };
 }
 
 function noneIfBad(error: unknown): undefined {

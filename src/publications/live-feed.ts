@@ -58,11 +58,12 @@ export async function feedWithoutLive(
   if (before === undefined || (last?.sample === true && !beginning.sample)) return newFeed(beginning);
   const { sources, service_version } = beginning;
   const isSame =
+    before.isOfIndex &&
     last?.sha256 !== undefined &&
     last.sha256.individual === sources?.individual.sha256 &&
     last.sha256.business === sources.business.sha256 &&
     last.service_version === service_version;
-  return nextFeed(before, !isSame, beginning);
+  return nextFeed(before.state, !isSame, beginning);
 }
 
 /** Writes what the feed is once an index is live, before it is. @returns the index's metadata */

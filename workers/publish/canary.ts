@@ -15,7 +15,7 @@ import { type LivePublication, readPublication } from '../../src/publications/li
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { retried } from '../../src/storage/retry.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { Tally } from './tally.ts';
+import { sentLicense, type Tally } from './tally.ts';
 
 /** On a busy machine OpenSearch may answer too late. */
 const RETRIES = {
@@ -42,7 +42,7 @@ export async function askCanary(
   const lookups = lookupsIn(store, await readPublication(store, index));
   const wrong: string[] = [];
   for (const sample of samples.values()) {
-    const licenses = sample.map(({ body }) => knownLicense.parse(sentIn(body)));
+    const licenses = sample.map((each) => knownLicense.parse(sentLicense(each)));
     const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
     const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));
     const asked = chosen.flatMap(lookupsOf).map(async ({ request, expected }) => {
@@ -81,10 +81,6 @@ interface CanaryLookup {
 }
 
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
-
-function sentIn(body: string): unknown {
-  return JSON.parse(body.split('\n')[1] ?? '');
-}
 
 /** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
 function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>): CanaryLookup[] {
