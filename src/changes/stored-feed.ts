@@ -26,7 +26,7 @@ const feedSwitch = z.object({
   state: feedState,
 });
 
-export type FeedSwitch = Readonly<z.output<typeof feedSwitch>>;
+type FeedSwitch = Readonly<z.output<typeof feedSwitch>>;
 
 const SWITCH_ID = 'switch-';
 
@@ -55,12 +55,10 @@ export async function readFeed(
   earlier: EarlierFeed | undefined,
 ): Promise<FeedState | undefined> {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
-  const epoch = made?.epoch ?? 0;
-  // A rollback by version 0.3.0 came later.
-  const isOutdated = earlier?.segments.some(([each]) => each > epoch) ?? false;
-  return earlier !== undefined && (made === undefined || isOutdated)
-    ? fromEarlier(store, earlier)
-    : made?.state;
+  if (earlier === undefined) return made?.state;
+  const [epoch] = earlier.segments.at(-1) ?? [Math.floor(earlier.start / positionOf(1, 0))];
+  // Where it is later, a rollback by version 0.3.0 wrote it.
+  return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
 }
 
 const MOST_SWITCHES = 20;
@@ -109,7 +107,7 @@ export async function onceForEach(
   state: FeedState,
   work: (segment: Segment & Pick<Feed, 'feed'>) => Promise<void>,
 ): Promise<void> {
-  const done = (await TASKS.read(store, TASK_ID + task))?.document;
+  const done = (await TASKS.read(store, TASK_ID + task).catch(noneIfBad))?.document;
   const all = feedsOf(state).flatMap(({ feed, segments }) => segments.map((each) => ({ ...each, feed })));
   const last = all.findIndex(({ feed, epoch }) => feed === done?.feed && epoch === done.epoch);
   for (const segment of all.slice(last + 1)) {

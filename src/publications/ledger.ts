@@ -183,23 +183,29 @@ async function eventsThat(store: Store, filter: readonly object[], publication?:
   return events.reverse();
 }
 
-/** The changes of the publications that went live, the earliest first, but for those that this service made itself. */
+/**
+ * The changes of the publications that went live, the earliest first, but for those that this service made itself.
+ *
+ * @param live what is live, of which the ledger may have no event yet
+ */
 export async function readPublishedChanges(
   store: Store,
+  live: Pick<LedgerEvent, 'epoch' | 'date' | 'changes'>,
   isCounted: (epoch: number) => boolean,
-): Promise<(PublishedChanges & Pick<LedgerEvent, 'epoch'>)[]> {
+): Promise<PublishedChanges[]> {
   const { documents } = await LEDGER_EVENTS.search(store, {
     size: MAX_EVENTS,
     query: { bool: { filter: [{ term: { event: 'live' } }] } },
     sort: [{ _seq_no: 'asc' }],
     _source: ['publication', 'event', 'at', 'epoch', 'date', 'changes'],
   });
-  return documents.flatMap(({ epoch, date, changes }) => {
+  const isKnown = documents.some(({ epoch }) => epoch === live.epoch);
+  return [...documents, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
     const { release = 0, rollback = 0 } = changes?.causes ?? {};
     // The event of a rollback has no date.
     if (epoch === undefined || date === undefined || changes === undefined || release + rollback > 0)
       return [];
-    return isCounted(epoch) ? [{ epoch, date, boards: new Map(Object.entries(changes.boards)) }] : [];
+    return isCounted(epoch) ? [{ date, boards: new Map(Object.entries(changes.boards)) }] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 import { type FeedBeginning, type FeedState, newFeed, nextFeed } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import type { FeedChanges } from '../changes/stored-changes.ts';
-import { type FeedSwitch, lastFeed, readFeed, toEarlier, writeSwitch } from '../changes/stored-feed.ts';
+import { lastFeed, readFeed, toEarlier, writeSwitch } from '../changes/stored-feed.ts';
 import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
@@ -71,7 +71,7 @@ export async function writeFeed(
   store: Store,
   { index, metadata }: LicensesIndex,
   { feed: state, changes }: FeedChanges,
-  epoch: FeedSwitch['epoch'],
+  epoch: number,
 ): Promise<PublicationMetadata> {
   const written = { ...metadata, feed: toEarlier(state), changes };
   await writeMetadata(store.client, index, written);

@@ -157,7 +157,8 @@ export async function readPublication(store: Store, index: string): Promise<Live
   const sample = counted?.sample ?? (await anyLicense(store, index));
   const feed = await readFeed(store, index, metadata.feed);
   // Lookups do not wait for changes that cannot be read.
-  const changes = feed === undefined ? [] : await changesKnownTo(store, feed).catch(() => undefined);
+  const changes =
+    feed === undefined ? [] : await changesKnownTo(store, metadata, feed).catch(() => undefined);
   const boards = BOARDS.map(({ name }) => name);
   return {
     ...{ index, metadata, feed },
@@ -170,8 +171,8 @@ export async function readPublication(store: Store, index: string): Promise<Live
 }
 
 /** The changes of the publications that the feed knows, without those that a rollback has undone. */
-async function changesKnownTo(store: Store, feed: FeedState) {
+async function changesKnownTo(store: Store, live: PublicationMetadata, feed: FeedState) {
   const segments = feedsOf(feed).flatMap((each) => each.segments);
   const counted = new Set(segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
-  return readPublishedChanges(store, (epoch) => counted.has(epoch));
+  return readPublishedChanges(store, live, (epoch) => counted.has(epoch));
 }
