@@ -229,18 +229,5 @@ describe('the history', () => {
       ]);
       expect(timeline.split('Status changed from Active to Active - Suspended.')).toHaveLength(2);
     });
-
-    test('is marked also where a later publication had changed it back', async () => {
-      const good = await publishDay(NURSES);
-      await publishDay([suspended, second, ...others]);
-      await publishDay(NURSES);
-      expect((await told()).tool).not.toMatch(/withdrawn|withdrew/);
-      await rollBack(environment.store, good);
-      const { changes } = await told();
-      expect(changes).toEqual([
-        ['03', 'data', true],
-        ['02', 'data', true],
-      ]);
-    });
   });
 });
