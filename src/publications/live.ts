@@ -174,5 +174,5 @@ export async function readPublication(store: Store, index: string): Promise<Live
 async function changesKnownTo(store: Store, live: PublicationMetadata, feed: FeedState) {
   const segments = feedsOf(feed).flatMap((each) => each.segments);
   const counted = new Set(segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
-  return readPublishedChanges(store, live, (epoch) => counted.has(epoch));
+  return counted.size === 0 ? [] : readPublishedChanges(store, live, (epoch) => counted.has(epoch));
 }

@@ -18,7 +18,7 @@ import {
   reconcileLedger,
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { appendEvent, type Check, readEvents } from '../../src/publications/ledger.ts';
+import { type Check, readEvents } from '../../src/publications/ledger.ts';
 import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
@@ -49,15 +49,15 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   const run = await beginRun(job, context);
   if (run.live?.metadata.publication === job.publication) return finishGoingLive(context, run.live);
 
-  let wentLive: WentLive;
+  let built: Built;
   try {
     const prepared = await prepare(run);
     if ('state' in prepared) return prepared;
-    wentLive = await buildAndGoLive(run, prepared, await takeEpochOf(run));
+    built = await buildAndGoLive(run, prepared, await takeEpochOf(run));
   } catch (error) {
     return refuse(run, error);
   }
-  return afterGoingLive(run, wentLive);
+  return afterGoingLive(run, built);
 }
 
 /**
@@ -84,22 +84,20 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
 /** A request of a load may take longer than one of a lookup. */
 export const REQUEST_TIMEOUT_MS = 120_000;
 
-/** A publication that is live, and the index that was live before. */
-type WentLive = Built & { readonly replaced: string | undefined };
-
 /**
  * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. Where
  * OpenSearch is away, the prune of the next run deletes it.
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
-async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
+async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
   const index = licensesIndexName(run.store.prefix, prepared.date, newId());
   try {
     const built = await makeReady(run, await buildAndCompare(run, prepared, { index, epoch }));
     run.signal.throwIfAborted();
     run.enter('going live');
-    return { ...built, replaced: await flip(run.store, { to: index, epoch }) };
+    await flip(run.store, { to: index, epoch });
+    return built;
   } catch (error) {
     // The alias has it after a switch whose response was lost.
     await deleteUnlessLive(run.store, index).catch((failure: unknown) => {
@@ -211,21 +209,15 @@ async function fenced({ store, job, began }: PublishRun): Promise<string[] | und
 }
 
 /** Records a publication that is live, and finishes it. What fails is done by the next attempt. */
-async function afterGoingLive(
-  run: PublishRun,
-  { index, metadata, replaced }: WentLive,
-): Promise<PublishResult> {
-  const { store, job, live } = run;
+async function afterGoingLive(run: PublishRun, { index, metadata }: Built): Promise<PublishResult> {
+  const { store, job } = run;
   await run.record({
     ...liveEvent(index, metadata),
     seconds: run.seconds(),
     ...(job.force !== undefined && { forced: job.force }),
     ...((job.force ?? job.accept) ? { reasons: [...run.overridden] } : {}),
   });
-  if (live !== undefined && live.index === replaced) {
-    const { publication } = live.metadata;
-    await appendEvent(store, { publication, event: 'superseded', index: replaced });
-  }
+  await reconcileLedger(store);
   return finishGoingLive(run, { index, metadata });
 }
 
