@@ -152,21 +152,13 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   [extraField('Street Address'), 'PARCEL_STREET_ADDRESS'],
 ]);
 
-const columnNames = new Map(COLUMNS);
-const MAX_COLUMN_NAMES = 5000;
-
 /** The State's column of a field; of a name, that of the file that has it. */
 export function columnOfField(field: string, sourceRow: string): string {
   if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
-  const known = columnNames.get(field);
+  const known = COLUMNS.get(field);
   if (known !== undefined) return known;
-  const label = field.slice(extraField('').length);
-  const name = label
-    .toUpperCase()
-    .replaceAll(' ', '_')
-    .replace(/^MEDICAL_/, 'MED_');
-  if (columnNames.size < MAX_COLUMN_NAMES) columnNames.set(field, name);
-  return name;
+  const label = field.slice(extraField('').length).toUpperCase();
+  return label.replaceAll(' ', '_').replace(/^MEDICAL_/, 'MED_');
 }
 
 /** Whether a column says where the holder is: the State may withhold it. */

@@ -99,12 +99,7 @@ function endOf({ epoch, changes }: Segment): number {
 }
 
 /** A publication that begins a feed. */
-export interface FeedBeginning {
-  readonly publication: string;
-  readonly epoch: number;
-  /** Its run date, `YYYY-MM-DD`. */
-  readonly date: string;
-}
+export type FeedBeginning = Pick<Segment, 'publication' | 'epoch' | 'date'>;
 
 const FEED_ID_CHARACTERS = 12;
 

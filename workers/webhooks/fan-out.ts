@@ -62,7 +62,10 @@ async function readNews(
     for (const { position, license, kind } of page) {
       if (license === undefined || kind === undefined) return undefined;
       for (const { account } of watchers.get(license) ?? []) {
-        const { counts, positions } = news.get(account) ?? noNews();
+        const { counts, positions } = news.get(account) ?? {
+          counts: { added: 0, changed: 0, removed: 0 },
+          positions: [],
+        };
         counts[kind] += 1;
         if (positions.length < MAX_LISTED) positions.push(position);
         news.set(account, { counts, positions });
@@ -73,10 +76,6 @@ async function readNews(
     isMore = page.length === CHANGES_A_PAGE;
   }
   return read === changes ? news : undefined;
-}
-
-function noNews(): News {
-  return { counts: { added: 0, changed: 0, removed: 0 }, positions: [] };
 }
 
 /** The subscriptions to each of some licenses, by the license's document id. */
