@@ -134,7 +134,10 @@ const stored = z.object({
 
 async function documentsOf(index: string, query: object) {
   await environment.client.indices.refresh({ index });
-  const { body } = await environment.client.search({ index, body: { query, size: 10_000 } });
+  const { body } = await environment.client.search({
+    index,
+    body: { query, size: 10_000, sort: ['_seq_no'] },
+  });
   return stored.parse(body).hits.hits.map(({ _id: id, _source: source }) => ({ id, source }));
 }
 
