@@ -99,14 +99,16 @@ function endOf({ epoch, changes }: Segment): number {
 }
 
 /** A publication that begins a feed. */
-export type FeedBeginning = Pick<Segment, 'publication' | 'epoch' | 'date'>;
+export type FeedBeginning = Pick<Segment, 'publication' | 'epoch' | 'date'> & {
+  readonly started_at?: string;
+};
 
 const FEED_ID_CHARACTERS = 12;
 
-export function newFeed({ publication, epoch, date }: FeedBeginning): FeedState {
+export function newFeed({ publication, epoch, date, started_at: at = '' }: FeedBeginning): FeedState {
   return {
     feed: hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS),
-    base: { epoch, changes: 0, publication, date, at: new Date().toISOString() },
+    base: { epoch, changes: 0, publication, date, at },
     segments: [],
     isAfterGap: true,
     earlier: [],
