@@ -131,6 +131,7 @@ describe('after a restore, when the newest files are published', () => {
     const aged = await restored();
     await publishDay(aged, 9);
     const { client, store } = aged;
+    await client.indices.refresh({ index: store.names.changes });
     await client.updateByQuery({
       index: store.names.changes,
       refresh: true,

@@ -29,6 +29,7 @@ function publishNurses(city: string, nurses: readonly DayRow[] = NURSES): Promis
 async function age(publication: string, days: number): Promise<void> {
   const { client, store } = environment;
   const at = new Date(Date.now() - days * 86_400_000).toISOString();
+  await client.indices.refresh({ index: store.names.changes });
   await client.updateByQuery({
     index: store.names.changes,
     refresh: true,
