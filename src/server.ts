@@ -108,7 +108,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
       sign: signing.sign,
     }),
     signing,
-    proofOf: watchProofs(store, feed, { lookups, changes }),
+    proofOf: watchProofs(feed, { lookups, changes }),
     webhooks: webhookService(store, config, async () => {
       const { next } = await changes.page({ since: 'latest', limit: 1, filters: {} });
       return next;

@@ -1,8 +1,5 @@
 import { z } from 'zod';
 import { daysBefore } from '../licenses/dates.ts';
-import type { Store } from '../storage/store.ts';
-import { type FeedState, feedsOf, isWithdrawn } from './feed.ts';
-import { type ChangeCounts, readSegments } from './segments.ts';
 
 /** Since when the data of a board has not changed, and how many of its licenses usually change. */
 export const boardActivity = z
@@ -61,22 +58,4 @@ export function activityOf(
       },
     ]),
   );
-}
-
-/** Changes that the State made, not an upgrade of this service or a rollback. */
-function isByState({ causes }: ChangeCounts): boolean {
-  return (causes.release ?? 0) === 0 && (causes.rollback ?? 0) === 0;
-}
-
-/** Reads the changes of all publications that the feed knows, which come from the State and were not undone. */
-export async function readPublishedChanges(store: Store, state: FeedState): Promise<PublishedChanges[]> {
-  const published: PublishedChanges[] = [];
-  for (const feed of feedsOf(state)) {
-    for (const segment of await readSegments(store, feed)) {
-      const { date, counts } = segment;
-      if (counts === undefined || !isByState(counts) || isWithdrawn(state, segment)) continue;
-      published.push({ date, boards: new Map(Object.entries(counts.boards)) });
-    }
-  }
-  return published;
 }

@@ -122,12 +122,13 @@ const response = z.object({
   docs: z.array(z.object({ _id: z.string(), _source: compared.optional(), error: z.unknown().optional() })),
 });
 
-async function storedRecords(client: Client, index: string, ids: readonly string[]) {
+/** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
+export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
   const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
   const { docs } = response.parse(body);
   if (docs.some(({ error }) => error !== undefined))
-    throw new SearchUnavailableError('OpenSearch did not read every license that differs.');
+    throw new SearchUnavailableError('OpenSearch did not read every license.');
   return new Map(
     docs.flatMap(({ _id, _source }) => (_source === undefined ? [] : [[_id, _source] as const])),
   );
@@ -151,21 +152,13 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   [extraField('Street Address'), 'PARCEL_STREET_ADDRESS'],
 ]);
 
-const columnNames = new Map(COLUMNS);
-const MAX_COLUMN_NAMES = 5000;
-
 /** The State's column of a field; of a name, that of the file that has it. */
 export function columnOfField(field: string, sourceRow: string): string {
   if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
-  const known = columnNames.get(field);
+  const known = COLUMNS.get(field);
   if (known !== undefined) return known;
-  const label = field.slice(extraField('').length);
-  const name = label
-    .toUpperCase()
-    .replaceAll(' ', '_')
-    .replace(/^MEDICAL_/, 'MED_');
-  if (columnNames.size < MAX_COLUMN_NAMES) columnNames.set(field, name);
-  return name;
+  const label = field.slice(extraField('').length).toUpperCase();
+  return label.replaceAll(' ', '_').replace(/^MEDICAL_/, 'MED_');
 }
 
 /** Whether a column says where the holder is: the State may withhold it. */

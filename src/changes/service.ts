@@ -1,6 +1,7 @@
 import { type Board, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
+import { countDocuments } from '../storage/checked-search.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';
@@ -17,8 +18,20 @@ import {
   readCursor,
   unbrokenFeeds,
 } from './feed.ts';
-import { CHANGES, countChanges, visible } from './stored-changes.ts';
-import { type WatchedAmong, watchedChangesAfter } from './watched.ts';
+import { CHANGES, changedLicenses, visible } from './stored-changes.ts';
+
+/**
+ * Tells which of some licenses an account watches, and what it calls each: the document ids, with the references, which
+ * are null where the account gave none.
+ */
+export type WatchedAmong = (
+  store: Store,
+  account: string,
+  licenses: readonly string[],
+) => Promise<ReadonlyMap<string, string | null>>;
+
+/** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
+export const CHANGES_LOOKED_THROUGH = 2500;
 
 /** The live publication's physical index, id, run date (`YYYY-MM-DD`), and feed. */
 export interface LiveFeed {
@@ -126,8 +139,8 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
 }
 
 /** Tells one state of the live feed from every other. */
-function stateOf({ index, state: { feed, start, segments } }: LiveFeed): string {
-  return `${index} ${feed} ${start} ${segments.length}`;
+function stateOf({ index, state: { feed, base, segments } }: LiveFeed): string {
+  return `${index} ${feed} ${(segments.at(-1) ?? base).epoch}`;
 }
 
 async function readPage(
@@ -149,7 +162,7 @@ async function readPage(
 
 function placeOf(since: string, state: FeedState): number {
   const feeds = unbrokenFeeds(state);
-  if (since === '') return feeds[0]?.start ?? state.start;
+  if (since === '') return lastPosition({ ...(feeds[0] ?? state), segments: [] });
   if (since === 'latest') return lastPosition(state);
   const place = readCursor(since);
   if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
@@ -159,7 +172,10 @@ function placeOf(since: string, state: FeedState): number {
   return place.position;
 }
 
-/** The visible changes after a place in the feed, and whether these are all: else one is missing or not valid. */
+/**
+ * The visible changes after a place in the feed, and whether these are all: else one is missing or not valid. Of what an
+ * account watches there may be none although there are more after `next`.
+ */
 async function changesAfter(
   store: Store,
   state: FeedState,
@@ -170,31 +186,83 @@ async function changesAfter(
   const end = lastPosition(state);
   if (after === end) return { changes: [], next: end, more: false, isWhole: true };
   const feeds = unbrokenFeeds(state);
-  const placesUpTo = (last: number) => [visible(feeds), { range: { position: { gt: after, lte: last } } }];
+  const upTo = (last: number) => [visible(feeds), { range: { position: { gt: after, lte: last } } }];
   const filters = [
     ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
     ...(kind === undefined ? [] : [{ term: { kind } }]),
     ...(cause === undefined ? [] : [{ term: { cause } }]),
   ];
-  if (watchedBy !== undefined) {
-    const among = (licenses: readonly string[]) => watchedAmong(store, watchedBy, licenses);
-    return watchedChangesAfter(store, state, after, limit, filters, among);
-  }
-  const { documents, count, firstBad, last } = await CHANGES.search(store, {
-    query: { bool: { filter: [...placesUpTo(end), ...filters] } },
-    sort: [{ position: 'asc' }],
-    size: limit + 1,
-    track_total_hits: false,
-  });
-  const more = count > limit;
+  const watched =
+    watchedBy === undefined
+      ? undefined
+      : await watchedOf(store, upTo(end), end, (licenses) => watchedAmong(store, watchedBy, licenses));
+  const places = watched === undefined ? upTo(end) : [{ terms: { position: watched.positions } }];
+  const { documents, count, firstBad, last } = await found(store, [...places, ...filters], limit + 1, 'asc');
+  const isFull = count > limit;
   const changes = documents.slice(0, limit);
-  const next = more ? (changes.at(-1)?.position ?? Number(last?.[0])) : end;
-  const expected = positionsBetween(feeds, after, next);
-  const isWhole =
-    filters.length === 0
-      ? changes.length === expected
-      : firstBad === undefined && (await countChanges(store, placesUpTo(next))) >= expected;
-  return { changes, next, more, isWhole };
+  const lookedUpTo = watched?.last ?? end;
+  const next = isFull ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
+  const matching =
+    watched?.positions.filter((each) => each <= next).length ?? positionsBetween(feeds, after, next);
+  const isRead = filters.length === 0 ? changes.length === matching : firstBad === undefined;
+  const known =
+    watched?.seen ??
+    (filters.length === 0
+      ? undefined
+      : await countDocuments(store.client, store.names.changes, { bool: { filter: upTo(next) } }));
+  const expected = positionsBetween(feeds, after, watched === undefined ? next : lookedUpTo);
+  return {
+    changes: changes.map((change) =>
+      watched === undefined
+        ? change
+        : { ...change, reference: watched.references.get(change.license) ?? null },
+    ),
+    next,
+    more: next < end,
+    isWhole: isRead && (known === undefined || known >= expected),
+  };
+}
+
+/**
+ * What is watched of the next changes.
+ *
+ * @param ahead the clauses that they match
+ * @param watchedAmong those of some licenses that are watched, with their references
+ */
+async function watchedOf(
+  store: Store,
+  ahead: readonly object[],
+  end: number,
+  watchedAmong: (licenses: readonly string[]) => ReturnType<WatchedAmong>,
+) {
+  const hits = await changedLicenses(store, ahead, CHANGES_LOOKED_THROUGH);
+  const found = hits.filter(({ license }) => license !== undefined);
+  const references = await watchedAmong([...new Set(found.flatMap(({ license }) => license ?? []))]);
+  const isWatched = ({ license = '' }: (typeof hits)[number]) => references.has(license);
+  return {
+    references,
+    positions: [...new Set(found.filter(isWatched).map(({ position }) => position))],
+    /** How many were looked through, and up to which place. */
+    seen: new Set(found.map(({ position }) => position)).size,
+    last: hits.length < CHANGES_LOOKED_THROUGH ? end : (hits.at(-1)?.position ?? end),
+  };
+}
+
+function found(
+  store: Store,
+  filter: readonly object[],
+  size: number,
+  order: 'asc' | 'desc',
+  more: object = {},
+) {
+  const sort = [{ position: order }];
+  return CHANGES.search(store, {
+    query: { bool: { filter: [...filter] } },
+    sort,
+    size,
+    track_total_hits: false,
+    ...more,
+  });
 }
 
 /** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
@@ -209,16 +277,8 @@ async function changesOfNumber(store: Store, state: FeedState, board: Board, num
     { prefix: { license: `${board.code}/` } },
     { terms: { board: [board.name, ...board.aliases] } },
   ];
-  const { documents, count, firstBad } = await CHANGES.search(store, {
-    query: {
-      bool: {
-        filter: [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }],
-      },
-    },
-    sort: [{ position: 'desc' }],
-    size: MAX_CHANGES_OF_LICENSE,
-    track_total_hits: false,
-  });
+  const filter = [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }];
+  const { documents, count, firstBad } = await found(store, filter, MAX_CHANGES_OF_LICENSE, 'desc');
   const oldest = Number(firstBad?.[0] ?? 0);
   const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
   return { changes, isCutOff: firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE };
@@ -240,13 +300,9 @@ export async function lastChangesOfNumbers(
 ): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
   const feeds = feedsOf(state);
   if (feeds.every(({ segments }) => segments.length === 0)) return new Map();
-  const { documents, count, firstBad } = await CHANGES.search(store, {
-    query: { bool: { filter: [visible(feeds), { terms: { number: [...numbers] } }] } },
-    collapse: { field: 'license' },
-    sort: [{ position: 'desc' }],
-    size: MAX_LAST_CHANGES,
-    track_total_hits: false,
-  });
+  const filter = [visible(feeds), { terms: { number: [...numbers] } }];
+  const lastOfEach = { collapse: { field: 'license' } };
+  const { documents, count, firstBad } = await found(store, filter, MAX_LAST_CHANGES, 'desc', lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
     throw new SearchUnavailableError('Not every last change could be read.');
   }

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { addTo } from '../licenses/counts.ts';
-import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
-import { countDocuments } from '../storage/checked-search.ts';
+import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
-import { extendedFeed, type Feed, type FeedBeginning, type FeedState, feedsOf } from './feed.ts';
-import { type ChangeCounts, readSegments, SEGMENTS, segmentId } from './segments.ts';
+import { CHANGE_KINDS, isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
+import { type Feed, type FeedBeginning, type FeedState, feedsOf } from './feed.ts';
+import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
 /** The changes, under their positions. */
 export const CHANGES = collection('changes', storedChange, {
@@ -25,23 +24,52 @@ function changePages(store: Store, filter: readonly object[]) {
   });
 }
 
-/** All changes of these publications and rollbacks, the oldest first, in pages. */
-function changesIn(store: Store, feed: string, epochs: readonly number[]) {
-  return changePages(store, [{ term: { feed } }, { terms: { epoch: [...epochs] } }]);
-}
-
 /** The changes that a publication made of the live feed, in pages. */
 export async function* changesOfPublication(store: Store, state: FeedState, publication: string) {
-  for (const feed of feedsOf(state)) {
-    const segments = await readSegments(store, feed);
+  for (const { feed, segments } of feedsOf(state)) {
     const epochs = segments.filter((each) => each.publication === publication).map(({ epoch }) => epoch);
-    yield* changesIn(store, feed.feed, epochs);
+    yield* changePages(store, [{ term: { feed } }, { terms: { epoch: epochs } }]);
   }
 }
 
-/** How many changes match, valid or not. */
-export function countChanges({ client, names }: Store, filter: readonly object[]): Promise<number> {
-  return countDocuments(client, names.changes, { bool: { filter: [...filter] } });
+const places = z.object({
+  hits: z
+    .object({
+      hits: z.array(
+        z.object({
+          sort: z.tuple([z.int()]),
+          // Missing where the change is not valid.
+          fields: z.object({ license: z.tuple([z.string()]) }).optional(),
+          _source: z.object({ kind: z.enum(CHANGE_KINDS).optional().catch(undefined) }).default({}),
+        }),
+      ),
+    })
+    // OpenSearch leaves out what a filtered path does not find.
+    .default({ hits: [] }),
+});
+
+/**
+ * The next changes that match, in the order of their places, with no more than the license and the kind of each; these
+ * are missing where a change is not valid.
+ */
+export async function changedLicenses(store: Store, filter: readonly object[], size: number) {
+  const { hits } = await search(store.client, places, {
+    index: store.names.changes,
+    filter_path: ['timed_out', '_shards', 'hits.hits.sort', 'hits.hits.fields', 'hits.hits._source'],
+    body: {
+      query: { bool: { filter: [...filter] } },
+      sort: [{ position: 'asc' }],
+      size,
+      track_total_hits: false,
+      _source: ['kind'],
+      docvalue_fields: ['license'],
+    },
+  });
+  return hits.hits.map(({ sort: [position], fields, _source: { kind } }) => ({
+    position,
+    license: fields?.license[0],
+    kind,
+  }));
 }
 
 /**
@@ -50,7 +78,7 @@ export function countChanges({ client, names }: Store, filter: readonly object[]
  */
 export function visible(feeds: readonly Feed[]) {
   const should = feeds.map(({ feed, segments }) => ({
-    bool: { filter: [{ term: { feed } }, { terms: { epoch: segments.map(([epoch]) => epoch) } }] },
+    bool: { filter: [{ term: { feed } }, { terms: { epoch: segments.map(({ epoch }) => epoch) } }] },
   }));
   return { bool: { should, minimum_should_match: 1 } };
 }
@@ -79,10 +107,9 @@ export function changeMaker(
   { publication, epoch, date }: FeedBeginning,
   { dateBefore, newFields }: { readonly dateBefore: string; readonly newFields?: ReadonlySet<string> },
 ) {
-  const segment = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
-  const origin = { ...segment, before: dateBefore };
+  const segment = { epoch, at: new Date().toISOString(), publication, date };
+  const origin = { ...segment, feed: state.feed, before: dateBefore };
   let total = 0;
-  const renumbered: [string, string][] = [];
   const counts = {
     kinds: new Map<string, number>(),
     causes: new Map<string, number>(),
@@ -101,9 +128,6 @@ export function changeMaker(
       addTo(counts.kinds, change.kind);
       addTo(counts.causes, change.cause);
       addTo(counts.boards, change.board);
-      const { license, renumbered_to } = change;
-      if (renumbered_to !== undefined)
-        renumbered.push([license, license.slice(0, license.indexOf('/') + 1) + renumbered_to]);
       return change;
     },
     /** How many there are. */
@@ -115,10 +139,8 @@ export function changeMaker(
         causes: Object.fromEntries(counts.causes),
         boards: Object.fromEntries(counts.boards),
       };
-      const stored = { ...segment, counts: changes, ...(renumbered.length > 0 && { renumbered }) };
-      await SEGMENTS.put(store, segmentId(epoch), stored);
       await store.client.indices.refresh({ index: store.names.changes });
-      return { feed: extendedFeed(state, epoch, total), changes };
+      return { feed: { ...state, segments: [...state.segments, { ...segment, changes: total }] }, changes };
     },
   };
 }
@@ -128,33 +150,11 @@ export function changeOperation(change: StoredChange): string {
   return `{"index":{"_id":"${change.position}"}}\n${JSON.stringify(CHANGES.valid(change))}\n`;
 }
 
-const recordsResponse = z.object({
-  docs: z.array(
-    z.union([
-      z.object({ _id: z.string(), found: z.literal(true), _source: licenseRecord }),
-      z.object({ _id: z.string(), found: z.literal(false) }),
-    ]),
-  ),
-});
-
-/** Some licenses of a physical index, by document id. @throws {ZodError} when OpenSearch could not read one of them */
-export async function recordsOf(
-  { client }: Store,
-  index: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, LicenseRecord>> {
-  if (ids.length === 0) return new Map();
-  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
-  const { docs } = recordsResponse.parse(body);
-  return new Map(docs.flatMap((doc) => (doc.found ? [[doc._id, doc._source] as const] : [])));
-}
-
 /**
  * Erases the earlier values of places that the State no longer publishes, from every visible change of the license.
- * It is done once the change that withdraws a place is visible. A segment that is done says so; when interrupted, the
- * next call does the rest.
+ * It is done once the change that withdraws a place is visible.
  *
- * @param onProgress gets how many changes have been looked at, and of how many
+ * @param onProgress gets how many changes have been looked at, and how many there may be
  */
 export async function eraseWithdrawnPlaces(
   store: Store,
@@ -162,22 +162,25 @@ export async function eraseWithdrawnPlaces(
   onProgress: (changes: number, total: number) => void = () => undefined,
 ): Promise<void> {
   const feeds = feedsOf(state);
-  let [changes, total] = [0, 0];
-  for (const feed of feeds) {
-    const stored = new Map((await readSegments(store, feed)).map((segment) => [segment.epoch, segment]));
-    for (const [epoch] of feed.segments) {
-      const segment = stored.get(epoch);
-      if (segment?.erased === true) continue;
-      const ofSegment = [{ term: { feed: feed.feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
-      total += await countChanges(store, ofSegment);
-      for await (const withdrawing of changePages(store, ofSegment)) {
-        await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], withdrawing);
-        changes += withdrawing.length;
-        onProgress(changes, total);
-      }
-      // Where a segment's document is missing, its withdrawn places are looked for each time.
-      if (segment !== undefined) await SEGMENTS.put(store, segmentId(epoch), { ...segment, erased: true });
+  await onceForEach(store, 'erased', state, async ({ feed, epoch, changes }) => {
+    const withdrawing = [{ term: { feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
+    let looked = 0;
+    for await (const page of changePages(store, withdrawing)) {
+      await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], page);
+      looked += page.length;
+      onProgress(looked, changes);
     }
+  });
+}
+
+/** The changes of licenses whose numbers the State writes in another way, to their removals, in pages. */
+export async function* renumberings(store: Store, { feed, epoch }: { feed: string; epoch: number }) {
+  const removed = [{ term: { feed } }, { term: { epoch } }, { term: { kind: 'removed' } }];
+  for await (const page of changePages(store, removed)) {
+    const renumbered = page.flatMap(({ license, renumbered_to: to }) =>
+      to === undefined ? [] : [{ license, to: license.slice(0, license.indexOf('/') + 1) + to }],
+    );
+    if (renumbered.length > 0) yield renumbered;
   }
 }
 
@@ -233,15 +236,21 @@ async function update(
 
 /**
  * Deletes the changes that are not visible and never will be: those that are no longer kept, and those of publications
- * that did not go live.
+ * that did not go live; and what switches to indices made of the feed that are gone.
  *
+ * @param kept the publications whose indices there are
  * @param epoch the epoch taken last; a publication of that epoch may be under way
  */
 export async function deleteInvisibleChanges(
   { client, names }: Store,
   state: FeedState,
+  kept: readonly string[],
   epoch: number,
 ): Promise<void> {
+  const ofKept = {
+    filter: [{ terms: { publication: [...kept] } }],
+    must_not: [{ exists: { field: 'feed' } }],
+  };
   await client.deleteByQuery({
     index: names.changes,
     conflicts: 'proceed',
@@ -250,7 +259,7 @@ export async function deleteInvisibleChanges(
       query: {
         bool: {
           filter: [{ range: { epoch: { lt: epoch } } }],
-          must_not: [visible(feedsOf(state))],
+          must_not: [visible(feedsOf(state)), { bool: ofKept }],
         },
       },
     },

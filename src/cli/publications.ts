@@ -2,8 +2,7 @@ import type { StoredChange } from '../changes/change.ts';
 import { changesOfPublication } from '../changes/stored-changes.ts';
 import { writeSpreadsheet } from '../csv.ts';
 import { publicationDetails, publicationHistory } from '../publications/history.ts';
-import { feedOf, liveFeed } from '../publications/live-feed.ts';
-import { liveLicensesIndex } from '../publications/metadata.ts';
+import { liveFeed } from '../publications/live-feed.ts';
 import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
@@ -108,9 +107,7 @@ const CHANGE_COLUMNS = [
 
 /** A line for each field that changed. */
 async function writeChanges(store: Store, publication: string, file: string) {
-  const live = await liveLicensesIndex(store);
-  if (live === undefined) throw new Error('Nothing is live, so there are no changes.');
-  const pages = changesOfPublication(store, await feedOf(store, live.metadata), publication);
+  const pages = changesOfPublication(store, (await liveFeed(store)).state, publication);
   const rowsOf = ({ at, kind, cause, board, license_number, full_name, fields }: StoredChange) =>
     Object.entries(fields).map(([name, { before, after }]) => {
       return [at, kind, cause, board, license_number, full_name, name, before, after];

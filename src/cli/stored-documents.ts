@@ -2,11 +2,10 @@ import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
 import { FIRST_ANSWERS } from '../access/first-answers.ts';
 import { KEY_USAGE } from '../access/usage.ts';
-import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
+import { feedDocumentCheck } from '../changes/stored-feed.ts';
 import { EPOCH_ID, LEDGER_EPOCH } from '../publications/fence.ts';
 import { LEDGER_EVENTS } from '../publications/ledger.ts';
-import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { SIGNING_KEYS } from '../signing/keys.ts';
@@ -22,10 +21,7 @@ import { storeAction } from './store-command.ts';
 /** What the documents of each index must be. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   ledger: (stored, id) => (id === EPOCH_ID ? LEDGER_EPOCH : LEDGER_EVENTS).check(stored, id),
-  changes: (stored, id) => {
-    if (id === FEED_COPY_ID) return FEED_COPIES.check(stored, id);
-    return (isSegmentId(id) ? SEGMENTS : CHANGES).check(stored, id);
-  },
+  changes: (stored, id) => (feedDocumentCheck(id) ?? CHANGES.check)(stored, id),
   savedRecords: SAVED_RECORDS.check,
   subscriptions: SUBSCRIPTIONS.check,
   webhooks: WEBHOOKS.check,

@@ -37,7 +37,7 @@ export function withLeftLicenses(store: Store): WithLeft {
     },
     { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
   );
-  return async (miss, { metadata: { feed: state } }) => {
+  return async (miss, { feed: state }) => {
     if (miss.request.by !== 'number' || state === undefined) return miss;
     if (miss.reason !== 'unknown' && miss.reason !== 'other_board') return miss;
     const number = numberKey(miss.request.number);

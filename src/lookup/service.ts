@@ -183,7 +183,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     ): Promise<Result> =>
       withLivePublication(tracker, (live) => {
         const search = searchMany(live.index);
-        const { feed } = live.metadata;
+        const { feed } = live;
         return work({
           origin: { ...originOf(live), feedCursor: feed === undefined ? null : latestCursor(feed) },
           lookUp: async (request, suggest) => {

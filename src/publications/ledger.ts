@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { PublishedChanges } from '../changes/board-activity.ts';
 import { isPlaceColumn } from '../changes/compare.ts';
-import { changeCounts } from '../changes/segments.ts';
+import { changeCounts } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
@@ -180,6 +181,32 @@ async function eventsThat(store: Store, filter: readonly object[], publication?:
     if (events.length >= MAX_EVENTS) break;
   }
   return events.reverse();
+}
+
+/**
+ * The changes of the publications that went live, the earliest first, but for those that this service made itself.
+ *
+ * @param live what is live, of which the ledger may have no event yet
+ */
+export async function readPublishedChanges(
+  store: Store,
+  live: Pick<LedgerEvent, 'epoch' | 'date' | 'changes'>,
+  isCounted: (epoch: number) => boolean,
+): Promise<PublishedChanges[]> {
+  const { documents } = await LEDGER_EVENTS.search(store, {
+    size: MAX_EVENTS,
+    query: { bool: { filter: [{ term: { event: 'live' } }] } },
+    sort: [{ _seq_no: 'asc' }],
+    _source: ['publication', 'event', 'at', 'epoch', 'date', 'changes'],
+  });
+  const isKnown = documents.some(({ epoch }) => epoch === live.epoch);
+  return [...documents, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
+    const { release = 0, rollback = 0 } = changes?.causes ?? {};
+    // The event of a rollback has no date.
+    if (epoch === undefined || date === undefined || changes === undefined || release + rollback > 0)
+      return [];
+    return isCounted(epoch) ? [{ date, boards: new Map(Object.entries(changes.boards)) }] : [];
+  });
 }
 
 /** The latest publications that were refused or have failed, at the most so many. @param since ISO 8601 */

@@ -1,9 +1,12 @@
-import { activityOf, type BoardActivity, readPublishedChanges } from '../changes/board-activity.ts';
+import { activityOf, type BoardActivity } from '../changes/board-activity.ts';
+import { type FeedState, feedsOf } from '../changes/feed.ts';
+import { readFeed } from '../changes/stored-feed.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
+import { readPublishedChanges } from './ledger.ts';
 import { anyLicense, type LicenseTypes, readLicenseTypes } from './license-types.ts';
 import { liveIndex, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
 
@@ -11,6 +14,8 @@ import { liveIndex, type PublicationMetadata, readMetadata, SeveralLiveError } f
 export interface LivePublication {
   readonly index: string;
   readonly metadata: PublicationMetadata;
+  /** The feed of changes; `undefined` where it is not known, as for a publication of version 0.2.0. */
+  readonly feed: FeedState | undefined;
   /** License types by board name: those of the publication; the catalog's for a board without rows. */
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
   /** Licenses by board name. */
@@ -150,19 +155,24 @@ export async function readPublication(store: Store, index: string): Promise<Live
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
   const sample = counted?.sample ?? (await anyLicense(store, index));
+  const feed = await readFeed(store, index, metadata.feed);
   // Lookups do not wait for changes that cannot be read.
   const changes =
-    metadata.feed === undefined
-      ? []
-      : await readPublishedChanges(store, metadata.feed).catch(() => undefined);
+    feed === undefined ? [] : await changesKnownTo(store, metadata, feed).catch(() => undefined);
   const boards = BOARDS.map(({ name }) => name);
   return {
-    index,
-    metadata,
+    ...{ index, metadata, feed },
     licenseTypes: new Map(licenseTypes),
     licenses,
     activity: activityOf(changes ?? [], boards),
     sample,
     isWhole: counted !== undefined && changes !== undefined,
   };
+}
+
+/** The changes of the publications that the feed knows, without those that a rollback has undone. */
+async function changesKnownTo(store: Store, live: PublicationMetadata, feed: FeedState) {
+  const segments = feedsOf(feed).flatMap((each) => each.segments);
+  const counted = new Set(segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
+  return counted.size === 0 ? [] : readPublishedChanges(store, live, (epoch) => counted.has(epoch));
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { feedState } from '../changes/feed.ts';
-import { changeCounts } from '../changes/segments.ts';
+import { changeCounts, earlierFeed } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { isIndexNotFound, responseStatus } from '../storage/errors.ts';
 import { isLicensesIndexName, type Store } from '../storage/store.ts';
@@ -66,8 +65,8 @@ export const publicationMetadata = z.object({
   /** Publications of version 0.2.0 have none. */
   discipline: disciplineCounts.optional(),
   sources: z.object({ individual: source, business: source }).optional(),
-  /** The feed of changes as it is while this publication is live. Publications of version 0.2.0 have none. */
-  feed: feedState.optional(),
+  /** The feed of changes while this publication is live, for version 0.3.0. Those of version 0.2.0 have none. */
+  feed: earlierFeed.optional(),
   /** How many licenses changed when it went live. */
   changes: changeCounts.optional(),
 });

@@ -4,7 +4,7 @@ import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.ts';
 import { markFromLedger } from './history.ts';
-import { copyFeed, feedOf } from './live-feed.ts';
+import { feedOf } from './live-feed.ts';
 import {
   checkedIndices,
   isOfCheck,
@@ -33,7 +33,12 @@ export async function prune(
   const epoch = await readEpoch(store);
   const deleted = await deleteIndices(store, keep);
   const live = await readableLiveIndex(store);
-  if (live !== undefined) await pruneChanges(store, live, epoch, onProgress);
+  if (live !== undefined) {
+    const feed = await feedOf(store, live);
+    await eraseWithdrawnPlaces(store, feed, onProgress);
+    const kept = (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
+    await deleteInvisibleChanges(store, feed, kept, epoch.epoch);
+  }
   await deleteRejectedRows(store);
   await deleteExpiredRecords(store);
   await deleteExpiredAnswers(store);
@@ -97,17 +102,3 @@ function obsoleteIndices(
 
 /** A check takes as long as a publication. What is left of one after this time was killed. */
 const CHECK_TAKES_MS = 7_200_000;
-
-/** @param epoch read before the live index */
-async function pruneChanges(
-  store: Store,
-  { metadata }: LicensesIndex,
-  { epoch }: ReadEpoch,
-  onProgress?: (changes: number, total: number) => void,
-): Promise<void> {
-  const feed = await feedOf(store, metadata);
-  await eraseWithdrawnPlaces(store, feed, onProgress);
-  // Before anything is deleted: what a backup has of the feed names no change that is gone.
-  await copyFeed(store, metadata);
-  await deleteInvisibleChanges(store, feed, epoch);
-}

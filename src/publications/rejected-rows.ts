@@ -1,11 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/fold.ts';
-import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
+import { retried } from '../storage/retry.ts';
 import type { Store } from '../storage/store.ts';
 import { lastUnpublished } from './ledger.ts';
 import { licensesIndices, type PublicationMetadata } from './metadata.ts';
@@ -33,8 +32,11 @@ const MAX_RAW_LENGTH = 100_000;
 /** OpenSearch refuses a term of more than 32,766 bytes. */
 const MAX_REASON_LENGTH = 1000;
 const ROWS_A_REQUEST = 500;
-const MAX_TRIES = 10;
-const FIRST_WAIT_MS = 100;
+const RETRIES = {
+  tries: 10,
+  firstWaitMs: 200,
+  isWorthIt: (error: unknown) => isTransient(error) || error instanceof SearchUnavailableError,
+};
 
 /** Keeps the rows that a publication could not take. */
 export function rejectedRows(store: Store, publication: string, signal: AbortSignal) {
@@ -42,17 +44,8 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
 
   /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
-  async function write(rows: typeof pending): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await REJECTED_ROWS.putAll(store, rows);
-      } catch (error) {
-        const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
-        if (!isWorthIt || tries === MAX_TRIES) throw error;
-        await sleep(FIRST_WAIT_MS * 2 ** tries * (0.5 + Math.random()), undefined, { signal });
-      }
-    }
-  }
+  const write = (rows: typeof pending) =>
+    retried(() => REJECTED_ROWS.putAll(store, rows), { ...RETRIES, signal });
 
   return {
     /** How many there are, kept or not. */
@@ -143,14 +136,7 @@ const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 const MS_A_DAY = 86_400_000;
 
-const publicationsResponse = z.object({
-  aggregations: z.object({
-    publications: z.object({
-      buckets: z.array(z.object({ key: z.object({ publication: z.string() }) })),
-    }),
-  }),
-});
-const MAX_PUBLICATIONS = 1000;
+const MAX_PUBLICATIONS = 100;
 
 /**
  * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
@@ -161,26 +147,16 @@ export async function deleteRejectedRows(store: Store): Promise<void> {
   const index = names.rejectedRows;
   await client.indices.refresh({ index });
   // Before the indices: a publication has its index before it rejects a row.
-  const { aggregations } = await search(client, publicationsResponse, {
-    index,
-    body: {
-      size: 0,
-      aggs: {
-        publications: {
-          composite: {
-            size: MAX_PUBLICATIONS,
-            sources: [{ publication: { terms: { field: 'publication' } } }],
-          },
-        },
-      },
-    },
+  const { documents } = await REJECTED_ROWS.search(store, {
+    query: { exists: { field: 'line' } },
+    collapse: { field: 'publication' },
+    sort: ['_doc'],
+    size: MAX_PUBLICATIONS,
   });
   const withIndex = (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
   const since = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
   const kept = new Set([...withIndex, ...(await lastUnpublished(store, since, KEPT_PUBLICATIONS))]);
-  const gone = aggregations.publications.buckets
-    .map(({ key }) => key.publication)
-    .filter((publication) => !kept.has(publication));
+  const gone = documents.map(({ publication }) => publication).filter((each) => !kept.has(each));
   if (gone.length === 0) return;
   await client.deleteByQuery({
     index,

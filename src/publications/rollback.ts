@@ -1,7 +1,6 @@
 import { differingLicenses } from '../changes/compare.ts';
 import { hasDigest, readDigest } from '../changes/digest.ts';
-import { type FeedState, rolledBackFeed, TooManyChangesError } from '../changes/feed.ts';
-import { readSegments } from '../changes/segments.ts';
+import { nextFeed, rolledBackFeed, TooManyChangesError } from '../changes/feed.ts';
 import {
   CHANGES,
   changeMaker,
@@ -9,6 +8,7 @@ import {
   type FeedChanges,
   withoutChanges,
 } from '../changes/stored-changes.ts';
+import { readFeed } from '../changes/stored-feed.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './fence.ts';
 import { lastLivePublication, markFromLedger } from './history.ts';
 import { appendEvent } from './ledger.ts';
-import { copyFeed, feedAfterGap, feedOf, feedWithoutLive } from './live-feed.ts';
+import { feedOf, feedWithoutLive, writeFeed } from './live-feed.ts';
 import {
   indicesUnderAlias,
   type LicensesIndex,
@@ -31,7 +31,6 @@ import {
   markedIndices,
   newId,
   SeveralLiveError,
-  writeMetadata,
 } from './metadata.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
@@ -64,7 +63,6 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
     await record(store, { from, to }, epoch, made);
     await releaseEpoch(store, epoch);
     await eraseWithdrawnPlaces(store, made.feed);
-    await copyFeed(store, { ...to.metadata, feed: made.feed });
     return { from, to };
   }
 }
@@ -109,7 +107,7 @@ function noTarget(toPublication: string | undefined, candidates: readonly Licens
 async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   try {
     const made = await storeChanges(store, { from, to }, epoch);
-    await writeMetadata(store.client, to.index, { ...to.metadata, ...made });
+    await writeFeed(store, to, made, epoch);
     const isRollback = from !== undefined && to.metadata.epoch < from.metadata.epoch;
     await flip(store, { to: to.index, epoch, isRollback });
     return made;
@@ -126,12 +124,12 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };
   if (from === undefined) return withoutChanges(await feedWithoutLive(store, beginning));
-  const before = await feedOf(store, from.metadata);
-  const epochs = await epochsSince(store, before, to);
-  const feed = rolledBackFeed(before, to.metadata.feed, epochs ?? []);
+  const before = await feedOf(store, from);
+  const then = await readFeed(store, to.index, to.metadata.feed);
+  const feed = rolledBackFeed(before, then, to.metadata);
   try {
     const digests = await Promise.all([from, to].map(({ index }) => hasDigest(store, index)));
-    if (epochs !== undefined && !digests.includes(false))
+    if (feed !== undefined && !digests.includes(false))
       return await compared(
         store,
         { from: from.index, to: to.index },
@@ -140,7 +138,7 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   } catch (error) {
     if (!(error instanceof TooManyChangesError || error instanceof BadDocumentError)) throw error;
   }
-  return withoutChanges(await feedAfterGap(store, feed, beginning));
+  return withoutChanges(nextFeed(feed ?? before, true, beginning));
 }
 
 async function compared(
@@ -157,17 +155,6 @@ async function compared(
     );
   }
   return maker.finish(store);
-}
-
-/** The epochs since a publication was live the last time; `undefined` when the feed does not have all of them. */
-async function epochsSince(store: Store, feed: FeedState, to: LicensesIndex): Promise<number[] | undefined> {
-  const segments = await readSegments(store, feed);
-  if (segments.length < feed.segments.length) return undefined;
-  const last = segments.findLastIndex(({ publication }) => publication === to.metadata.publication);
-  const began = to.metadata.feed;
-  // A rollback that was killed may have left it a feed that it did not begin, and that has segments.
-  const isBeginning = began?.feed === feed.feed && began.start === feed.start && began.segments.length === 0;
-  return last < 0 && !isBeginning ? undefined : segments.slice(last + 1).map(({ epoch }) => epoch);
 }
 
 /** Records that one publication is live in place of another. */

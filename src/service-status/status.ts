@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { freshness } from '../answers/origin.ts';
 import { boardActivity } from '../changes/board-activity.ts';
-import { changeCounts } from '../changes/segments.ts';
+import { changeCounts } from '../changes/stored-feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { endpoint, type Route } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';

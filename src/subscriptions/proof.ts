@@ -1,13 +1,11 @@
 import { toResponseRecord } from '../answers/view.ts';
 import type { HistoryChange } from '../changes/change.ts';
-import { coverageOf, feedsOf, isWithdrawn } from '../changes/feed.ts';
-import { readSegments } from '../changes/segments.ts';
+import { coverageOf, feedsOf } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, daysBetween } from '../licenses/dates.ts';
 import { licenseId } from '../licenses/license.ts';
 import { licenseHistory } from '../lookup/service.ts';
-import type { Store } from '../storage/store.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -55,7 +53,7 @@ type HistoryServices = Parameters<typeof licenseHistory>[0];
 export type WatchProofs = ReturnType<typeof watchProofs>;
 
 /** @param feed asks OpenSearch which publication is live, and its feed */
-export function watchProofs(store: Store, feed: () => Promise<LiveFeed>, services: HistoryServices) {
+export function watchProofs(feed: () => Promise<LiveFeed>, services: HistoryServices) {
   /**
    * What is known of a license since an account watches it, all from one publication.
    *
@@ -69,14 +67,17 @@ export function watchProofs(store: Store, feed: () => Promise<LiveFeed>, service
     const { publication, state } = await feed();
     const history = await licenseHistory(services, { board, number });
     const { changes, since } = await services.changes.ofNumber(board, number);
-    const segments = await Promise.all(feedsOf(state).map((each) => readSegments(store, each)));
     // Another publication went live meanwhile, or the same one again, with another feed.
     const isSame = JSON.stringify((await feed()).state) === JSON.stringify(state);
     if (!isSame || history.publication !== publication) return proofOf(watched);
     const { date, today, files, isSampleData: sample, record } = history;
     // Of a license with too many changes, not all are listed: then the proof begins with those that are.
-    const listed = segments.flat().filter((segment) => segment.date >= since);
-    const comparisons = listed.map((each) => ({ ...each, isWithdrawn: isWithdrawn(state, each) }));
+    const listed = feedsOf(state).flatMap(({ segments }) => segments.filter((each) => each.date >= since));
+    const comparisons = listed.map(({ date, at, withdrawn = false }) => ({
+      date,
+      at,
+      isWithdrawn: withdrawn,
+    }));
     const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
     const days = watchedDays(comparisons, { start: since, createdAt, until });
     // Not another license whose number is written like it.

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FeedState } from '../changes/feed.ts';
-import { readSegments, SEGMENTS, segmentId } from '../changes/segments.ts';
+import { renumberings } from '../changes/stored-changes.ts';
+import { onceForEach } from '../changes/stored-feed.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -70,29 +71,22 @@ export async function watchedAmong(
   return new Map([...watched].map(([license, { reference }]) => [license, reference]));
 }
 
-const RENUMBERED_A_REQUEST = 1000;
+const SUBSCRIPTIONS_A_PAGE = 1000;
 
-/**
- * Makes subscriptions follow the licenses whose numbers the State writes in another way, once the publication that does
- * so is live. When interrupted, the next call does the rest.
- */
-export async function followRenumbered(store: Store, state: FeedState): Promise<void> {
-  for (const segment of await readSegments(store, state)) {
-    const { renumbered = [], ...followed } = segment;
-    if (renumbered.length === 0) continue;
-    const numbers = new Map(renumbered);
-    const before = [...numbers.keys()];
-    for (let at = 0; at < before.length; at += RENUMBERED_A_REQUEST) {
+/** Makes subscriptions follow the licenses whose numbers the State writes in another way, once that is live. */
+export function followRenumbered(store: Store, state: FeedState): Promise<void> {
+  return onceForEach(store, 'followed', state, async (segment) => {
+    for await (const renumbered of renumberings(store, segment)) {
+      const numbers = new Map(renumbered.map(({ license, to }) => [license, to]));
       const pages = SUBSCRIPTIONS.pages(store, {
-        query: { terms: { license: before.slice(at, at + RENUMBERED_A_REQUEST) } },
+        query: { terms: { license: [...numbers.keys()] } },
         sort: [{ id: 'asc' }],
-        size: RENUMBERED_A_REQUEST,
+        size: SUBSCRIPTIONS_A_PAGE,
       });
       for await (const page of pages)
         for (const each of page) await follow(store, each, numbers.get(each.license) ?? each.license);
     }
-    await SEGMENTS.put(store, segmentId(segment.epoch), followed);
-  }
+  });
 }
 
 /** An account that watches the new number already keeps both. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { positionOf } from '../../src/changes/feed.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
 import { readableLiveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
@@ -19,9 +20,9 @@ beforeEach(async () => {
   ({ next: beginning } = await changesPage(service.rest, { since: 'latest' }));
   await service.publishDay(inCity('DAYTON'));
   await service.publishDay(inCity('TOLEDO'));
-  const live = await readableLiveIndex(service.environment.store);
-  positions = (live?.metadata.feed?.segments ?? []).flatMap(([epoch, count]) =>
-    Array.from({ length: count }, (_, at) => positionOf(epoch, at + 1)),
+  const { state } = await liveFeed(service.environment.store);
+  positions = state.segments.flatMap(({ epoch, changes }) =>
+    Array.from({ length: changes }, (_, at) => positionOf(epoch, at + 1)),
   );
 });
 afterEach(() => service.stop());
@@ -107,8 +108,8 @@ test('since when the data of a board has not changed leaves out what a rollback 
   await changesPage(rest, { since: 'latest' });
   expect(await lastChanged()).toEqual(['2026-11-02', null]);
   const { client, store } = environment;
-  const [[epoch] = []] = (await readableLiveIndex(store))?.metadata.feed?.segments ?? [];
-  await client.delete({ index: store.names.changes, id: `segment-${epoch}`, refresh: true });
+  const body = { query: { term: { event: 'live' } } };
+  await client.deleteByQuery({ index: store.names.ledger, refresh: true, body });
   await service.restartApi();
   expect(await lastChanged()).toEqual([null, null]);
 });

@@ -3,7 +3,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { flip } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory, reconcileLedger } from '../../src/publications/history.ts';
-import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/metadata.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
+import { indicesUnderAlias, liveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
@@ -59,11 +60,11 @@ describe('a rollback', () => {
       await reconcileLedger(store);
       if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
       expect(await indicesUnderAlias(store)).toEqual([files[to]]);
-      const { segments } = (await liveLicensesIndex(store))?.metadata.feed ?? never();
+      const { segments } = (await liveFeed(store)).state;
       // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
       expect({
         killedAt,
-        counts: segments.map(([, count]) => count).filter((count) => count !== 20),
+        counts: segments.map(({ changes }) => changes).filter((count) => count !== 20),
       }).toEqual({
         killedAt,
         counts: [],
@@ -73,7 +74,3 @@ describe('a rollback', () => {
     }
   });
 });
-
-function never(): never {
-  throw new Error('Nothing is live.');
-}

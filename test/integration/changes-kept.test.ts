@@ -29,12 +29,22 @@ function publishNurses(city: string, nurses: readonly DayRow[] = NURSES): Promis
 async function age(publication: string, days: number): Promise<void> {
   const { client, store } = environment;
   const at = new Date(Date.now() - days * 86_400_000).toISOString();
+  await client.indices.refresh({ index: store.names.changes });
   await client.updateByQuery({
     index: store.names.changes,
     refresh: true,
     body: {
-      query: { term: { publication } },
-      script: { source: 'ctx._source.at = params.at', params: { at } },
+      query: {
+        bool: {
+          must_not: [{ exists: { field: 'position' } }],
+          filter: [{ exists: { field: 'publication' } }],
+        },
+      },
+      script: {
+        source:
+          'for (each in ctx._source.state?.segments ?: []) if (each.publication == params.publication) each.at = params.at',
+        params: { publication, at },
+      },
     },
   });
 }

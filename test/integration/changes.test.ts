@@ -2,10 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
-import { type DayRow, writeDay } from '../support/day-files.ts';
-import { takeEpoch } from '../support/epoch.ts';
-import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
-import { publishFiles } from '../support/publishing.ts';
+import type { DayRow } from '../support/day-files.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 
 let service: FeedService;
 let environment: FeedService['environment'];
@@ -82,34 +80,6 @@ describe('the feed', () => {
     });
   });
 
-  test('a rollback takes the changes back, and going forward makes them again', async () => {
-    const before = await publishDay(NURSES);
-    const atFirst = await latest();
-    const after = await publishDay(NURSES.slice(1).map(renewed));
-    const next = await latest();
-    await rollBack(environment.store, before);
-    const back = await allChanges(rest, next);
-    expect(back).toHaveLength(20);
-    expect(new Set(back.map(({ cause }) => cause))).toEqual(new Set(['rollback']));
-    expect(back.filter(({ kind }) => kind === 'added').map(({ license_number }) => license_number)).toEqual([
-      NURSES[0]?.number,
-    ]);
-    await rollBack(environment.store, after);
-    const forward = await allChanges(rest, back.at(-1)?.cursor);
-    expect(forward.filter(({ kind }) => kind === 'removed')).toHaveLength(1);
-    expect(forward.filter(({ kind }) => kind === 'changed')).toHaveLength(19);
-    expect(await allChanges(rest, atFirst)).toHaveLength(60);
-  });
-
-  test('shows two rollbacks in a row at once, although the same index is live again', async () => {
-    const before = await publishDay(NURSES);
-    const after = await publishDay(NURSES.map(renewed));
-    const next = await latest();
-    await rollBack(environment.store, before);
-    await rollBack(environment.store, after);
-    expect(await allChanges(rest, next)).toHaveLength(40);
-  });
-
   test('a cursor that was never given out is 400, one of an earlier feed 410', async () => {
     await publishDay(NURSES);
     const next = await latest();
@@ -145,34 +115,6 @@ describe('the feed', () => {
     ).rejects.toThrow(
       /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: Nursing Board 20\. Columns: PARCEL_CITY 20\./,
     );
-  });
-
-  test('changes of a publication that a newer one fences are never visible', async () => {
-    await publishDay(NURSES);
-    const next = await latest();
-    const files = await writeDay(environment.folder, 'fenced', {
-      date: '2026-11-02',
-      individual: NURSES.map(renewed),
-      business: PHARMACIES,
-    });
-    let fenced: Promise<number> | undefined;
-    const result = await publishFiles(environment, files, {
-      onProgress: ({ step }) => {
-        if (step === 'comparing') fenced ??= takeEpoch(environment.store, 'a newer one');
-      },
-    });
-    await fenced;
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
-    expect(await allChanges(rest, next)).toEqual([]);
-    await publishDay(NURSES.slice(0, 19).map((row) => ({ ...row, city: 'AKRON' })));
-    const changes = await allChanges(rest, next);
-    expect(changes.map(({ kind }) => kind).toSorted()).toEqual([
-      ...Array.from({ length: 19 }, () => 'changed'),
-      'removed',
-    ]);
-    expect(
-      changes.some(({ fields }) => 'expiry_date' in fields && fields.expiry_date?.after === '2101-01-01'),
-    ).toBe(false);
   });
 });
 
@@ -286,19 +228,6 @@ describe('the history', () => {
         ['02', 'data', true],
       ]);
       expect(timeline.split('Status changed from Active to Active - Suspended.')).toHaveLength(2);
-    });
-
-    test('is marked also where a later publication had changed it back', async () => {
-      const good = await publishDay(NURSES);
-      await publishDay([suspended, second, ...others]);
-      await publishDay(NURSES);
-      expect((await told()).tool).not.toMatch(/withdrawn|withdrew/);
-      await rollBack(environment.store, good);
-      const { changes } = await told();
-      expect(changes).toEqual([
-        ['03', 'data', true],
-        ['02', 'data', true],
-      ]);
     });
   });
 });

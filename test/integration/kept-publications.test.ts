@@ -154,7 +154,7 @@ test('two indices under the alias: the processes keep to one, and say how to cho
   expect((await rollBack(store)).to.index).toBe(first.index);
 });
 
-test('an API that starts asks for the alias, the mapping and one document', async () => {
+test('an API that starts asks for the alias, the mapping, and two documents: of the publication and of its feed', async () => {
   const environment = await newEnvironment();
   await publishFiles(
     environment,
@@ -166,12 +166,13 @@ test('an API that starts asks for the alias, the mapping and one document', asyn
     return request.forward();
   });
   const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url, DRAIN_SECONDS: '0' });
-  const beforeRefresh = asked.slice(0, 3).map((each) => each.replaceAll(/\d{4}-\d\d-\d\d-[a-z0-9]+/g, '*'));
+  const beforeRefresh = asked.slice(0, 4).map((each) => each.replaceAll(/\d{4}-\d\d-\d\d-[a-z0-9]+/g, '*'));
   expect(beforeRefresh.toSorted()).toEqual([
     'GET /_alias/licenses',
+    'GET /changes/_doc/switch-licenses-*',
     'GET /license-digests-*/_doc/types',
     'GET /licenses-*/_mapping',
   ]);
-  expect(asked.slice(3).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
+  expect(asked.slice(4).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
   await api.stop();
 });

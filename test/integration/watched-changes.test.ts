@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
-import { CHANGES_LOOKED_THROUGH } from '../../src/changes/watched.ts';
+import { CHANGES_LOOKED_THROUGH } from '../../src/changes/service.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { licenseId } from '../../src/licenses/license.ts';
-import { readableLiveIndex } from '../../src/publications/metadata.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { SUBSCRIPTIONS, subscriptionId } from '../../src/subscriptions/subscription.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
@@ -148,11 +148,10 @@ describe('holes', () => {
     const beginning = await latest();
     await service.publishDay(inCity('DAYTON'));
     const all = await allChanges(rest, beginning);
-    const live = await readableLiveIndex(store);
-    const feed = live?.metadata.feed;
+    const { feed } = (await liveFeed(store)).state;
     const { body } = await client.search({
       index: store.names.changes,
-      body: { size: 100, query: { term: { feed: feed?.feed ?? '' } }, sort: [{ position: 'desc' }] },
+      body: { size: 100, query: { term: { feed } }, sort: [{ position: 'desc' }] },
     });
     const documents = body.hits.hits.slice(0, all.length);
     const positionOf = (number: string) =>

@@ -3,8 +3,9 @@ import { changesOfOne, isPlaceField, makeChange } from '../../src/changes/change
 import {
   coverageOf,
   cursorText,
-  extendedFeed,
+  type FeedState,
   hasPosition,
+  keptFeed,
   lastPosition,
   MAX_CHANGES_OF_EPOCH,
   newFeed,
@@ -12,7 +13,6 @@ import {
   positionOf,
   readCursor,
   TooManyChangesError,
-  trimmedFeed,
   unbrokenFeeds,
 } from '../../src/changes/feed.ts';
 import { mapHeader, rowHash } from '../../src/dataset/header.ts';
@@ -20,7 +20,14 @@ import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
-const FEED = extendedFeed(extendedFeed(BEGINNING, 4, 10), 6, 0);
+
+function extended(state: FeedState, epoch: number, changes: number): FeedState {
+  const day = String(epoch).padStart(2, '0');
+  const [date, at] = [`2026-11-${day}`, `2026-11-${day}T12:00:00.000Z`];
+  return { ...state, segments: [...state.segments, { epoch, changes, publication: `p-${epoch}`, date, at }] };
+}
+
+const FEED = extended(extended(BEGINNING, 4, 10), 6, 0);
 
 describe('a cursor', () => {
   test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
@@ -52,9 +59,9 @@ describe('the state of a feed', () => {
   });
 
   test('knows the position of its first and last change', () => {
-    expect(lastPosition(BEGINNING)).toBe(BEGINNING.start);
+    expect(lastPosition(BEGINNING)).toBe(positionOf(3, 0));
     expect(lastPosition(FEED)).toBe(positionOf(4, 10));
-    expect(lastPosition(extendedFeed(FEED, 7, 2))).toBe(positionOf(7, 2));
+    expect(lastPosition(extended(FEED, 7, 2))).toBe(positionOf(7, 2));
   });
 
   test.each([
@@ -70,18 +77,13 @@ describe('the state of a feed', () => {
   });
 
   test('without its oldest segments starts after them', () => {
-    const trimmed = trimmedFeed(extendedFeed(FEED, 7, 2), 1, '2026-11-02');
-    expect(trimmed).toEqual({
-      feed: BEGINNING.feed,
-      since: '2026-11-02',
-      start: positionOf(4, 10),
-      segments: [
-        [6, 0],
-        [7, 2],
-      ],
-    });
-    expect(hasPosition(trimmed, positionOf(4, 10))).toBe(true);
-    expect(trimmedFeed(FEED, 0, '')).toEqual(FEED);
+    const state = extended(FEED, 7, 2);
+    const kept = keptFeed(state, '2026-11-05T00:00:00.000Z');
+    expect(kept).toEqual({ ...state, base: state.segments[0], segments: state.segments.slice(1) });
+    expect(hasPosition(kept, positionOf(4, 10))).toBe(true);
+    expect(hasPosition(kept, positionOf(4, 9))).toBe(false);
+    expect(coverageOf(kept).since).toBe('2026-11-04');
+    expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
   });
 });
 
@@ -95,25 +97,24 @@ describe('a new feed after another one', () => {
   const feeds = (state: typeof FEED) => unbrokenFeeds(state).map(({ feed }) => feed);
 
   test('keeps the earlier changes in the history, and reports the gap between them', () => {
-    const state = nextFeed([FEED], '2026-11-05', next);
+    const state = nextFeed(FEED, true, next);
     expect(coverageOf(state)).toEqual({
       since: '2026-11-01',
-      gaps: [{ after: '2026-11-05', before: '2026-11-09' }],
+      gaps: [{ after: '2026-11-06', before: '2026-11-09' }],
     });
     expect(feeds(state)).toEqual([newFeed(next).feed]);
   });
 
   test('has no gap if no change is missing, and both are read as one', () => {
-    const state = nextFeed([FEED], undefined, next);
+    const state = nextFeed(FEED, false, next);
     expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
     expect(feeds(state)).toEqual([FEED.feed, newFeed(next).feed]);
   });
 
   test('has no history if there were no changes before the gap', () => {
-    expect(nextFeed([BEGINNING], '2026-11-01', next)).toEqual(newFeed(next));
-    expect(nextFeed([], undefined, next)).toEqual(newFeed(next));
-    const { earlier = [], ...current } = nextFeed([BEGINNING], undefined, next);
-    const third = nextFeed([...earlier, current], '2026-11-09', { ...next, epoch: 10, date: '2026-11-12' });
+    expect(coverageOf(nextFeed(BEGINNING, true, next))).toEqual({ since: '2026-11-09', gaps: [] });
+    const continued = nextFeed(BEGINNING, false, next);
+    const third = nextFeed(continued, true, { ...next, epoch: 10, date: '2026-11-12' });
     expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  extendedFeed,
   type FeedState,
   feedsOf,
   isWithdrawn,
@@ -18,25 +17,26 @@ type Went = readonly [publication: string, how: typeof PUBLISHED | typeof BACK |
 
 /** The epochs that are withdrawn after a publication (epoch 1), and what went live since (2, 3, …). */
 function withdrawnAfter(steps: readonly Went[]): number[] {
-  let state = newFeed({ publication: 'p1', epoch: 1, date: '2026-11-01' });
-  let live = ['p1'];
+  const date = '2026-11-01';
+  const built = new Map([['p1', 1]]);
+  let state = newFeed({ publication: 'p1', epoch: 1, date });
   const left = new Map<string, FeedState>([['p1', state]]);
   for (const [at, [publication, how]] of steps.entries()) {
     const epoch = at + 2;
     if (how !== PUBLISHED) {
-      const since = state.segments.slice(live.lastIndexOf(publication)).map(([each]) => each);
-      state = rolledBackFeed(state, left.get(publication), since);
+      const to = { publication, epoch: built.get(publication) ?? 0, date };
+      state = rolledBackFeed(state, left.get(publication), to) ?? state;
     }
-    if (how === BACK_TO_NEW_FEED) {
-      state = nextFeed(feedsOf(state), '2026-11-01', { publication, epoch, date: '2026-11-01' });
-      live = [publication];
-    } else {
-      state = extendedFeed(state, epoch, 1);
-      live.push(publication);
-    }
+    if (how === BACK_TO_NEW_FEED) state = nextFeed(state, true, { publication, epoch, date });
+    else
+      state = {
+        ...state,
+        segments: [...state.segments, { epoch, changes: 1, publication, date, at: date }],
+      };
+    if (how === PUBLISHED) built.set(publication, epoch);
     left.set(publication, state);
   }
-  const all = feedsOf(state).flatMap(({ feed, segments }) => segments.map(([epoch]) => ({ feed, epoch })));
+  const all = feedsOf(state).flatMap(({ feed, segments }) => segments.map(({ epoch }) => ({ feed, epoch })));
   return all.filter((change) => isWithdrawn(state, change)).map(({ epoch }) => epoch);
 }
 

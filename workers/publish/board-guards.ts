@@ -12,7 +12,7 @@ import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
-import { type Judgement, judge } from './judgement.ts';
+import { type Judgement, judge, percent, sum } from './judgement.ts';
 import { addLicense, blankIn, boardOf, isActive, type Profiles, profileOf, regrouped } from './profile.ts';
 
 /** What the guards by board and column must know before they compare. */
@@ -162,69 +162,48 @@ function withheld({ board, column, before = 0, now = 0 }: Judgement): string {
 }
 
 function manyChanges({ changed, before }: GuardedComparison, config: Config): Judgement {
-  const { GUARD_MAX_CHANGED_PERCENT: limit } = config;
   const all = sum([...before.values()].map(({ licenses }) => licenses));
-  return judge('many_changes', percent(changed.licenses, all), limit, {
-    before: all,
-    now: all - changed.licenses,
-    sentence:
-      `${changed.licenses} of ${all} licenses changed or were removed, more than ${limit} % ` +
-      `(GUARD_MAX_CHANGED_PERCENT). Boards: ${largest(changed.boards)}. Columns: ${largest(changed.columns)}.`,
+  const { licenses: count, boards, columns } = changed;
+  return judge('many_changes', percent(count, all), config.GUARD_MAX_CHANGED_PERCENT, {
+    ...{ before: all, now: all - count },
+    says: { count, boards: largest(boards), columns: largest(columns) },
   });
 }
 
 function releaseChanges({ release, sameRows }: GuardedComparison, config: Config): Judgement {
-  const { GUARD_MAX_RELEASE_CHANGES_PERCENT: limit } = config;
-  const same = sameRows();
-  return judge('release_changes', percent(release.count, same), limit, {
-    before: same,
-    now: same - release.count,
-    examples: release.examples,
-    sentence: `${release.count} of ${same} licenses whose row is the same are read differently by this version, more than ${limit} % (GUARD_MAX_RELEASE_CHANGES_PERCENT).`,
+  const [{ count, examples }, same] = [release, sameRows()];
+  return judge('release_changes', percent(count, same), config.GUARD_MAX_RELEASE_CHANGES_PERCENT, {
+    ...{ before: same, now: same - count, examples, says: { count } },
   });
 }
 
 function boardChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
-  const { GUARD_MAX_BOARD_CHANGED_PERCENT: limit } = config;
   const before = compared.before.get(board)?.licenses ?? 0;
   const { removed, added } = compared.differences.get(board) ?? NONE;
+  const moved = ({ count, examples }: CountedLicenses, what: string) =>
+    judge('board_changed', percent(count, before), config.GUARD_MAX_BOARD_CHANGED_PERCENT, {
+      ...{ board, before, now: before - count, examples, isTooFew: count < LEAST, says: { count, what } },
+    });
   return [
-    { what: 'were removed or have another number', counted: removed },
-    { what: 'are new or have another number', counted: added },
-  ].map(({ what, counted: { count, examples } }) =>
-    judge('board_changed', percent(count, before), limit, {
-      ...{ board, before, now: before - count, examples },
-      isTooFew: count < LEAST,
-      sentence: `${count} licenses of ${board} ${what}; the live publication has ${before} (GUARD_MAX_BOARD_CHANGED_PERCENT=${limit}).`,
+    moved(removed, 'were removed or have another number'),
+    moved(added, 'are new or have another number'),
+  ];
+}
+
+function columnsChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
+  const { columns, removed } = compared.differences.get(board) ?? NONE;
+  const before = (compared.before.get(board)?.licenses ?? 0) - removed.count;
+  const changed = [...columns].map(([column, { changed }]) => ({ column, ...changed }));
+  const none = { column: null, count: 0, examples: [] };
+  return (changed.length > 0 ? changed : [none]).map(({ column, count, examples }) =>
+    judge('column_changed', percent(count, before), config.GUARD_MAX_COLUMN_CHANGED_PERCENT, {
+      ...{ board, column, before, now: before - count, examples, isTooFew: count < LEAST, says: { count } },
     }),
   );
 }
 
-function columnsChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
-  const { GUARD_MAX_COLUMN_CHANGED_PERCENT: limit } = config;
-  const { columns, removed } = compared.differences.get(board) ?? NONE;
-  const both = (compared.before.get(board)?.licenses ?? 0) - removed.count;
-  const judgements = [...columns].map(
-    ([
-      column,
-      {
-        changed: { count, examples },
-      },
-    ]) =>
-      judge('column_changed', percent(count, both), limit, {
-        ...{ board, column, before: both, now: both - count, examples },
-        isTooFew: count < LEAST,
-        sentence: `${count} of ${both} licenses of ${board} have another ${column}, more than ${limit} % (GUARD_MAX_COLUMN_CHANGED_PERCENT).`,
-      }),
-  );
-  return judgements.length > 0
-    ? judgements
-    : [judge('column_changed', 0, limit, { board, before: both, now: both, sentence: '' })];
-}
-
 /** Places that become blank are no reason to refuse. */
 function columnsBlank(compared: GuardedComparison, board: string, config: Config): Judgement[] {
-  const { GUARD_MAX_COLUMN_BLANK_POINTS: limit } = config;
   const before = profileOf(compared.before, board);
   const now = profileOf(compared.now, board);
   if (now.licenses === 0) return [];
@@ -232,41 +211,46 @@ function columnsBlank(compared: GuardedComparison, board: string, config: Config
   return columns.map((column) => {
     const [was, is] = [blankIn(before, column), blankIn(now, column)];
     const points = percent(is, now.licenses) - percent(was, before.licenses);
-    return judge('column_blank', Math.max(0, points), limit, {
+    return judge('column_blank', Math.max(0, points), config.GUARD_MAX_COLUMN_BLANK_POINTS, {
       ...{ board, column, before: was, now: is },
       isTooFew: isPlaceColumn(column) || is - was < LEAST,
       examples: compared.differences.get(board)?.columns.get(column)?.blank.examples ?? [],
-      sentence: `${is} of ${now.licenses} licenses of ${board} have no ${column}, before ${was} of ${before.licenses}; more than ${limit} percentage points (GUARD_MAX_COLUMN_BLANK_POINTS).`,
+      says: { licenses: now.licenses, earlier: before.licenses },
     });
   });
 }
 
 function statusImproved(compared: GuardedComparison, board: string, config: Config): Judgement[] {
-  const { GUARD_MAX_NOW_ACTIVE_PERCENT, GUARD_MAX_DISCIPLINE_DROP_PERCENT } = config;
-  const { notActive, disciplinary, boardActions } = profileOf(compared.before, board);
-  const now = compared.improved.get(board) ?? NOTHING_IMPROVED;
-  const improvement = (column: string, of: number, counted: CountedLicenses, least: number) => {
-    const isStatus = column === 'STATUS';
-    const limit = isStatus ? GUARD_MAX_NOW_ACTIVE_PERCENT : GUARD_MAX_DISCIPLINE_DROP_PERCENT;
-    const setting = isStatus ? 'GUARD_MAX_NOW_ACTIVE_PERCENT' : 'GUARD_MAX_DISCIPLINE_DROP_PERCENT';
-    const { count, examples } = counted;
-    const what = isStatus
-      ? 'that were not Active are now'
-      : column === 'SUB_STATUS'
-        ? 'with a disciplinary sub-status have none any more'
-        : 'with a Board Action of Yes have it no more';
-    return judge('status_improved', percent(count, of), limit, {
-      ...{ board, column, before: of, now: of - count, examples },
-      isTooFew: count < least,
-      sentence: `${count} of ${of} licenses of ${board} ${what}, more than ${limit} % (${setting}).`,
-    });
-  };
-  const all = [
-    improvement('STATUS', notActive, now.active, LEAST_ACTIVE),
-    improvement('SUB_STATUS', disciplinary, now.disciplinary, LEAST),
-    improvement('BOARD_ACTION', boardActions, now.boardActions, 1),
-  ];
-  return all.filter(({ column }) => !compared.goneColumns.has(column ?? ''));
+  const before = profileOf(compared.before, board);
+  const { active, disciplinary, boardActions } = compared.improved.get(board) ?? NOTHING_IMPROVED;
+  const [now, drop] = ['GUARD_MAX_NOW_ACTIVE_PERCENT', 'GUARD_MAX_DISCIPLINE_DROP_PERCENT'] as const;
+  const improvements = [
+    ['STATUS', before.notActive, active, LEAST_ACTIVE, now, 'that were not Active are now'],
+    [
+      'SUB_STATUS',
+      before.disciplinary,
+      disciplinary,
+      LEAST,
+      drop,
+      'with a disciplinary sub-status have none any more',
+    ],
+    [
+      'BOARD_ACTION',
+      before.boardActions,
+      boardActions,
+      1,
+      drop,
+      'with a Board Action of Yes have it no more',
+    ],
+  ] as const;
+  return improvements
+    .filter(([column]) => !compared.goneColumns.has(column))
+    .map(([column, of, { count, examples }, least, setting, what]) =>
+      judge('status_improved', percent(count, of), config[setting], {
+        ...{ board, column, before: of, now: of - count, examples },
+        ...{ isTooFew: count < least, says: { count, what, setting } },
+      }),
+    );
 }
 
 /** Of each guard and board, all that went over the limit and the one that came closest. */
@@ -288,12 +272,4 @@ function largest(counts: ReadonlyMap<string, number>): string {
   return sorted.length > LISTED
     ? `${listed.join(', ')} and ${sorted.length - LISTED} more`
     : listed.join(', ');
-}
-
-function percent(part: number, of: number): number {
-  return of === 0 ? 0 : (100 * part) / of;
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

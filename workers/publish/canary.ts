@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
@@ -12,12 +11,18 @@ import {
 } from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
 import { type Lookups, liveLookups } from '../../src/lookup/service.ts';
-import { readPublication, trackLivePublication } from '../../src/publications/live.ts';
+import { type LivePublication, readPublication } from '../../src/publications/live.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
+import { retried } from '../../src/storage/retry.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { Tally } from './tally.ts';
+import { sentLicense, type Tally } from './tally.ts';
 
-const MAX_TRIES = 3;
-const PAUSE_MS = 1000;
+/** On a busy machine OpenSearch may answer too late. */
+const RETRIES = {
+  tries: 3,
+  firstWaitMs: 1000,
+  isWorthIt: (error: unknown) => !(error instanceof BadRequestError),
+};
 
 /** How many persons and how many businesses of each board are looked up. */
 const LICENSES_OF_KIND = 3;
@@ -34,16 +39,16 @@ export async function askCanary(
   index: string,
   samples: Tally['samples'],
 ): Promise<readonly string[]> {
-  const publication = await readPublication(store, index);
-  const tracker = { current: () => publication, refresh: async () => publication };
-  const lookups = liveLookups(store, tracker);
+  const lookups = lookupsIn(store, await readPublication(store, index));
   const wrong: string[] = [];
   for (const sample of samples.values()) {
-    const licenses = sample.map(({ body }) => knownLicense.parse(sentIn(body)));
+    const licenses = sample.map((each) => knownLicense.parse(sentLicense(each)));
     const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
     const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));
     const asked = chosen.flatMap(lookupsOf).map(async ({ request, expected }) => {
-      const outcome = await answered(lookups, request);
+      const outcome = await retried(async () => (await lookups.lookUp(request)).outcome, RETRIES).catch(
+        noneIfRefused,
+      );
       if (outcome === undefined || !isAnswered(outcome, expected))
         wrong.push(
           `${expected.board} ${expected.license_number}, by ${request.by}: the answer differs from the files`,
@@ -54,32 +59,20 @@ export async function askCanary(
   return wrong;
 }
 
-/** Whether a lookup through the alias finds what is there, at one of three tries. */
-export async function isFoundThroughAlias(store: Store): Promise<boolean> {
-  const tracker = trackLivePublication(store, () => undefined);
-  try {
-    await tracker.refresh();
-    for (let tries = 1; ; tries += 1) {
-      const isFound = await liveLookups(store, tracker).isAnswering();
-      if (isFound || tries === MAX_TRIES) return isFound;
-      await sleep(PAUSE_MS);
-    }
-  } finally {
-    tracker.stop();
-  }
+/** Looks a license up through the alias. @throws {Error} when it is not found at one of three tries */
+export async function findThroughAlias(store: Store): Promise<void> {
+  await retried(async () => {
+    const lookups = lookupsIn(store, await readPublication(store, (await liveIndex(store)) ?? ''));
+    if (!(await lookups.isAnswering())) throw new Error('A lookup through the alias finds nothing.');
+  }, RETRIES);
 }
 
-/** Tries a lookup again that failed: on a busy machine OpenSearch may answer too late. `undefined` where it refuses. */
-async function answered(lookups: Lookups, request: LookupRequest): Promise<LookupOutcome | undefined> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return (await lookups.lookUp(request)).outcome;
-    } catch (error) {
-      if (error instanceof BadRequestError) return undefined;
-      if (tries === MAX_TRIES) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
+function lookupsIn(store: Store, publication: LivePublication): Lookups {
+  return liveLookups(store, { current: () => publication, refresh: async () => publication });
+}
+
+function noneIfRefused(error: unknown): undefined {
+  if (!(error instanceof BadRequestError)) throw error;
 }
 
 interface CanaryLookup {
@@ -88,10 +81,6 @@ interface CanaryLookup {
 }
 
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
-
-function sentIn(body: string): unknown {
-  return JSON.parse(body.split('\n')[1] ?? '');
-}
 
 /** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
 function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>): CanaryLookup[] {

@@ -1,17 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../src/config.ts';
-import { currentEpoch, deleteUnlessLive } from '../../src/publications/fence.ts';
-import { type CheckResult, lastLivePublication, type PublishResult } from '../../src/publications/history.ts';
+import { deleteUnlessLive } from '../../src/publications/fence.ts';
+import type { CheckResult, PublishResult } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
-import { checkBuild, readableLiveIndex } from '../../src/publications/metadata.ts';
+import { checkBuild } from '../../src/publications/metadata.ts';
 import { deleteIndices } from '../../src/publications/prune.ts';
 import { deleteRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { licensesIndexName, openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { prepare } from './prepare.ts';
 import { allChecks, buildAndCompare, REQUEST_TIMEOUT_MS, reasonsOf } from './publish.ts';
-import { publishRun, RefusedError } from './run.ts';
+import { beginRun, RefusedError } from './run.ts';
 import { tallySummary } from './tally.ts';
 
 interface CheckContext {
@@ -38,11 +38,7 @@ export async function checkFiles(
   const context = { store, signal, onProgress, config: { ...config, STATE_DIR: directory } };
   try {
     await prepareIndices(store);
-    const began = await currentEpoch(store);
-    const live = await readableLiveIndex(store);
-    const lastLive = live === undefined ? await lastLivePublication(store) : undefined;
-    const begun = { startedAt: new Date(), began, replaces: live?.index, live, lastLive };
-    const run = publishRun(job, context, begun, true);
+    const run = await beginRun(job, context, true);
     await deleteIndices(store, Number.POSITIVE_INFINITY);
     let index: string | undefined;
     const { publication } = job;
@@ -50,7 +46,7 @@ export async function checkFiles(
       const prepared = await prepare(run);
       if ('state' in prepared) return prepared;
       index = licensesIndexName(store.prefix, prepared.date, checkBuild());
-      const { tally } = await buildAndCompare(run, prepared, { index, epoch: began });
+      const { tally } = await buildAndCompare(run, prepared, { index, epoch: run.began });
       await look(store, index);
       const { values } = tallySummary(tally);
       const found = { reasons: [...run.overridden], notes: run.notes, checks: run.checks, values };

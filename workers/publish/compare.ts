@@ -1,19 +1,22 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
-import { columnOfField, type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
+import {
+  columnOfField,
+  type DifferingLicense,
+  differingLicenses,
+  storedRecords,
+} from '../../src/changes/compare.ts';
 import { DIGEST_PARTS, hasDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
-import { type FeedState, newFeed, TooManyChangesError } from '../../src/changes/feed.ts';
-import { keptFeed } from '../../src/changes/segments.ts';
+import { type FeedState, keptFeed, newFeed, nextFeed, TooManyChangesError } from '../../src/changes/feed.ts';
 import {
   changeMaker,
   changeOperation,
   type FeedChanges,
-  recordsOf,
   withoutChanges,
 } from '../../src/changes/stored-changes.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { recordText } from '../../src/licenses/license.ts';
 import { writeLicenseTypes } from '../../src/publications/license-types.ts';
-import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
+import { feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
@@ -33,6 +36,8 @@ export async function keepDigest({ store }: PublishRun, { index, tally, digests 
   await writeLicenseTypes(store, index, licenseTypes(tally));
 }
 
+const MS_A_DAY = 86_400_000;
+
 /**
  * Compares the loaded licenses with the live publication, asks the guards, and stores what changed. The changes become
  * visible when the publication goes live.
@@ -46,7 +51,8 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
-  const feed = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
+  const keptSince = new Date(Date.now() - run.config.CHANGES_KEPT_DAYS * MS_A_DAY).toISOString();
+  const feed = keptFeed(await feedOf(store, live), keptSince);
   try {
     if (await hasDigest(store, live.index)) return await withChanges(run, live, built, feed);
   } catch (error) {
@@ -56,7 +62,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
     } else if (!(error instanceof BadDocumentError)) throw error;
   }
   run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
-  return withoutChanges(await feedAfterGap(store, feed, metadata));
+  return withoutChanges(nextFeed(feed, true, metadata));
 }
 
 async function withChanges(
@@ -170,7 +176,7 @@ async function correctRefused(
   const ids = [...refused];
   for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
     const some = ids.slice(first, first + LICENSES_A_REQUEST);
-    const records = await recordsOf(store, index, some);
+    const records = await storedRecords(store.client, index, some);
     for (const id of some) {
       const found = records.get(id);
       const record = found && recordHash(recordText(found));

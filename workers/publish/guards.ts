@@ -5,7 +5,7 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
-import { type Judgement, judge } from './judgement.ts';
+import { type Judgement, judge, percent, sum } from './judgement.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
 import type { Tally } from './tally.ts';
@@ -50,21 +50,14 @@ export function guardFiles(
     (each) => each.sha256?.individual === individual.sha256 && each.sha256.business === business.sha256,
   );
   const daysApart = daysBetween(individual.runDate ?? date, business.runDate ?? individual.runDate ?? date);
+  const older = `${daysOlder} ${daysOlder === 1 ? 'day' : 'days'}`;
   return [
     judge('dates_differ', individual.runDate === undefined ? 0 : Math.abs(daysApart), 0, {
-      sentence: `The individual file is of ${individual.runDate}, the business file of ${business.runDate}.`,
+      says: { individual: individual.runDate, business: business.runDate },
     }),
-    judge('future', Math.max(0, daysBetween(today, date)), MAX_DAYS_AHEAD, {
-      sentence: `The files are of ${date}, but today is ${today} in Ohio.`,
-    }),
-    judge('older', Math.max(0, daysOlder), most, {
-      sentence:
-        `The files are of ${date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
-        `${before} (GUARD_MAX_DAYS_OLDER=${most}).`,
-    }),
-    judge('rolled_back', same === undefined ? 0 : 1, 0, {
-      sentence: `Publication ${same?.publication} had the same files and was rolled back.`,
-    }),
+    judge('future', Math.max(0, daysBetween(today, date)), MAX_DAYS_AHEAD, { says: { date, today } }),
+    judge('older', Math.max(0, daysOlder), most, { says: { date, older, than: before } }),
+    judge('rolled_back', same === undefined ? 0 : 1, 0, { says: { publication: same?.publication } }),
   ];
 }
 
@@ -82,23 +75,16 @@ export function guardLicenses(
 ): Judgement[] {
   const { counts, unknownRows, cutOff } = loaded;
   const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
+  const { rows } = counts;
   return [
-    ...[...cutOff].map((file) =>
-      judge('truncated', 1, 0, {
-        sentence: `The ${file} file ends inside a row; it was cut off on its way.`,
-      }),
-    ),
+    ...[...cutOff].map((file) => judge('truncated', 1, 0, { says: { file } })),
     ...(baseline?.counts === undefined ? [] : fewerRows(loaded, baseline.counts, baseline.boards, config)),
-    judge('rejected', percent(counts.rejected, counts.rows), GUARD_MAX_REJECTED_PERCENT, {
-      sentence:
-        `${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
-        `${GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
+    judge('rejected', percent(counts.rejected, rows), GUARD_MAX_REJECTED_PERCENT, {
+      says: { count: counts.rejected, rows },
     }),
     tooManyDuplicates(loaded, config),
-    judge('unknown_labels', percent(unknownRows, counts.rows), GUARD_MAX_UNKNOWN_PERCENT, {
-      sentence:
-        `${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
-        `catalog, more than ${GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
+    judge('unknown_labels', percent(unknownRows, rows), GUARD_MAX_UNKNOWN_PERCENT, {
+      says: { count: unknownRows, rows },
     }),
     unknownBoardActions(loaded, config),
     ...(baseline?.discipline === undefined
@@ -106,11 +92,8 @@ export function guardLicenses(
       : lessDiscipline(loaded.discipline, baseline.discipline, new Set(goneColumns.map(nameOf)), config)),
     ...goneColumns.map((each) => {
       const column = nameOf(each);
-      return judge('column_gone', 1, 0, {
-        column,
-        isTooFew: isPlaceColumn(column),
-        sentence: `The ${each.slice(0, each.indexOf('.'))} file has no column ${column} any more.`,
-      });
+      const file = each.slice(0, each.indexOf('.'));
+      return judge('column_gone', 1, 0, { column, isTooFew: isPlaceColumn(column), says: { file } });
     }),
   ];
 }
@@ -125,9 +108,7 @@ export function tooManyDuplicates(
   { duplicates }: Pick<CandidateLicenses, 'duplicates'>,
   { GUARD_MAX_DUPLICATES: most }: Config,
 ): Judgement {
-  return judge('duplicates', duplicates, most, {
-    sentence: `${duplicates} numbers are duplicated within a board, more than ${most} (GUARD_MAX_DUPLICATES).`,
-  });
+  return judge('duplicates', duplicates, most, { says: { count: duplicates } });
 }
 
 /** Fewer licenses than the live publication has, in all and at one board. */
@@ -138,23 +119,17 @@ function fewerRows(
   { GUARD_MIN_ROWS_PERCENT: least, GUARD_BOARD_ROWS_FEWER: fewer }: Config,
 ): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
+  const says = { least, fewer };
   return [
     judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
-      ...{ before: before.licenses, now: licenses },
-      sentence:
-        `${licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
-        `${least} % (GUARD_MIN_ROWS_PERCENT).`,
+      ...{ before: before.licenses, now: licenses, says },
     }),
     ...Object.entries(boards)
       .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
       .map(([board, count]) => {
         const left = now.get(board) ?? 0;
         return judge('fewer_rows_at_board', percentFewer(left, count), 100 - least, {
-          ...{ board, before: count, now: left },
-          isTooFew: count - left <= fewer,
-          sentence:
-            `${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
-            `${least} % (GUARD_MIN_ROWS_PERCENT) and more than ${fewer} fewer (GUARD_BOARD_ROWS_FEWER).`,
+          ...{ board, before: count, now: left, isTooFew: count - left <= fewer, says },
         });
       }),
   ];
@@ -172,9 +147,7 @@ function unknownBoardActions(
   return judge('unknown_board_actions', percent(unknown, unknown + discipline.boardActions), limit, {
     column: 'BOARD_ACTION',
     isTooFew: unknown < LEAST_FEWER,
-    sentence:
-      `${unknown} licenses have a Board Action other than Yes, No and blank, ${discipline.boardActions} have Yes; ` +
-      `more than ${limit} % of both (GUARD_MAX_UNKNOWN_PERCENT).`,
+    says: { count: unknown, known: discipline.boardActions },
   });
 }
 
@@ -185,61 +158,35 @@ function lessDiscipline(
   gone: ReadonlySet<string>,
   { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
 ): Judgement[] {
-  const fewer = (
-    check: 'fewer_board_actions' | 'fewer_disciplined',
-    what: string,
-    { left, count, least = LEAST_FEWER_OF_PART, board = null }: Fewer,
-  ) =>
-    judge(check, percentFewer(left, count), limit, {
-      ...{ board, before: count, now: left },
-      isTooFew: count - left < least,
-      sentence:
-        `${left} licenses ${what}, in the live publication ${count}; more than ${limit} % fewer ` +
-        '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
+  const fewer = (left: number, count: number, what: string, board: string | null = null) =>
+    judge('fewer_disciplined', percentFewer(left, count), limit, {
+      ...{ board, before: count, now: left, says: { what } },
+      isTooFew: count - left < LEAST_FEWER_OF_PART,
     });
-  const acted = { left: now.boardActions, count: before.board_actions, least: LEAST_FEWER };
-  const withSubStatus = {
-    left: sum(now.subStatuses.values()),
-    count: sum(Object.values(before.sub_statuses)),
-    least: LEAST_FEWER,
-  };
-  const hasActions = !gone.has('BOARD_ACTION');
-  const hasSubStatuses = !gone.has('SUB_STATUS');
-  return [
-    ...(hasActions ? [fewer('fewer_board_actions', 'have Board Action Yes', acted)] : []),
-    ...(hasSubStatuses
-      ? [
-          fewer('fewer_disciplined', 'have a disciplinary sub-status', withSubStatus),
-          ...Object.entries(before.sub_statuses).map(([name, count]) => {
-            const left = now.subStatuses.get(name) ?? 0;
-            return fewer('fewer_disciplined', `have the sub-status ${name}`, { left, count });
-          }),
-        ]
-      : []),
-    ...(hasActions && hasSubStatuses
-      ? Object.entries(before.boards).map(([board, count]) => {
-          const left = now.boards.get(board) ?? 0;
-          return fewer('fewer_disciplined', `of the board "${board}" tell of discipline`, {
-            ...{ left, count, board },
-          });
-        })
-      : []),
+  const all = sum(now.subStatuses.values());
+  const allBefore = sum(Object.values(before.sub_statuses));
+  const actions = judge('fewer_board_actions', percentFewer(now.boardActions, before.board_actions), limit, {
+    ...{ before: before.board_actions, now: now.boardActions },
+    isTooFew: before.board_actions - now.boardActions < LEAST_FEWER,
+  });
+  const subStatuses = [
+    judge('fewer_disciplined', percentFewer(all, allBefore), limit, {
+      ...{ before: allBefore, now: all, says: { what: 'have a disciplinary sub-status' } },
+      isTooFew: allBefore - all < LEAST_FEWER,
+    }),
+    ...Object.entries(before.sub_statuses).map(([name, count]) =>
+      fewer(now.subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`),
+    ),
   ];
-}
-
-interface Fewer {
-  readonly left: number;
-  readonly count: number;
-  readonly least?: number;
-  readonly board?: string | null;
-}
-
-function sum(counts: Iterable<number>): number {
-  return [...counts].reduce((total, count) => total + count, 0);
-}
-
-function percent(part: number, of: number): number {
-  return of === 0 ? 0 : (100 * part) / of;
+  const boards = Object.entries(before.boards).map(([board, count]) =>
+    fewer(now.boards.get(board) ?? 0, count, `of the board "${board}" tell of discipline`, board),
+  );
+  const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
+  return [
+    ...(hasActions ? [actions] : []),
+    ...(hasSubStatuses ? subStatuses : []),
+    ...(hasActions && hasSubStatuses ? boards : []),
+  ];
 }
 
 function percentFewer(left: number, before: number): number {

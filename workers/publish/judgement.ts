@@ -1,8 +1,9 @@
+import refusals from '../../data/refusals.json' with { type: 'json' };
 import { isPlaceColumn } from '../../src/changes/compare.ts';
 import type { Check } from '../../src/publications/ledger.ts';
 
 /** docs/generated/refusals.md shows them to the operator. */
-export type RefusalReason = keyof typeof import('../../data/refusals.json');
+export type RefusalReason = keyof typeof refusals;
 
 /** What a guard says: what it measured, and why that refuses. */
 export interface Judgement extends Check {
@@ -12,9 +13,12 @@ export interface Judgement extends Check {
 }
 
 interface Details extends Partial<Omit<Check, 'check' | 'measured' | 'limit' | 'passed'>> {
-  readonly sentence: string;
   /** Whether it passes whatever was measured. */
   readonly isTooFew?: boolean;
+  /** What else the guard's sentence in `data/refusals.json` says. */
+  readonly says?: Readonly<Record<string, string | number | undefined>>;
+  /** In place of that sentence. */
+  readonly sentence?: string;
 }
 
 /** It passes unless more was measured than the limit. */
@@ -22,14 +26,26 @@ export function judge(
   check: RefusalReason,
   measured: number,
   limit: number,
-  { isTooFew = false, board = null, column = null, examples, ...others }: Details,
+  { isTooFew = false, board = null, column = null, examples, says, sentence, ...counts }: Details = {},
 ): Judgement {
+  const reason = refusals[check];
+  const template = 'sentence' in reason ? reason.sentence : '';
+  const known = new Map<string, unknown>(Object.entries({ board, column, limit, ...counts, ...says }));
   return {
     ...{ check, board, column, measured: Math.round(100 * measured) / 100, limit },
     passed: isTooFew || measured <= limit,
-    ...others,
+    ...counts,
     ...(examples !== undefined && examples.length > 0 && { examples: examples.map(keptExample(column)) }),
+    sentence: sentence ?? template.replace(/\{(\w+)\}/g, (_, name: string) => `${known.get(name)}`),
   };
+}
+
+export function percent(part: number, of: number): number {
+  return of === 0 ? 0 : (100 * part) / of;
+}
+
+export function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
 }
 
 /** The ledger is kept for ever, so names and places are left out. */

@@ -3,7 +3,6 @@ import type { FeedChanges } from '../../src/changes/stored-changes.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
-  currentEpoch,
   deleteUnlessLive,
   FlipRefusedError,
   fencedBy,
@@ -13,32 +12,26 @@ import {
   takeEpochAfter,
 } from '../../src/publications/fence.ts';
 import {
-  lastLivePublication,
   liveEvent,
   type PublishResult,
   publicationResult,
   reconcileLedger,
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { appendEvent, type Check, readEvents } from '../../src/publications/ledger.ts';
-import {
-  type LicensesIndex,
-  liveIndex,
-  newId,
-  readableLiveIndex,
-  writeMetadata,
-} from '../../src/publications/metadata.ts';
+import { type Check, readEvents } from '../../src/publications/ledger.ts';
+import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
+import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { followRenumbered } from '../../src/subscriptions/subscription.ts';
 import { type Built, build, makeDurable } from './build.ts';
-import { askCanary, isFoundThroughAlias } from './canary.ts';
+import { askCanary, findThroughAlias } from './canary.ts';
 import { compare, keepDigest } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { type PublishContext, type PublishRun, publishRun, RefusedError, refusal } from './run.ts';
+import { beginRun, type PublishContext, type PublishRun, RefusedError, refusal } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
@@ -51,26 +44,20 @@ import { verifyIndex } from './verify.ts';
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
   const { store } = context;
-  const startedAt = new Date();
   await prepareIndices(store);
   await reconcileLedger(store);
-  // In this order: what goes live afterwards has fenced this run, or does so when the run takes its epoch.
-  const began = await currentEpoch(store);
-  const replaces = await liveIndex(store);
-  const live = await readableLiveIndex(store);
-  if (live?.metadata.publication === job.publication) return finishGoingLive(context, live);
+  const run = await beginRun(job, context);
+  if (run.live?.metadata.publication === job.publication) return finishGoingLive(context, run.live);
 
-  const lastLive = live === undefined ? await lastLivePublication(store) : undefined;
-  const run = publishRun(job, context, { startedAt, began, replaces, live, lastLive });
-  let wentLive: WentLive;
+  let built: Built;
   try {
     const prepared = await prepare(run);
     if ('state' in prepared) return prepared;
-    wentLive = await buildAndGoLive(run, prepared, await takeEpochOf(run));
+    built = await buildAndGoLive(run, prepared, await takeEpochOf(run));
   } catch (error) {
     return refuse(run, error);
   }
-  return afterGoingLive(run, wentLive);
+  return afterGoingLive(run, built);
 }
 
 /**
@@ -97,22 +84,20 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
 /** A request of a load may take longer than one of a lookup. */
 export const REQUEST_TIMEOUT_MS = 120_000;
 
-/** A publication that is live, and the index that was live before. */
-type WentLive = Built & { readonly replaced: string | undefined };
-
 /**
  * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. Where
  * OpenSearch is away, the prune of the next run deletes it.
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
-async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
+async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
   const index = licensesIndexName(run.store.prefix, prepared.date, newId());
   try {
     const built = await makeReady(run, await buildAndCompare(run, prepared, { index, epoch }));
     run.signal.throwIfAborted();
     run.enter('going live');
-    return { ...built, replaced: await flip(run.store, { to: index, epoch }) };
+    await flip(run.store, { to: index, epoch });
+    return built;
   } catch (error) {
     // The alias has it after a switch whose response was lost.
     await deleteUnlessLive(run.store, index).catch((failure: unknown) => {
@@ -162,12 +147,12 @@ function found(run: PublishRun) {
 /** Makes an index durable that may go live, and lets it say so. */
 async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
   const { store } = run;
-  const { index, feed, changes } = compared;
+  const { index } = compared;
   run.enter('making durable');
   // Once it is live this process may be killed, and then this event is all that tells of it.
   await run.record({ event: 'verifying', index, ...found(run) });
-  const metadata = { ...compared.metadata, verified_at: new Date().toISOString(), feed, changes };
-  await writeMetadata(store.client, index, metadata);
+  const verified = { ...compared.metadata, verified_at: new Date().toISOString() };
+  const metadata = await writeFeed(store, { index, metadata: verified }, compared, verified.epoch);
   await makeDurable(store.client, index);
   return { ...compared, metadata };
 }
@@ -224,21 +209,15 @@ async function fenced({ store, job, began }: PublishRun): Promise<string[] | und
 }
 
 /** Records a publication that is live, and finishes it. What fails is done by the next attempt. */
-async function afterGoingLive(
-  run: PublishRun,
-  { index, metadata, replaced }: WentLive,
-): Promise<PublishResult> {
-  const { store, job, live } = run;
+async function afterGoingLive(run: PublishRun, { index, metadata }: Built): Promise<PublishResult> {
+  const { store, job } = run;
   await run.record({
     ...liveEvent(index, metadata),
     seconds: run.seconds(),
     ...(job.force !== undefined && { forced: job.force }),
     ...((job.force ?? job.accept) ? { reasons: [...run.overridden] } : {}),
   });
-  if (live !== undefined && live.index === replaced) {
-    const { publication } = live.metadata;
-    await appendEvent(store, { publication, event: 'superseded', index: replaced });
-  }
+  await reconcileLedger(store);
   return finishGoingLive(run, { index, metadata });
 }
 
@@ -248,14 +227,17 @@ async function afterGoingLive(
  */
 async function finishGoingLive(
   { store, config, onProgress }: PublishContext,
-  { metadata }: LicensesIndex,
+  live: LicensesIndex,
 ): Promise<PublishResult> {
-  const { publication, epoch } = metadata;
-  const isFound = await isFoundThroughAlias(store).catch(() => false);
+  const { publication, epoch } = live.metadata;
+  const isFound = await findThroughAlias(store).then(
+    () => true,
+    () => false,
+  );
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
-  if (metadata.feed !== undefined) await followRenumbered(store, metadata.feed);
+  await followRenumbered(store, await feedOf(store, live));
   await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
     onProgress({ ...progress, documents: 0, done, total }),
   );

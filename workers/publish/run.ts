@@ -1,5 +1,6 @@
 import type { Config } from '../../src/config.ts';
-import type { PublicationSummary } from '../../src/publications/history.ts';
+import { currentEpoch } from '../../src/publications/fence.ts';
+import { lastLivePublication, type PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
 import {
   appendEvent,
@@ -7,7 +8,7 @@ import {
   type NewLedgerEvent,
   type PublishStep,
 } from '../../src/publications/ledger.ts';
-import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
+import { liveIndex, type PublicationMetadata, readableLiveIndex } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Judgement, RefusalReason } from './judgement.ts';
 
@@ -22,19 +23,6 @@ export interface PublishContext {
   readonly giveUpAfterMs?: number | undefined;
 }
 
-/** What was live when an attempt began. */
-interface Begun {
-  readonly startedAt: Date;
-  /** The epoch when it began: a publication or rollback that takes a later one fences it. */
-  readonly began: number;
-  /** The index that is live while it runs. */
-  readonly replaces: string | undefined;
-  /** The same with its metadata; `undefined` also where they are not valid. */
-  readonly live: LicensesIndex | undefined;
-  /** What was live last, by the ledger, where nothing is. */
-  readonly lastLive: PublicationSummary | undefined;
-}
-
 /**
  * The publication that guards compare with: the live one; where nothing is live, as after a restore, the one that the
  * ledger says was live last. None, if that was generated.
@@ -43,16 +31,21 @@ export type Baseline =
   | Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards' | 'discipline'>
   | undefined;
 
-function baselineOf({ live, lastLive }: Begun): Baseline {
-  const last = live?.metadata ?? lastLive;
+function baselineOf(last: PublicationMetadata | PublicationSummary | undefined): Baseline {
   return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
 }
 
 /** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
-export type PublishRun = ReturnType<typeof publishRun>;
+export type PublishRun = Awaited<ReturnType<typeof beginRun>>;
 
 /** @param isCheck whether it ends before it goes live, and the ledger does not have it */
-export function publishRun(job: PublishJob, context: PublishContext, begun: Begun, isCheck = false) {
+export async function beginRun(job: PublishJob, context: PublishContext, isCheck = false) {
+  const { store } = context;
+  const startedAt = new Date();
+  // In this order: what goes live afterwards has fenced this run, or does so when the run takes its epoch.
+  const began = await currentEpoch(store);
+  const replaces = await liveIndex(store);
+  const live = await readableLiveIndex(store);
   const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
   const took: Record<string, number> = {};
   const overridden: string[] = [];
@@ -74,10 +67,14 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
 
   return {
     ...context,
-    ...begun,
-    job,
-    isCheck,
-    baseline: baselineOf(begun),
+    ...{ job, isCheck, startedAt },
+    /** The epoch when it began: a publication or rollback that takes a later one fences it. */
+    began,
+    /** The index that was live then. */
+    replaces,
+    /** The same with its metadata; `undefined` also where they are not valid. */
+    live,
+    baseline: baselineOf(live?.metadata ?? (await lastLivePublication(store))),
     progress,
     /** What the guards said that the operator forced or accepted. */
     overridden,

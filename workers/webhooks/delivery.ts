@@ -1,5 +1,5 @@
 import { ACCOUNTS } from '../../src/access/accounts.ts';
-import { endOf, latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
+import { latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
 import { CHANGES } from '../../src/changes/stored-changes.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -109,7 +109,7 @@ async function announcementsFor(
     if (byAccount === undefined) return [verifyAll];
     const news = byAccount.get(account);
     if (news === undefined) continue;
-    const announcement = await announcementOf(store, account, news, endOf(segment));
+    const announcement = await announcementOf(store, account, news, segment.cursor);
     if (announcement === undefined) return [verifyAll];
     announcements.push(announcement);
   }

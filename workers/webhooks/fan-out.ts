@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { ChangeKind } from '../../src/changes/change.ts';
 import type { FeedSegment } from '../../src/changes/feed.ts';
-import { changedLicenses } from '../../src/changes/watched.ts';
+import { changedLicenses } from '../../src/changes/stored-changes.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { MAX_LISTED } from '../../src/subscriptions/message.ts';
-import { SUBSCRIPTIONS } from '../../src/subscriptions/subscription.ts';
+import { SUBSCRIPTIONS, type Subscription } from '../../src/subscriptions/subscription.ts';
 
 /** What a publication or rollback changed of what an account watches. */
 export interface News {
@@ -61,8 +61,11 @@ async function readNews(
     );
     for (const { position, license, kind } of page) {
       if (license === undefined || kind === undefined) return undefined;
-      for (const account of watchers.get(license) ?? []) {
-        const { counts, positions } = news.get(account) ?? noNews();
+      for (const { account } of watchers.get(license) ?? []) {
+        const { counts, positions } = news.get(account) ?? {
+          counts: { added: 0, changed: 0, removed: 0 },
+          positions: [],
+        };
         counts[kind] += 1;
         if (positions.length < MAX_LISTED) positions.push(position);
         news.set(account, { counts, positions });
@@ -75,28 +78,15 @@ async function readNews(
   return read === changes ? news : undefined;
 }
 
-function noNews(): News {
-  return { counts: { added: 0, changed: 0, removed: 0 }, positions: [] };
-}
-
-/** The accounts that watch each of some licenses, by the license's document id. */
-async function watchersOf(
-  store: Store,
-  licenses: readonly string[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const watchers = new Map<string, string[]>();
-  if (licenses.length === 0) return watchers;
+/** The subscriptions to each of some licenses, by the license's document id. */
+async function watchersOf(store: Store, licenses: readonly string[]) {
+  if (licenses.length === 0) return new Map<string, Subscription[]>();
   const pages = SUBSCRIPTIONS.pages(store, {
     query: { bool: { filter: [{ terms: { license: [...licenses] } }] } },
     sort: [{ id: 'asc' }],
     size: SUBSCRIPTIONS_A_PAGE,
   });
-  for await (const page of pages) {
-    for (const { license, account } of page) {
-      const accounts = watchers.get(license) ?? [];
-      accounts.push(account);
-      watchers.set(license, accounts);
-    }
-  }
-  return watchers;
+  const all: Subscription[] = [];
+  for await (const page of pages) all.push(...page);
+  return Map.groupBy(all, ({ license }) => license);
 }

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
 import { type FeedState, latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
-import { readSegments } from '../../src/changes/segments.ts';
 import type { Config } from '../../src/config.ts';
 import { queueOptions } from '../../src/publications/job.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
@@ -208,7 +207,7 @@ async function backlogOf(store: Store): Promise<Backlog> {
   let since = Number.POSITIVE_INFINITY;
   for await (const page of undelivered(store, latestCursor(state))) {
     for (const webhook of page) {
-      if (webhook.paused === null) since = Math.min(since, await waitsSince(store, state, webhook));
+      if (webhook.paused === null) since = Math.min(since, waitsSince(state, webhook));
       else paused += 1;
     }
   }
@@ -216,16 +215,8 @@ async function backlogOf(store: Store): Promise<Backlog> {
 }
 
 /** Since when a webhook fails or waits for the first publication that it was not told of, in Unix milliseconds. */
-async function waitsSince(
-  store: Store,
-  state: FeedState,
-  { failing_since, delivered_cursor }: Webhook,
-): Promise<number> {
+function waitsSince(state: FeedState, { failing_since, delivered_cursor }: Webhook): number {
   const [first] = segmentsAfter(state, delivered_cursor) ?? [];
-  const [segment] =
-    first === undefined
-      ? []
-      : await readSegments(store, { feed: first.feed, segments: [[first.epoch, first.changes]] });
-  const at = segment === undefined ? Date.now() : Date.parse(segment.at);
+  const at = Date.parse(first?.at ?? '') || Date.now();
   return failing_since === null ? at : Math.min(at, Date.parse(failing_since));
 }

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { countsByName } from '../licenses/counts.ts';
+import { collection } from '../storage/collection.ts';
+import type { Store } from '../storage/store.ts';
+import { BadDocumentError, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
+import { type Feed, type FeedState, feedState, feedsOf, positionOf, type Segment } from './feed.ts';
+
+/** How many changes a publication or rollback made, by kind, by cause, and by the board's name. */
+export const changeCounts = z.object({
+  kinds: z.record(z.string(), z.int()),
+  causes: z.record(z.string(), z.int()),
+  boards: countsByName,
+});
+
+export type ChangeCounts = z.output<typeof changeCounts>;
+
+/**
+ * What a switch of the alias makes of the feed. It is written before the switch, under the name of the index that
+ * becomes live, and stays as it is while that index is live. Backups have it, so the history survives a restore.
+ */
+const feedSwitch = z.object({
+  index: z.string(),
+  epoch: z.int(),
+  /** The publication that becomes live. */
+  publication: z.string(),
+  state: feedState,
+});
+
+type FeedSwitch = Readonly<z.output<typeof feedSwitch>>;
+
+const SWITCH_ID = 'switch-';
+
+export const SWITCHES = collection('changes', feedSwitch, {
+  isStoredUnder: (id, { index }) => id === SWITCH_ID + index,
+});
+
+/** @throws where a later epoch has made the same index live: a late write of a fenced process changes nothing */
+export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void> {
+  const { index, epoch } = made;
+  await store.client.index({
+    ...{ index: store.names.changes, id: SWITCH_ID + index, body: SWITCHES.valid(made) },
+    ...{ version: epoch, version_type: 'external_gte' },
+  });
+  await writeEarlierSegment(store, made.state);
+}
+
+/**
+ * The feed as it is while an index is live; `undefined` where it is not known, as for one of version 0.2.0.
+ *
+ * @param earlier what the index's `_meta` says: version 0.3.0 wrote nothing else
+ */
+export async function readFeed(
+  store: Store,
+  index: string,
+  earlier: EarlierFeed | undefined,
+): Promise<FeedState | undefined> {
+  const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
+  if (earlier === undefined) return made?.state;
+  const [epoch] = earlier.segments.at(-1) ?? [Math.floor(earlier.start / positionOf(1, 0))];
+  // Where it is later, a rollback by version 0.3.0 wrote it.
+  return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
+}
+
+const MOST_SWITCHES = 20;
+
+/** The feed as the switch to an index left it, else as the latest of all did: what a restore has of it. */
+export async function lastFeed(store: Store, index: string | undefined) {
+  const { changes } = store.names;
+  // Version 0.2.0 had none.
+  if (!(await store.client.indices.exists({ index: changes })).body) return undefined;
+  await store.client.indices.refresh({ index: changes });
+  const { documents } = await SWITCHES.search(store, {
+    query: {
+      bool: {
+        filter: [{ exists: { field: 'publication' } }],
+        must_not: ['feed', 'position'].map((field) => ({ exists: { field } })),
+      },
+    },
+    sort: [{ epoch: 'desc' }],
+    size: MOST_SWITCHES,
+  });
+  const last = documents.find((each) => each.index === index) ?? documents[0];
+  if (last !== undefined) return { state: last.state, isOfIndex: last.index === index };
+  const copy = await EARLIER_COPIES.read(store, EARLIER_COPY_ID).catch(noneIfBad);
+  const state = copy && (await fromEarlier(store, copy.document.state));
+  return state && { state, isOfIndex: false };
+}
+
+function noneIfBad(error: unknown): undefined {
+  if (!(error instanceof BadDocumentError)) throw error;
+}
+
+/** How far a task has come that is done once for each publication and rollback. */
+const taskProgress = z.object({ feed: z.string(), epoch: z.int() });
+
+const TASK_ID = 'done-';
+
+const TASKS = collection('changes', taskProgress);
+
+/**
+ * Does what is to be done once for each publication and rollback, after it has become visible. When interrupted, the
+ * next call does the rest.
+ */
+export async function onceForEach(
+  store: Store,
+  task: 'erased' | 'followed',
+  state: FeedState,
+  work: (segment: Segment & Pick<Feed, 'feed'>) => Promise<void>,
+): Promise<void> {
+  const done = (await TASKS.read(store, TASK_ID + task).catch(noneIfBad))?.document;
+  const all = feedsOf(state).flatMap(({ feed, segments }) => segments.map((each) => ({ ...each, feed })));
+  const last = all.findIndex(({ feed, epoch }) => feed === done?.feed && epoch === done.epoch);
+  for (const segment of all.slice(last + 1)) {
+    await work(segment);
+    await TASKS.put(store, TASK_ID + task, { feed: segment.feed, epoch: segment.epoch });
+  }
+}
+
+/** The collection of a document by its id, if it is none of a change. */
+export function feedDocumentCheck(id: string) {
+  if (id.startsWith(SWITCH_ID)) return SWITCHES.check;
+  if (id.startsWith(TASK_ID)) return TASKS.check;
+  if (id.startsWith(EARLIER_SEGMENT_ID)) return EARLIER_SEGMENTS.check;
+  return id === EARLIER_COPY_ID ? EARLIER_COPIES.check : undefined;
+}
+
+const oneEarlierFeed = z.object({
+  feed: z.string(),
+  since: z.string(),
+  start: z.int(),
+  segments: z.array(z.tuple([z.int(), z.int()])),
+  withdrawn: z.array(z.int()).optional(),
+  until: z.string().optional(),
+});
+
+/**
+ * The feed as version 0.3.0 has it in `_meta`. It is still written for one release, for an API or a command of 0.3.0, as
+ * are the documents of segments. This and all below go with the release after 0.4.0.
+ */
+export const earlierFeed = oneEarlierFeed.extend({ earlier: z.array(oneEarlierFeed).optional() });
+
+type EarlierFeed = Readonly<z.output<typeof earlierFeed>>;
+
+const EARLIER_SEGMENT_ID = 'segment-';
+
+export const EARLIER_SEGMENTS = collection(
+  'changes',
+  z.object({
+    ...{ feed: z.string(), epoch: z.int(), publication: z.string(), date: z.string(), at: z.string() },
+    counts: changeCounts.optional(),
+  }),
+  { salvage: WITHOUT_BAD_PARTS, isStoredUnder: (id, { epoch }) => id === EARLIER_SEGMENT_ID + epoch },
+);
+
+const EARLIER_COPY_ID = 'feed';
+
+const EARLIER_COPIES = collection('changes', z.object({ feed: z.string(), state: earlierFeed }));
+
+/** `undefined` where the document of one of its segments is lost; then its changes may be, too. */
+async function fromEarlier(
+  store: Store,
+  { earlier = [], ...current }: EarlierFeed,
+): Promise<FeedState | undefined> {
+  const all = [...earlier, current];
+  const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
+  const stored = ids.length === 0 ? [] : await EARLIER_SEGMENTS.readAll(store, ids);
+  const feeds = all.map(({ feed, since: date, start, segments, withdrawn = [] }, at) => {
+    const [epoch, changes] = [Math.floor(start / positionOf(1, 0)), start % positionOf(1, 0)];
+    const known = segments.flatMap(([epoch, changes]): Segment[] => {
+      const found = stored.find((each) => each.feed === feed && each.epoch === epoch);
+      if (found === undefined) return [];
+      const { publication, date, at } = found;
+      const isWithdrawn = withdrawn.includes(epoch);
+      return [{ epoch, changes, publication, date, at, ...(isWithdrawn && { withdrawn: true }) }];
+    });
+    return {
+      ...{ feed, base: { epoch, changes, publication: '', date, at: '' }, segments: known },
+      isAfterGap: at === 0 || all[at - 1]?.until !== undefined,
+      isLost: known.length < segments.length,
+    };
+  });
+  const [last, ...before] = feeds.slice(feeds.findLastIndex(({ isLost }) => isLost) + 1).reverse();
+  return last && feedState.parse({ ...last, earlier: before.reverse() });
+}
+
+/** What `_meta` has of the feed for version 0.3.0. */
+export function toEarlier(state: FeedState): EarlierFeed {
+  const feeds = feedsOf(state);
+  const converted = ({ feed, base, segments }: Feed, at: number) => ({
+    ...{ feed, since: base.date, start: positionOf(base.epoch, base.changes) },
+    segments: segments.map(({ epoch, changes }): [number, number] => [epoch, changes]),
+    withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
+    ...(feeds[at + 1]?.isAfterGap === true && { until: (segments.at(-1) ?? base).date }),
+  });
+  return { ...converted(state, state.earlier.length), earlier: state.earlier.map(converted) };
+}
+
+/** The document of the last publication or rollback of a feed, for a command of version 0.3.0. */
+async function writeEarlierSegment(store: Store, { feed, segments }: FeedState): Promise<void> {
+  const last = segments.at(-1);
+  if (last === undefined) return;
+  const { epoch, publication, date, at } = last;
+  await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + epoch, { feed, epoch, publication, date, at });
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface RetryOptions {
+  readonly tries: number;
+  /** Before the second try; each later one waits twice as long, more or less. */
+  readonly firstWaitMs: number;
+  /** Whether another try may help. */
+  readonly isWorthIt: (error: unknown) => boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Does work again that failed. @throws the error of the last try, or the first that another try does not help against */
+export async function retried<Result>(
+  work: () => Promise<Result>,
+  { tries, firstWaitMs, isWorthIt, signal }: RetryOptions,
+): Promise<Result> {
+  for (let at = 1; ; at += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (at === tries || !isWorthIt(error)) throw error;
+      const wait = firstWaitMs * 2 ** (at - 1) * (0.5 + Math.random());
+      await sleep(wait, undefined, { signal });
+    }
+  }
+}
