@@ -98,7 +98,9 @@ function comparable({
 }
 
 beforeAll(async () => {
-  environment = await testEnvironment();
+  environment = await testEnvironment({
+    SIGNING_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+  });
   const { store, config } = environment;
   api = await startApi(environment.variables);
   rest = await apiClient(environment);
@@ -116,6 +118,13 @@ beforeAll(async () => {
   code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
   const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
   expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
+  const headers = {
+    'content-type': 'application/json',
+    'idempotency-key': 'once',
+    accept: 'application/jose',
+  };
+  const body = JSON.stringify(nurse);
+  expect((await rest.request('POST', '/api/v1/records', { headers, body })).status).toBe(201);
   await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
 });
 
