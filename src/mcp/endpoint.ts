@@ -19,8 +19,9 @@ import { type Context, clientGone, type Middleware, traceparentOf } from '../htt
 import { textBody } from '../http/body.ts';
 import { spendMore } from '../http/guard.ts';
 import { waitingSlots } from '../http/limits.ts';
+import { answerOrdinary } from './ordinary-calls.ts';
 import { MAX_ROSTER_ITEMS } from './parameters.ts';
-import { type ToolServices, toolServers } from './tools.ts';
+import { type ToolServices, toolCaller, toolServers } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -39,8 +40,9 @@ const MAX_IN_FLIGHT_OF_HOSTS = MAX_IN_FLIGHT * 0.75;
 export const SLOT_WAIT_MS = 1000;
 
 /**
- * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses. Each
- * request gets a server of its own, because the SDK's HTTP transport can’t be shared.
+ * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses. Ordinary
+ * tool calls need none of the SDK. Each other request gets a server of its own, because the SDK's HTTP transport can’t be
+ * shared.
  */
 export function mcpEndpoint(
   config: Config,
@@ -48,7 +50,8 @@ export function mcpEndpoint(
   limit: RateLimit,
   log: Logger,
 ): Middleware {
-  const newServer = toolServers(services, log);
+  const callTool = toolCaller(services, log);
+  const newServer = toolServers(callTool);
   const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo?.signal), {
     legacy: 'reject',
     onerror: (error) => log.warn({ error: error.message }, 'MCP request refused'),
@@ -74,6 +77,11 @@ export function mcpEndpoint(
     const items = roster.safeParse(params).data?.arguments.items.length ?? 0;
     const points = Math.ceil(Math.min(items, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
+    const answer = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
+    if (answer !== undefined) {
+      ctx.body = answer;
+      return;
+    }
     // The protocol dropped batches in 2025-06-18. A batch would count as one request however many calls it has, and a
     // call that is canceled by the same batch would never get a response.
     if (Array.isArray(parsedBody))

@@ -57,7 +57,7 @@ interface Tool {
   readonly call: (
     services: ToolServices,
     given: Readonly<Record<string, unknown>>,
-    clientGone: AbortSignal,
+    clientGone: () => AbortSignal,
   ) => Promise<ToolResult>;
 }
 
@@ -66,7 +66,11 @@ interface ToolParts<Values> {
   readonly title: string;
   readonly parameters: Parameters<Values>;
   readonly result: z.ZodType;
-  readonly answer: (services: ToolServices, values: Values, clientGone: AbortSignal) => Promise<ToolResult>;
+  readonly answer: (
+    services: ToolServices,
+    values: Values,
+    clientGone: () => AbortSignal,
+  ) => Promise<ToolResult>;
 }
 
 function tool<Values>({ name, title, parameters, result, answer }: ToolParts<Values>): Tool {
@@ -115,7 +119,7 @@ const TOOLS: readonly Tool[] = [
     title: 'Verify a list of licenses',
     parameters: rosterParameters,
     result: rosterResult,
-    answer: ({ rosters }, values, clientGone) => verifyRoster(rosters, values, clientGone),
+    answer: ({ rosters }, values, clientGone) => verifyRoster(rosters, values, clientGone()),
   }),
   tool({
     name: 'license_history',
@@ -149,7 +153,7 @@ const TOOLS: readonly Tool[] = [
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 /** How the server introduces itself to clients. */
-const SERVER = {
+export const SERVER = {
   name: 'ohio-license-verification',
   title: 'Ohio License Verification',
   version: SERVICE_VERSION,
@@ -171,13 +175,27 @@ const GUIDE_RESOURCE = {
   mimeType: 'text/markdown',
 };
 
+/** @returns the result of a call, or `undefined` where no tool has the name. Its signal stops work for a client that is gone */
+export type CallTool = (
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  clientGone: () => AbortSignal,
+) => Promise<CallToolResult | undefined>;
+
+export function toolCaller(services: ToolServices, log: Logger): CallTool {
+  return async (name, given, clientGone) => {
+    const called = byName.get(name);
+    return (
+      called && toolResponse(name, services.lookups, log, () => called.call(services, given, clientGone))
+    );
+  };
+}
+
 /**
  * Makes servers with the tools and the guide. They are the SDK's low-level servers, because each request gets its own:
  * registering the tools with an `McpServer` takes 60 µs more.
- *
- * @returns makes one. Its signal stops long work for a client that is gone
  */
-export function toolServers(services: ToolServices, log: Logger): (clientGone?: AbortSignal) => Server {
+export function toolServers(callTool: CallTool): (clientGone?: AbortSignal) => Server {
   return (clientGone = new AbortController().signal) => {
     const server = new Server(SERVER, {
       instructions: INSTRUCTIONS,
@@ -189,10 +207,9 @@ export function toolServers(services: ToolServices, log: Logger): (clientGone?: 
     });
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ listed }) => listed) }));
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
-      const called = byName.get(name);
-      if (called === undefined)
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
-      return toolResponse(name, services.lookups, log, () => called.call(services, given, clientGone));
+      const result = await callTool(name, given, () => clientGone);
+      if (result !== undefined) return result;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
     });
     server.setRequestHandler('resources/list', () => ({ resources: [GUIDE_RESOURCE] }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));

@@ -42,6 +42,8 @@ const LIST = message('tools/list');
 const CALL = message('tools/call', { name: 'verify_license', arguments: { license_number: NUMBER } });
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
+const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 const ENVELOPE = { [VERSION_KEY]: '2026-07-28', [CAPABILITIES_KEY]: {} };
 const MODERN_CALL = message('tools/call', {
   name: 'verify_license',
@@ -54,6 +56,39 @@ const MODERN_HEADERS = {
   'mcp-name': 'verify_license',
 };
 
+/** What may be in the `_meta` of a call. */
+const ENVELOPES: readonly unknown[] = [
+  ENVELOPE,
+  { ...ENVELOPE, [CLIENT_KEY]: { name: 'tests', version: '1', title: 'Tests', other: 1 } },
+  { ...ENVELOPE, progressToken: 'one', [LOG_LEVEL_KEY]: 'debug', traceparent: 1, other: [null] },
+  { ...ENVELOPE, 'io.modelcontextprotocol/other': {} },
+  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': { taskId: 'one' } },
+  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': 1 },
+  // Versions.
+  ...['2025-11-25', '2026-07-29', ' 2026-07-28', '', ['2026-07-28'], 20260728, null].map((version) => ({
+    ...ENVELOPE,
+    [VERSION_KEY]: version,
+  })),
+  // Something is missing.
+  ...[{ [CAPABILITIES_KEY]: {} }, { [VERSION_KEY]: '2026-07-28' }, {}, [], null, 'text'],
+  // What clients can do.
+  ...[
+    { elicitation: {}, sampling: { tools: {} }, roots: { listChanged: true }, extensions: { 'a/b': {} } },
+    { elicitation: { form: { applyDefaults: true }, url: {} }, tasks: { list: {} }, other: 1 },
+    ...[null, 1, 'text', [], { roots: 1 }, { roots: { listChanged: 'yes' } }, { elicitation: 1 }],
+    ...[{ sampling: null }, { tasks: 1 }, { experimental: { a: 1 } }, { extensions: [] }],
+  ].map((capabilities) => ({ ...ENVELOPE, [CAPABILITIES_KEY]: capabilities })),
+  // Who they are.
+  ...[null, 1, {}, [], { name: 'tests' }, { name: 1, version: '1' }, { name: '', version: '' }].map(
+    (client) => ({
+      ...ENVELOPE,
+      [CLIENT_KEY]: client,
+    }),
+  ),
+  ...[null, 1, 'loud', ['debug']].map((level) => ({ ...ENVELOPE, [LOG_LEVEL_KEY]: level })),
+  ...[null, 1.5, {}, 2 ** 60].map((token) => ({ ...ENVELOPE, progressToken: token })),
+];
+
 function posted(port: number, body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   return rawRequest({
     ...{ port, method: 'POST', path: '/mcp', body },
@@ -65,6 +100,11 @@ function posted(port: number, body: string, headers: Record<string, string> = {}
       ...headers,
     },
   });
+}
+
+/** What a client sees of an answer. */
+function answered({ status, text, headers }: ApiAnswer) {
+  return [status, text, headers.get('content-type')];
 }
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -188,6 +228,74 @@ describe('the MCP server', () => {
           },
         },
       });
+    }
+  });
+
+  // A parameter of the protocol that is not known makes the SDK answer a call; without it the service does.
+  test.each<[string, Record<string, unknown>]>([
+    ['verify_license', { license_number: NUMBER }],
+    ['verify_license', { license_number: 'RN.unknown' }],
+    ['verify_license', { board: 'Nurse', license_number: 7 }],
+    ['verify_license', {}],
+    ['search_licenses_by_name', { last_name: 'Muñoz', unknown: 1 }],
+    ['verify_business_license', { business_name: 'Smith' }],
+    ['verify_roster', { licenses: [{ license_number: NUMBER }, {}] }],
+    ['license_history', { board: 'Nursing Board', license_number: NUMBER }],
+    ['list_ohio_boards', {}],
+    ['no_tool', {}],
+  ])('answers a call exactly as the SDK does: %s %j', async (name, given) => {
+    const [port] = ports;
+    for (const [body, headers] of [
+      [CALL, {}],
+      [MODERN_CALL, { ...MODERN_HEADERS, 'mcp-name': name }],
+    ] as const) {
+      const call = z.looseObject({ params: z.looseObject({}) }).parse(JSON.parse(body));
+      const asked = (more: object) =>
+        JSON.stringify({ ...call, id: 'é"', params: { ...call.params, name, arguments: given, ...more } });
+      const [own, bySdk] = [
+        await posted(port, asked({}), headers),
+        await posted(port, asked({ other: true }), headers),
+      ];
+      expect(answered(own)).toEqual(answered(bySdk));
+    }
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ...[
+      ...ENVELOPES.map((meta) => JSON.stringify(meta)),
+      // What JSON.stringify does not write: the envelope as a prototype, and keys that come twice.
+      `{"__proto__": ${JSON.stringify(ENVELOPE)}}`,
+      `{"__proto__": {}, ${JSON.stringify(ENVELOPE).slice(1)}`,
+      `{"${VERSION_KEY}": "2025-11-25", ${JSON.stringify(ENVELOPE).slice(1)}`,
+      `${JSON.stringify(ENVELOPE).slice(0, -1)}, "${VERSION_KEY}": "2025-11-25"}`,
+      `${JSON.stringify(ENVELOPE).slice(0, -1)}, "${CAPABILITIES_KEY}": 1}`,
+    ].map((meta): [string, Record<string, string>] => [meta, {}]),
+    ...[
+      { 'mcp-protocol-version': '2026-07-29' },
+      { 'mcp-protocol-version': '2025-11-25' },
+      { 'mcp-protocol-version': '2026-07-28, 2026-07-28' },
+      { 'mcp-method': 'tools/list' },
+      { 'mcp-method': '' },
+      { 'mcp-name': 'search_licenses_by_name' },
+      { 'mcp-name': 'Verify_License' },
+      { 'mcp-name': `=?base64?${btoa('verify_license')}?=` },
+      { 'mcp-name': '=?base64?!?=' },
+      { 'mcp-name': '' },
+      { accept: 'text/html' },
+      { accept: '' },
+      { 'content-type': 'text/plain' },
+    ].map((headers): [string, Record<string, string>] => [JSON.stringify(ENVELOPE), headers]),
+  ])('answers a call with an envelope exactly as the SDK does: %s %j', async (meta, headers) => {
+    const [port] = ports;
+    const asked = (more: string) =>
+      `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "verify_license",
+        "arguments": {"license_number": "${NUMBER}"}, ${more} "_meta": ${meta}}}`;
+    for (const sent of [{ ...MODERN_HEADERS, ...headers }, headers]) {
+      const [own, bySdk] = [
+        await posted(port, asked(''), sent),
+        await posted(port, asked('"other": true,'), sent),
+      ];
+      expect(answered(own)).toEqual(answered(bySdk));
     }
   });
 

@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  isJsonContentType,
+  isSpecType,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  RELATED_TASK_META_KEY,
+  type RequestId,
+  SERVER_INFO_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type CallTool, SERVER } from './tools.ts';
+
+/** The revision of the protocol that needs no session. The SDK serves one. */
+const REVISION = '2026-07-28';
+
+/** A tool call with nothing in it that needs the SDK. */
+const ordinaryCall = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.literal('tools/call'),
+  params: z.strictObject({
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    _meta: z
+      .looseObject({
+        progressToken: z.union([z.string(), z.int()]).optional(),
+        [RELATED_TASK_META_KEY]: z.undefined().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/** The response to an ordinary call. */
+interface OrdinaryAnswer {
+  readonly result: CallToolResult;
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+}
+
+/**
+ * Answers ordinary tool calls exactly as the SDK would. Its server, transport, web request and web response for each
+ * call take more CPU than the lookup (docs/decisions/012).
+ *
+ * @returns `undefined` for any other message, which the SDK answers
+ */
+export async function answerOrdinary(
+  callTool: CallTool,
+  headers: IncomingHttpHeaders,
+  message: unknown,
+  clientGone: () => AbortSignal,
+): Promise<OrdinaryAnswer | undefined> {
+  const call = ordinaryCall.safeParse(message).data;
+  const era = call && eraOf(headers, call);
+  if (call === undefined || era === undefined) return undefined;
+  const { name, arguments: given = {} } = call.params;
+  const result = await callTool(name, given, clientGone);
+  return result && { result: RESULT_OF[era](result), jsonrpc: '2.0', id: call.id };
+}
+
+/** What the SDK adds to a result in each era. */
+const RESULT_OF: Record<'legacy' | 'modern', (result: CallToolResult) => CallToolResult> = {
+  legacy: (result) => result,
+  modern: (result) => ({
+    ...result,
+    resultType: 'complete',
+    _meta: { [SERVER_INFO_META_KEY]: SERVER },
+  }),
+};
+
+/** The era of a tool call whose headers the SDK's transports would take; `undefined` for one that they may refuse. */
+function eraOf(
+  headers: IncomingHttpHeaders,
+  call: z.output<typeof ordinaryCall>,
+): 'legacy' | 'modern' | undefined {
+  if (!isJsonContentType(headers['content-type'])) return undefined;
+  const version = headers['mcp-protocol-version'];
+  const method = headers['mcp-method'];
+  const name = headers['mcp-name'];
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) {
+    const hasNothingModern =
+      method === undefined &&
+      name === undefined &&
+      Object.keys(call.params._meta ?? {}).every((key) => key === 'progressToken');
+    return hasNothingModern ? 'legacy' : undefined;
+  }
+  const hasHeaders = version === REVISION && method === call.method && name === call.params.name;
+  return hasHeaders && isEnvelope(call.params._meta ?? {}) ? 'modern' : undefined;
+}
+
+/** Whether the SDK would take this as the envelope of a call of revision 2026-07-28. Its classifier takes 6 µs. */
+function isEnvelope(meta: Readonly<Record<string, unknown>>): boolean {
+  const { [CLIENT_INFO_META_KEY]: client, [LOG_LEVEL_META_KEY]: logLevel } = meta;
+  return (
+    meta[PROTOCOL_VERSION_META_KEY] === REVISION &&
+    isSpecType.ClientCapabilities(meta[CLIENT_CAPABILITIES_META_KEY]) &&
+    (client === undefined || isSpecType.Implementation(client)) &&
+    (logLevel === undefined || isSpecType.LoggingLevel(logLevel))
+  );
+}
