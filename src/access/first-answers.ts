@@ -4,7 +4,6 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import type { RateLimit } from './rate-limit.ts';
 
 const answer = z.object({ status: z.int(), type: z.string(), body: z.string() });
 
@@ -18,7 +17,7 @@ export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, { needsInde
 
 const DAY_MS = 86_400_000;
 
-/** A request without an answer for so long was broken off, as by the end of its process. No request takes longer. */
+/** A request that has no answer after this time was broken off, as by the end of its process. */
 const UNDER_WAY_MS = 30_000;
 
 /** A request with an Idempotency-Key. Each operation has keys of its own; the body is as it was sent. */
@@ -35,7 +34,10 @@ type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', st
 export type FirstAnswers = (request: KeyedRequest, work: () => Promise<Answer>) => Promise<Answer>;
 
 /** @param perDay how many keys an account may use in a day, since their answers are stored */
-export function firstAnswers(store: Store, perDay: RateLimit): FirstAnswers {
+export function firstAnswers(
+  store: Store,
+  perDay: { spend(account: string): Promise<unknown> },
+): FirstAnswers {
   return async ({ account, operation, key, body }, work) => {
     const id = hash('sha256', JSON.stringify([account, operation, key]));
     const sha256 = hash('sha256', body);
@@ -55,8 +57,12 @@ export function firstAnswers(store: Store, perDay: RateLimit): FirstAnswers {
       await FIRST_ANSWERS.remove(store, id);
       throw error;
     });
-    if (answered.status < 300) await FIRST_ANSWERS.put(store, id, { ...begun, answer: answered });
-    else await FIRST_ANSWERS.remove(store, id);
+    const kept =
+      answered.status < 300
+        ? FIRST_ANSWERS.put(store, id, { ...begun, answer: answered })
+        : FIRST_ANSWERS.remove(store, id);
+    // What was done is said even if OpenSearch went away since: an error would make the client do it twice.
+    await kept.catch(() => undefined);
     return answered;
   };
 }

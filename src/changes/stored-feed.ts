@@ -61,7 +61,7 @@ export async function readFeed(
   return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
 }
 
-const MOST_SWITCHES = 20;
+const MAX_SWITCHES = 20;
 
 /** The feed as the switch to an index left it, else as the latest of all did: what a restore has of it. */
 export async function lastFeed(store: Store, index: string | undefined) {
@@ -77,7 +77,7 @@ export async function lastFeed(store: Store, index: string | undefined) {
       },
     },
     sort: [{ epoch: 'desc' }],
-    size: MOST_SWITCHES,
+    size: MAX_SWITCHES,
   });
   const last = documents.find((each) => each.index === index) ?? documents[0];
   if (last !== undefined) return { state: last.state, isOfIndex: last.index === index };

@@ -89,7 +89,7 @@ for (const [heading, group] of Object.entries(GROUPS)) {
     above?.addCommand(commandOf(path, words));
   }
 }
-program.commandsGroup('Help:');
+program.commandsGroup('Help:').helpCommand('help [command]', 'what a command does');
 
 /** Does what a command line asks. @returns the exit code */
 export async function run(parameters: readonly string[]): Promise<number> {

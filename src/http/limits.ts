@@ -48,8 +48,9 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
 }
 
 /**
- * As `during` of `slots`, but work waits so long for its slots. The same bounds hold for what waits, which fails at
- * once beyond.
+ * As `during` of `slots`, but work waits for its slots. No more may wait than may be under way: the rest fails at once.
+ *
+ * @param waitMs how long work waits at most
  */
 export function waitingSlots(
   waitMs: number,

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { deleteExpiredAnswers, FIRST_ANSWERS } from '../../src/access/first-answers.ts';
+import { deleteExpiredAnswers, FIRST_ANSWERS, firstAnswers } from '../../src/access/first-answers.ts';
 import { SAVED_RECORDS } from '../../src/records/saved-records.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { cut, type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const RECORDS = '/api/v1/records';
@@ -125,6 +126,20 @@ describe('a request with an Idempotency-Key', () => {
     expect(answers.filter(({ status }) => status !== 201 && status !== 503)).toEqual([]);
     expect(await post('one')).toEqual(first);
     expect(await savedCount()).toBe(1);
+  });
+
+  test('that was done gets its answer even if the answer can not be kept', async () => {
+    let isDone = false;
+    const step: ProxyStep = (request) => (isDone ? cut(request) : request.forward());
+    const answer = { status: 201, type: 'application/json', body: '{}' };
+    const request = { account: 'Kept', operation: 'tests', key: 'one', body: '' };
+    const first = throughProxy(service.environment, step, ({ store }) =>
+      firstAnswers(store, { spend: async () => undefined })(request, async () => {
+        isDone = true;
+        return answer;
+      }),
+    );
+    expect(await first).toEqual(answer);
   });
 
   test('whose answer was an error is done again', async () => {
