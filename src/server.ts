@@ -23,7 +23,6 @@ import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
-import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
@@ -56,7 +55,6 @@ export const IDEMPOTENCY_KEYS_PER_DAY = 1000;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
-const QUEUE_CLOSES_WITHIN_MS = 1000;
 
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
 export function badKeysPerMinute(config: Config): number {
@@ -114,7 +112,6 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
       return next;
     }),
     usage,
-    queue: publishQueue(config),
     draining,
     stopping,
   };
@@ -209,7 +206,8 @@ function operatorApp(api: Api): Koa<RequestState> {
     };
   };
   const app = adminApp({ config, log, stopping: draining, readiness, metrics });
-  app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD));
+  const openQueue = async () => (await import('./publications/job.ts')).publishQueue(config);
+  app.use(queueBoard(openQueue, config.QUEUE_BOARD_PASSWORD));
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records);
   return app;
 }
@@ -264,8 +262,6 @@ export async function serve(): Promise<void> {
     api.tracker.stop();
     await Promise.all([close(adminServer), api.usage.stop()]);
     api.redis.disconnect();
-    // A Redis that is stuck would never answer the goodbye.
-    await Promise.race([api.queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
     await api.store.client.close();
     await lines.end();
     process.exit(exitCode);

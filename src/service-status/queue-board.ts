@@ -14,20 +14,22 @@ const REDIS_ANSWERS_WITHIN_MS = 3000;
  * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It belongs
  * on the admin port alone. While Redis does not answer, neither does it (503).
  *
+ * @param open opens the queue when an operator first asks for the page: BullMQ, Bull Board and what they need are 500
+ * modules
  * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
  */
-export function queueBoard(queue: Queue, password: string | undefined): Middleware {
+export function queueBoard(open: () => Promise<Queue>, password: string | undefined): Middleware {
   let board: Promise<Middleware> | undefined;
   const page: Middleware = async (ctx, next) => {
-    board ??= bullBoard(queue);
+    board ??= bullBoard(open);
     return (await board)(ctx, next);
   };
-  return under(QUEUES_PATH, compose([operatorsOnly(password), shownOnly, whileRedisAnswers(queue), page]));
+  return under(QUEUES_PATH, compose([operatorsOnly(password), shownOnly, page]));
 }
 
-/** Bull Board and what it needs are 130 modules: they are loaded when an operator first opens the page. */
-async function bullBoard(queue: Queue): Promise<Middleware> {
-  const [{ createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+async function bullBoard(open: () => Promise<Queue>): Promise<Middleware> {
+  const [queue, { createBullBoard }, { BullMQAdapter }, { KoaAdapter }] = await Promise.all([
+    open(),
     import('@bull-board/api'),
     import('@bull-board/api/bullMQAdapter'),
     import('@bull-board/koa'),
@@ -38,7 +40,7 @@ async function bullBoard(queue: Queue): Promise<Middleware> {
     serverAdapter,
     options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
   });
-  return serverAdapter.registerPlugin();
+  return compose([whileRedisAnswers(queue), serverAdapter.registerPlugin()]);
 }
 
 function isLoopback(address = ''): boolean {

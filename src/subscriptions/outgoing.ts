@@ -2,7 +2,6 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, errors, request } from 'undici';
 import { SERVICE_VERSION } from '../config.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 
@@ -71,6 +70,8 @@ export async function post(
   allowedRanges: readonly string[],
   { withinMs = WITHIN_MS, addressesOf = (host) => lookup(host, { all: true }), ca }: Options = {},
 ): Promise<Answer> {
+  // The API seldom posts; without undici it starts sooner.
+  const { Agent, request } = await import('undici');
   const target = allowedUrl(url, allowedRanges);
   async function checkedAddresses(host: string): Promise<LookupAddress[]> {
     const addresses = await addressesOf(host);
@@ -189,7 +190,7 @@ const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
 ];
 
 function reasonOf(error: unknown): (typeof FAILURES)[number] {
-  if (error instanceof errors.HTTPParserError) return 'not an HTTP response';
+  if (error instanceof Error && error.name === 'HTTPParserError') return 'not an HTTP response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';
 }

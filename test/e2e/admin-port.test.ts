@@ -164,7 +164,7 @@ describe('the queue board', () => {
   /** A server whose clients seem to have the address `from`. */
   async function boardServer(password: string | undefined): Promise<Server> {
     const app = httpApp({ log: pino({ level: 'silent' }) });
-    app.use(queueBoard(queue, password));
+    app.use(queueBoard(async () => queue, password));
     const created = createServer(app.callback());
     created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));
     await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
