@@ -1,7 +1,7 @@
 /** @room publishing @long */
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -15,6 +15,7 @@ import { licensesIndices } from '../../src/publications/metadata.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { expectOneCompletePublication, livePublished } from '../support/complete-publication.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
+import { newEnvironment } from '../support/publication-days.ts';
 import { describeProgress, endOf, eventsOf, expectInterrupted } from '../support/publication-run.ts';
 import { publisher } from '../support/publisher.ts';
 import { untilLoaded } from '../support/random-moments.ts';
@@ -176,6 +177,27 @@ faultTest(
     };
   },
 );
+
+const SCHEDULED_AT = /"next":"([^"]+)","msg":"publication scheduled"/;
+
+test.each([
+  ['the night without this hour', '30 2 * * *', '2027-03-13T12:00:00Z', '2027-03-14T07:30:00.000Z'],
+  ['the day after it', '30 2 * * *', '2027-03-14T07:31:00Z', '2027-03-15T06:30:00.000Z'],
+  ['the night that has this hour twice', '30 1 * * *', '2027-11-06T12:00:00Z', '2027-11-07T05:30:00.000Z'],
+  ['once in that night', '30 1 * * *', '2027-11-07T05:31:00Z', '2027-11-08T06:30:00.000Z'],
+])('PUBLISH_SCHEDULE over a change of the clock: %s', async (_night, pattern, now, next) => {
+  const { variables } = await newEnvironment();
+  const worker = await startWorker({
+    ...variables,
+    ...clock((Date.parse(now) - Date.now()) / HOUR_MS),
+    ...{ DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv', PUBLISH_SCHEDULE: pattern },
+  });
+  try {
+    expect(SCHEDULED_AT.exec(worker.output())?.[1]).toBe(next);
+  } finally {
+    await worker.stop();
+  }
+});
 
 /** Kills the publication's process, which one of the workers has. */
 async function killProcessOf(workers: readonly RunningProcess[]): Promise<void> {

@@ -5,9 +5,11 @@ import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram, startProcess } from '../../scripts/processes.ts';
+import { publishQueue } from '../../src/publications/job.ts';
 import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import { eventually } from '../support/eventually.ts';
 import { installedFolder } from '../support/installed-folder.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { newEnvironment } from '../support/publication-days.ts';
@@ -136,6 +138,17 @@ test('the API and the commands of this version, beside a worker of 0.3.0, and th
   await licenses('this', 'rollback');
   await expectDay(3, { since, of: 1 });
   expect(await licenses('this', 'publications')).toMatch(/live.*2026-11-13|2026-11-13.*live/);
+});
+
+test('a worker of this version publishes what 0.3.0 put in the queue', async () => {
+  await start('this', 'API');
+  const published = publishDay('earlier', 1);
+  const queue = publishQueue(environment.config);
+  await eventually('the job waits', async () => (await queue.getWaitingCount()) === 1);
+  await queue.close();
+  await start('this', 'worker');
+  await published;
+  await expectDay(1, { since: await cursor(), of: 1 });
 });
 
 test('the API and the commands of 0.3.0 beside a worker of this version, and the way back', async () => {

@@ -1,0 +1,141 @@
+/** @room soak @long */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { residentMebibytes } from '../../bench/usage.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { apiClient, waitForLive } from '../support/api.ts';
+import { faultTest } from '../support/fault-form.ts';
+import { HIGH_LIMITS } from '../support/service.ts';
+
+const MINUTES = 60;
+const ROWS = 20_000;
+/** The live publication changes this often. */
+const PUBLISH_EVERY_MINUTES = 4;
+const CALLERS = 4;
+/** What a process may hold at the end beyond what it held after the first quarter. */
+const MAY_GROW = { mebibytes: 60, descriptors: 20, redisKeys: 60 };
+
+type Sample = Record<keyof typeof MAY_GROW, number>;
+
+faultTest(
+  'an hour of lookups and publications leaves nothing behind',
+  '',
+  async () => {
+    const environment = await testEnvironment(HIGH_LIMITS);
+    const { config, variables, folder } = environment;
+    const worker = await startWorker(variables);
+    const api = await startApi(variables);
+    const pids = [worker.child.pid ?? 0, api.child.pid ?? 0];
+    const redis = new Redis(config.REDIS_URL);
+    const rest = await apiClient(environment);
+    const days = ['2026-11-20', '2026-11-21'];
+    const files = await Promise.all(
+      days.map((date, seed) => writeSampleData({ directory: join(folder, date), rows: ROWS, date, seed })),
+    );
+
+    let published = 0;
+    async function publish(): Promise<void> {
+      const day = files[published % files.length];
+      if (day === undefined) throw new Error('There are no files.');
+      const { code, output } = await licenses(
+        variables,
+        ...['publish', '--individual', day.individual, '--business', day.business, '--force', 'the next day'],
+      );
+      if (code !== 0) throw new Error(output);
+      published += 1;
+      await waitForLive(environment);
+    }
+
+    let answered = 0;
+    let busy = 0;
+    const wrong: string[] = [];
+    async function callUntil(end: number): Promise<void> {
+      const board = 'Nursing Board';
+      while (Date.now() < end) {
+        const license_number = `RN.${100_000 + (answered % 5000)}`;
+        const answers = [
+          await rest.verify({ board, license_number }),
+          await rest.get('/api/v1/lookup/boards'),
+          await rest.request('POST', '/api/v1/lookup/batch', {
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({
+              items: [
+                { board, license_number },
+                { board, last_name: 'Smith' },
+              ],
+            }),
+          }),
+          await rest.callTool('verify_ohio_license', { board, license_number }),
+          await rest.get(`/?q=${license_number}`),
+        ];
+        answered += answers.length;
+        for (const { status, text } of answers) {
+          if (status === 503) busy += 1;
+          else if (status !== 200 && status !== 404) wrong.push(`${status} ${text.slice(0, 200)}`);
+        }
+        await sleep(50);
+      }
+    }
+
+    async function sampled(): Promise<Sample> {
+      const open = await Promise.all(pids.map(async (pid) => (await readdir(`/proc/${pid}/fd`)).length));
+      return {
+        mebibytes: await residentMebibytes(pids),
+        descriptors: open.reduce((sum, each) => sum + each, 0),
+        redisKeys: await redis.dbsize(),
+      };
+    }
+
+    try {
+      await publish();
+      const end = Date.now() + MINUTES * 60_000;
+      const calls = Array.from({ length: CALLERS }, () => callUntil(end));
+      const samples: Sample[] = [];
+      for (let minute = 1; Date.now() < end; minute += 1) {
+        await sleep(60_000);
+        if (minute % PUBLISH_EVERY_MINUTES === 0) await publish();
+        samples.push(await sampled());
+      }
+      await Promise.all(calls);
+      const quarter = Math.floor(samples.length / 4);
+      const before = median(samples.slice(quarter, 2 * quarter));
+      const after = median(samples.slice(-quarter));
+      expect(wrong).toEqual([]);
+      // A machine that does much else lets a few searches take too long.
+      expect(busy).toBeLessThan(answered / 100);
+      expect(after.mebibytes).toBeLessThan(before.mebibytes + MAY_GROW.mebibytes);
+      expect(after.descriptors).toBeLessThan(before.descriptors + MAY_GROW.descriptors);
+      expect(after.redisKeys).toBeLessThan(before.redisKeys + MAY_GROW.redisKeys);
+      return {
+        hit: `${answered} answers and ${published} publications in ${MINUTES} minutes`,
+        outcome: `${describeSample(before)} in the second quarter, ${describeSample(after)} in the last`,
+      };
+    } finally {
+      redis.disconnect();
+      await api.stop();
+      await worker.stop();
+      await environment.cleanUp();
+    }
+  },
+  (MINUTES + 10) * 60_000,
+);
+
+function median(samples: readonly Sample[]): Sample {
+  const middle = (key: keyof Sample) =>
+    samples.map((sample) => sample[key]).toSorted((one, other) => one - other)[samples.length >> 1] ??
+    Number.NaN;
+  return {
+    mebibytes: middle('mebibytes'),
+    descriptors: middle('descriptors'),
+    redisKeys: middle('redisKeys'),
+  };
+}
+
+function describeSample({ mebibytes, descriptors, redisKeys }: Sample): string {
+  return `${Math.round(mebibytes)} MiB, ${descriptors} descriptors, ${redisKeys} keys in Redis`;
+}
