@@ -68,12 +68,9 @@ function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(4)) : value;
 }
 
-/** The origin in a sentence, to stand above the tables. */
-export function originLine({ measuredOn, command, cores, processor, ...origin }: Origin): string {
+/** The machine of a measurement and what ran on it, to stand above the tables. */
+export function machineLine({ cores, processor, ...origin }: Origin): string {
   // Java takes the last.
   const heap = origin.javaOptions.findLast((option) => option.startsWith('-Xmx')) ?? 'the default heap';
-  return (
-    `Measured on ${measuredOn} with \`${command}\`: ${cores} cores (${processor}), ${origin.memoryGibibytes} GiB, ` +
-    `shared by all servers and the load generator; Node ${origin.node}, Java ${origin.java} with \`${heap}\`.`
-  );
+  return `Machine: ${cores} cores (${processor}), ${origin.memoryGibibytes} GiB; Node ${origin.node}, Java ${origin.java} with \`${heap}\`.`;
 }

@@ -79,7 +79,6 @@ export function figure(title: string, of: (measured: Measured) => number, digits
 
 export const P50 = figure('p50 ms', ({ p50 }) => p50, 1);
 export const P99 = figure('p99 ms', ({ p99 }) => p99, 1);
-export const BYTES = figure('bytes', ({ bytes, items }) => bytes / items);
 
 /** CPU of all servers together, and of each. */
 export const cpuColumn = (title: string): Column => [
@@ -109,11 +108,8 @@ export function roundsTable(title: string, results: Rounds, columns: readonly Co
   return markdownTable([title, ...columns.map(([header]) => header)], rows, 'numbers');
 }
 
-/** What the figures of the tables are. */
+/** How many rows and rounds the figures of the tables are from. */
 export function introduction(rows: number, results: Rounds): string {
   const [first = []] = Object.values(results);
-  return (
-    `${rows.toLocaleString('en-US')} rows. Each figure is the median of ${first.length} rounds in changing order; ` +
-    'ratios are of the same round, with the lowest and highest in brackets.'
-  );
+  return `${rows.toLocaleString('en-US')} rows, ${first.length} rounds.`;
 }

@@ -34,7 +34,12 @@ export function limitsPage(): string {
   );
   return `# Limits
 
-\`npm run generated-pages\` writes this page from the code. A setting in capitals is the operator's; the number is its default. An operator can also give an address range its own limit, so read \`X-RateLimit-Limit\` instead of assuming one. A process is one of the service's; an operator may run several. [The REST API](../api.md#limits) says how requests are counted.
+\`npm run generated-pages\` writes this page from the code. A setting in capitals is the operator's; the number is its default. An operator can also give an address range its own limit, so read \`X-RateLimit-Limit\` instead of assuming one. A process is one of the service's; an operator may run several.
+
+- A minute's limit is for a client address (for IPv6, its /64), not for a key, and begins with the first request. REST, MCP, the website and bad keys count separately.
+- Every request counts, even one that gets an error, but not a 429 when no requests were left.
+- Limits of a body hold before and after decompression.
+- A roster or batch that needs more requests than are left gets 429 and counts as one. One that needs more than a whole minute's limit gets 413: split it.
 
 ${sections.join('\n\n')}
 `;

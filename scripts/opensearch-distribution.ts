@@ -28,7 +28,7 @@ export async function openSearchDistribution(stateDir: string, signal: AbortSign
     );
   }
   signal.throwIfAborted();
-  print(`Fetching OpenSearch ${OPENSEARCH_VERSION} (161 MB, once) …`);
+  print(`Fetching OpenSearch ${OPENSEARCH_VERSION} (161 MB, once; Maven shows no progress) …`);
   const downloads = join(stateDir, 'downloads');
   await rm(downloads, { recursive: true, force: true });
   await mkdir(downloads, { recursive: true });

@@ -12,18 +12,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const programs = join(root, 'node_modules', '.bin');
 
 /**
- * Installs the dependencies unless they are there, in the versions of package-lock.json. What npm prints is shown
- * only if it fails.
+ * Installs the dependencies unless they are there, in the versions of package-lock.json. Of npm's output, its progress
+ * and errors are shown, not its warnings: most tell an older Node that some packages need the one that npm installs.
  */
 export async function installDependencies() {
   if (dependenciesAreInstalled()) return;
-  process.stdout.write('Installing dependencies (npm ci) …\n');
-  const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
-  const { code, output } = await runForwardingSignals('npm', ['ci', ...options], { isQuiet: true });
+  process.stdout.write('Installing dependencies (npm ci), which takes a minute or two …\n');
+  const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const code = await runForwardingSignals('npm', ['ci', ...options]);
   if (code === 0) return;
-  process.stderr.write(
-    `${output}\nThe dependencies could not be installed: npm ci failed (exit code ${code}).\n`,
-  );
+  process.stderr.write(`The dependencies could not be installed: npm ci failed (exit code ${code}).\n`);
   process.exit(code);
 }
 
@@ -49,8 +47,7 @@ export async function runWithNode24(program) {
     );
     process.exit(1);
   }
-  const { code } = await runForwardingSignals(node, [fileURLToPath(url), ...process.argv.slice(2)]);
-  process.exitCode = code;
+  process.exitCode = await runForwardingSignals(node, [fileURLToPath(url), ...process.argv.slice(2)]);
 }
 
 function nodeMajor() {
@@ -84,27 +81,19 @@ function readLock(path) {
 /**
  * @param {string} command
  * @param {string[]} args
- * @param {{isQuiet?: boolean}} [options] whether its output is kept and not shown
- * @returns {Promise<{code: number, output: string}>} the exit code, and the output that was kept
+ * @returns {Promise<number>} the exit code
  */
-function runForwardingSignals(command, args, { isQuiet = false } = {}) {
+function runForwardingSignals(command, args) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: isQuiet ? 'pipe' : 'inherit' });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
-        output += text;
-      });
-    }
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
     const forward = (/** @type {NodeJS.Signals} */ signal) => void child.kill(signal);
     for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
     const end = (/** @type {number} */ code) => {
       for (const signal of FORWARDED_SIGNALS) process.off(signal, forward);
-      resolve({ code, output });
+      resolve(code);
     };
     child.on('error', (error) => {
-      output += `${command}: ${error.message}\n`;
-      if (!isQuiet) process.stderr.write(output);
+      process.stderr.write(`${command}: ${error.message}\n`);
       end(1);
     });
     child.on('close', (code, signal) => end(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));

@@ -33,7 +33,7 @@ const NOT_FOUND = 'lookups find nothing; licenses rollback makes the previous pu
 const MAX_STALLS = 3;
 
 /**
- * A load keeps a few batches in memory, never the file. Its objects must not become old (docs/decisions/019). Then few
+ * A load keeps a few batches in memory, never the file. Its objects must not become old (docs/decisions/018). Then few
  * are left when the young generation is full, so that a larger one saves no CPU.
  */
 const CHILD_OPTIONS = [

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
 import {
-  BYTES,
   type Column,
   figure,
   introduction,
@@ -10,6 +9,7 @@ import {
   medianOf,
   P50,
   P99,
+  type Rounds,
   rateColumn,
   rateOf,
   ratio,
@@ -79,15 +79,9 @@ function comparisons({ results, halfRate, memory, fewer }: LookupsReport): strin
   const p99 = medianOf(halfRate.results, N.number, (each) => each.p99);
   return [
     ['numbers: REST against bare `_search`', rate(N.number, N.numberBare), '≥ 1'],
-    ['numbers: REST against `_search` with whole hits', rate(N.number, N.numberBareWhole), ''],
     ['numbers: REST against `GET _doc/{id}`', rate(N.number, N.numberGet), ''],
-    ['numbers: REST against `_mget` of 1', rate(N.number, N.numberMget), ''],
-    ['numbers: REST against `_mget` of 32', rate(N.number, N.numberMget32), ''],
     ['numbers: server CPU of REST against `_search`', cpu(N.number, N.numberBare), ''],
-    ['numbers: server CPU of REST against `GET _doc/{id}`', cpu(N.number, N.numberGet), ''],
-    ['numbers: server CPU of REST against `_mget` of 32', cpu(N.number, N.numberMget32), ''],
     ['names: REST against the tuned query', rate(N.name, N.nameBare), '≥ 0.7'],
-    ['names: REST against the tuned query with whole hits', rate(N.name, N.nameBareWhole), ''],
     ['numbers: MCP against REST', rate(N.numberMcp, N.number), '≥ 0.35'],
     ['server CPU of a miss without suggestions against a hit', cpu(N.missedBusy, N.number), '≤ 1'],
     ['server CPU of a miss with suggestions against a hit', cpu(N.missed, N.number), '≤ 3'],
@@ -106,33 +100,50 @@ const COLUMNS: readonly Column[] = [
   figure('a second', rateOf),
   P50,
   P99,
-  ...['OpenSearch', 'API', 'Redis'].map((name) => figure(`CPU µs ${name}`, cpuOf(name))),
-  figure('CPU µs generator', ({ generatorCpu }) => generatorCpu ?? 0),
+  ...['OpenSearch', 'API'].map((name) => figure(`CPU µs ${name}`, cpuOf(name))),
   figure('cores', coresInUse, 2),
-  BYTES,
 ];
+
+/** The contenders of the table: without those that differ little from another. */
+const SHOWN = [
+  LOOKUPS.numberBare,
+  LOOKUPS.numberGet,
+  LOOKUPS.numberMget32,
+  LOOKUPS.number,
+  LOOKUPS.nameBare,
+  LOOKUPS.name,
+  LOOKUPS.missed,
+  LOOKUPS.missedBusy,
+];
+
+/** Of the results those of some contenders. */
+function only(results: Rounds, names: readonly string[]): Rounds {
+  return Object.fromEntries(Object.entries(results).filter(([name]) => names.includes(name)));
+}
 
 /** The tables for docs/generated/performance.md. */
 export function lookupsText(report: LookupsReport): string {
   const { rows, results, halfRate } = report;
+  const milliseconds = (name: string) =>
+    `${medianOf(halfRate.results, name, ({ p50 }) => p50).toFixed(1)} and ${medianOf(halfRate.results, name, ({ p99 }) => p99).toFixed(1)} ms`;
   return [
     introduction(rows, results),
     markdownTable(['compared', 'measured', 'target'], comparisons(report), 'numbers'),
-    'At full rate, with 64 lookups in flight ("cores": how many of the machine\'s were busy):',
-    roundsTable('asked', results, COLUMNS),
-    `At ${Math.round(halfRate.rate).toLocaleString('en-US')} lookups a second, half of the most that REST answers:`,
-    roundsTable('asked', halfRate.results, COLUMNS),
+    'At full rate, with 64 lookups in flight:',
+    roundsTable('asked', only(results, SHOWN), COLUMNS),
+    `At ${Math.round(halfRate.rate).toLocaleString('en-US')} lookups of a number a second, half of the most that REST answers, p50 and p99 are ` +
+      `${milliseconds(LOOKUPS.number)}, of bare \`_search\` ${milliseconds(LOOKUPS.numberBare)}.`,
   ].join('\n\n');
 }
 
 /** The table for docs/generated/performance.md. */
 export function mcpText({ rows, results, comparedWith }: McpReport): string {
-  const table = roundsTable('asked', results, [
+  // The protocols of 2025 cost less.
+  const names = Object.keys(results).filter((name) => !name.endsWith('MCP 2025'));
+  const table = roundsTable('asked', only(results, names), [
     figure('calls a second', rateOf),
-    P50,
     P99,
-    ...['API', 'OpenSearch'].map((name) => figure(`CPU µs ${name}`, cpuOf(name))),
-    BYTES,
+    figure('CPU µs API', cpuOf('API')),
     rateColumn('rate against REST', (name) => comparedWith[name]),
   ]);
   return [introduction(rows, results), table].join('\n\n');
@@ -147,8 +158,7 @@ export function capacityText({ results }: LookupsReport): string {
   return (
     `**Calculated, not measured**: a number lookup costs OpenSearch ${openSearch.toFixed(0)} µs, Redis ${redis.toFixed(0)} µs and the API ` +
     `${api.toFixed(0)} µs of CPU (median). Two cores that do nothing else could answer at most ` +
-    `${perSecond(2, openSearch + redis + api)} lookups a second. Three such machines have six cores: ` +
-    `at most ${perSecond(6, openSearch + redis + api)}, or ${perSecond(6, api)} if the six cores only run the API. In the measurement, fewer cores ` +
-    `were busy, and the load generator used some of them. Coordination between OpenSearch nodes, which one machine can't show, costs more.`
+    `${perSecond(2, openSearch + redis + api)} lookups a second; three such machines at most ` +
+    `${perSecond(6, openSearch + redis + api)}. Coordination between OpenSearch nodes, which one machine can't show, costs more.`
   );
 }

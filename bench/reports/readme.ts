@@ -38,7 +38,7 @@ function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
         "the State's files",
         `${count(publish.rows)} rows live in ${count(longest)} s, without downtime`,
         '`npx licenses publish --individual FILE --business FILE`',
-        '[Publishing](docs/operations.md#publishing-every-day)',
+        '[Every day](docs/every-day.md)',
       ],
     ],
   );

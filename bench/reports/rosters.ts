@@ -87,13 +87,7 @@ function comparisons({ results, beside, verifyCommand, memory }: RostersReport):
 /** The tables for docs/generated/performance.md. */
 export function rostersText(report: RostersReport): string {
   const { rows, results } = report;
-  const columns = [
-    figure('items/s', rateOf),
-    figure('p50 ms of a request', ({ p50 }) => p50, 1),
-    P99,
-    cpuColumn('CPU µs an item'),
-    figure('bytes an item', ({ bytes, items }) => bytes / items),
-  ];
+  const columns = [figure('items/s', rateOf), P99, cpuColumn('CPU µs an item')];
   return [
     introduction(rows, results),
     markdownTable(['compared', 'measured', 'target'], comparisons(report), 'numbers'),

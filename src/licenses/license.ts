@@ -104,7 +104,7 @@ export function licensePath({ board, license_number: number }: LicenseName): str
   return `/licenses/${encodeURIComponent(boardKey(board))}/${encodeURIComponent(number)}`;
 }
 
-/** The document id of a license: no board has a number twice (docs/decisions/005). */
+/** The document id of a license: no board has a number twice (docs/decisions/004). */
 export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }

@@ -11,7 +11,7 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { loadStoredData } from '../support/stored-data.ts';
 
-/** What version 0.2.0 left behind: see the README there. */
+/** What version 0.2.0 stored, and then failed on, of two days whose BOARD column has `constructor` and `__proto__`. */
 const BRICKED = resolve(import.meta.dirname, '../fixtures/bricked-data');
 const NURSES = licensesOf('Nursing Board', 'RN.', 5);
 const SAVED = 'ECE1-AZBA-HMJH-9VK0';

@@ -77,8 +77,8 @@ const found = z.union([
 ]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {
-  const withResponses = ['README.md', 'docs/api.md', 'docs/mcp.md'];
-  const files = [...withResponses, 'docs/tutorial.md'];
+  const withResponses = ['README.md'];
+  const files = ['README.md', 'docs/api.md', 'docs/mcp.md', 'docs/tutorial.md'];
 
   test.each(files)('in %s find licenses and print the documented response', async (file) => {
     const commands = documentedCommands(file);
