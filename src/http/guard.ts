@@ -1,8 +1,7 @@
 import { METHODS } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
 import createError from 'http-errors';
-import compose from 'koa-compose';
-import type { Logger } from 'pino';
+import type compose from 'koa-compose';
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import { accountId } from '../access/accounts.ts';
@@ -12,15 +11,13 @@ import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
 import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
-import { type Context, httpsOnly, type Middleware, type RequestState, whenClosed } from './app.ts';
+import { type Context, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';
 import { ClientError, invalidKey } from './errors.ts';
 
-const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
-
 /** What is served at an address. */
 export interface Route {
-  readonly method: (typeof ROUTE_METHODS)[number];
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path, with parameters as @koa/router takes them, such as `/lookup/boards/:board/types`. */
   readonly path: string;
   readonly handle: (ctx: RouterContext<RequestState>) => void | Promise<void>;
@@ -70,38 +67,42 @@ export interface Operation<Shape extends InputShape = InputShape> {
   readonly firstAnswers?: FirstAnswers;
 }
 
-interface Endpoint<Shape extends InputShape> extends Operation<Shape>, Pick<Route, 'method' | 'path'> {
+interface Endpoint<Shape extends InputShape> extends Omit<Operation<Shape>, 'tag'> {
   /** @returns the body of the response; `undefined` where it is set already */
   readonly handle: (ctx: Context, input: z.output<z.ZodObject<Shape>>) => Promise<unknown>;
 }
 
 /**
- * One operation of the REST API: its address, what it reads, its handler and its entry in the OpenAPI document.
+ * What makes the operations of one resource, which have a tag in the OpenAPI document: an operation has its address, what
+ * it reads, its handler and its entry in the document. A request that does not fit the schemas gets 400 with their first
+ * message.
  *
- * @throws {BadRequestError} when a request does not fit the schemas, with their first message
+ * @param base the path of the API
+ * @param shared the responses that each operation has
  */
-export function endpoint<const Shape extends InputShape>({
-  method,
-  path,
-  handle,
-  ...operation
-}: Endpoint<Shape>): Route {
-  const { id, input, limit, headers = {}, firstAnswers } = operation;
-  const schema = z.object(input);
-  return {
-    method,
-    path,
-    operation,
-    handle: async (ctx) => {
-      for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
-      const body = input.body === undefined ? undefined : await jsonBody(ctx, limit);
-      const sent = { params: ctx.params, query: input.query && sentQuery(ctx), body };
-      const work = async () => {
-        const answer = await handle(ctx, checked(schema, sent));
-        if (answer !== undefined) ctx.body = answer;
-      };
-      await (firstAnswers === undefined ? work() : onceWithKey(ctx, id, firstAnswers, work));
-    },
+export function resource(base: string, tag: string, shared: Operation['responses'] = {}) {
+  return <const Shape extends InputShape>(
+    method: Route['method'],
+    path: `/${string}`,
+    { handle, ...own }: Endpoint<Shape>,
+  ): Route => {
+    const { id, input, limit, headers = {}, firstAnswers } = own;
+    const schema = z.object(input);
+    return {
+      method,
+      path: base + path,
+      operation: { ...own, tag, responses: { ...own.responses, ...shared } },
+      handle: async (ctx) => {
+        for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
+        const body = input.body === undefined ? undefined : await jsonBody(ctx, limit);
+        const sent = { params: ctx.params, query: input.query && sentQuery(ctx), body };
+        const work = async () => {
+          const answer = await handle(ctx, checked(schema, sent));
+          if (answer !== undefined) ctx.body = answer;
+        };
+        await (firstAnswers === undefined ? work() : onceWithKey(ctx, id, firstAnswers, work));
+      },
+    };
   };
 }
 
@@ -136,23 +137,6 @@ async function onceWithKey(
 }
 
 /**
- * What makes the operations of one resource: they have a tag in the OpenAPI document.
- *
- * @param base the path of the API
- * @param shared the responses that each of them has
- */
-export function resource(base: string, tag: string, shared: Operation['responses'] = {}) {
-  return <const Shape extends InputShape>(
-    route: `${Route['method']} /${string}`,
-    { responses, ...own }: Omit<Endpoint<Shape>, 'method' | 'path' | 'tag'>,
-  ): Route => {
-    const method = ROUTE_METHODS.find((each) => route.startsWith(`${each} `)) ?? 'GET';
-    const path = base + route.slice(method.length + 1);
-    return endpoint({ ...own, method, path, tag, responses: { ...responses, ...shared } });
-  };
-}
-
-/**
  * The query parameters of a request, without those that are blank.
  *
  * @throws {BadRequestError} for a parameter that is sent twice
@@ -175,16 +159,13 @@ export function accountOf({ state: { account } }: Pick<Context, 'state'>): strin
 export function routerOf(routes: readonly Route[]): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
   for (const [path, atPath] of Map.groupBy(routes, (route) => route.path)) {
-    const handlers = new Map<string, Route['handle']>();
-    for (const { method, handle } of atPath) {
-      if (method === 'GET') handlers.set('HEAD', handle);
-      handlers.set(method, handle);
-    }
-    const allowed = [...handlers.keys()].join(', ');
+    const handlers = new Map<string, Route['handle']>(atPath.map(({ method, handle }) => [method, handle]));
+    const ofGet = handlers.get('GET');
+    if (ofGet !== undefined) handlers.set('HEAD', ofGet);
     router.register(path, METHODS, (ctx) => {
       const handle = handlers.get(ctx.method);
       if (handle !== undefined) return handle(ctx);
-      ctx.set('Allow', allowed);
+      ctx.set('Allow', [...handlers.keys()].join(', '));
       throw createError(405);
     });
   }
@@ -200,47 +181,9 @@ export function under<Ctx extends Context>(
     ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
 }
 
-/** What every request passes before its route. */
-export interface Guards {
-  readonly log: Logger;
-  readonly usage: KeyUsage;
-  readonly keys: KeyCheck;
-  readonly limit: RateLimit;
-  readonly badKeyLimit: RateLimit;
-  /** What the errors of an address have beside their detail, by its path. */
-  readonly errorFacts: ReadonlyMap<string, () => Record<string, unknown>>;
-}
-
-/** Everything under a path. A request is counted and limited before its key is checked. */
-export function guarded(
-  path: string,
-  routes: readonly Route[],
-  { log, usage, keys, limit, badKeyLimit, errorFacts }: Guards,
-) {
-  return under(
-    path,
-    compose([
-      counted('rest', usage, errorFacts),
-      limited(limit),
-      httpsOnly(log),
-      authenticated(keys, limit, badKeyLimit),
-      routerOf(routes).routes(),
-    ]),
-  );
-}
-
-/**
- * Counts how each request at an interface ended and how long it took, and for whose key.
- *
- * @param errorFacts what the body of an error has beside its detail, by the path
- */
-export function counted(
-  name: 'rest' | 'mcp' | 'web',
-  usage: KeyUsage,
-  errorFacts?: Guards['errorFacts'],
-): Middleware {
+/** Counts how each request at an interface ended and how long it took, and for whose key. */
+export function counted(name: 'rest' | 'mcp' | 'web', usage: KeyUsage): Middleware {
   return (ctx, next) => {
-    ctx.state.errorFacts = errorFacts?.get(ctx.path);
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
@@ -263,7 +206,7 @@ export function limited(limit: RateLimit): Middleware {
  * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
  * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
  */
-function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
+export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     if (key !== undefined) {
@@ -288,7 +231,7 @@ export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise
     return await limit.spend(ctx.ip, points);
   } catch (error) {
     if (error instanceof TooManyRequestsError) {
-      setLimitHeaders(ctx, limit, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
+      setLimitHeaders(ctx, limit, 0, error.retryAfterSeconds * 1000);
     }
     throw error;
   }
@@ -298,14 +241,14 @@ export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise
 export async function spendMore(ctx: Context, limit: RateLimit, points: number): Promise<void> {
   if (points <= 0) return;
   const { remaining, msBeforeReset } = await spend(ctx, limit, points);
-  setLimitHeaders(ctx, limit, remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
+  setLimitHeaders(ctx, limit, remaining, msBeforeReset);
 }
 
-/** @param reset when the count starts again, in Unix seconds */
-function setLimitHeaders(ctx: Context, limit: RateLimit, remaining: number, reset: number): void {
+/** @param msBeforeReset until the count starts again, which clients are told in Unix seconds */
+function setLimitHeaders(ctx: Context, limit: RateLimit, remaining: number, msBeforeReset: number): void {
   ctx.set('x-ratelimit-limit', String(limit.limitFor(ctx.ip)));
   ctx.set('x-ratelimit-remaining', String(remaining));
-  ctx.set('x-ratelimit-reset', String(reset));
+  ctx.set('x-ratelimit-reset', String(Math.ceil((Date.now() + msBeforeReset) / 1000)));
 }
 
 /** What a roster costs an address. */

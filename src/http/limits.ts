@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { AddressCounts, TooManyRequestsError } from '../access/rate-limit.ts';
@@ -57,36 +58,26 @@ export function waitingSlots(
   ...bounds: Parameters<typeof slots>
 ): ReturnType<typeof slots>['during'] {
   const [underWay, waiting] = [slots(...bounds), slots(...bounds)];
-  const waiters = new Set<() => void>();
+  const ended = new EventEmitter().setMaxListeners(0);
 
-  function awaited(client: Client, size: number): Promise<() => void> {
-    const leave = waiting.take(client, size);
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const end = () => {
-      clearTimeout(timer);
-      waiters.delete(tryAgain);
-      leave();
-      try {
-        resolve(underWay.take(client, size));
-      } catch (error) {
-        reject(error);
+  async function taken(client: Client, size: number): Promise<() => void> {
+    if (underWay.has(client, size)) return underWay.take(client, size);
+    return waiting.during(client, size, async () => {
+      const late = AbortSignal.timeout(waitMs);
+      while (!late.aborted && !underWay.has(client, size)) {
+        await once(ended, 'work', { signal: late }).catch(() => undefined);
       }
-    };
-    const tryAgain = () => {
-      if (underWay.has(client, size)) end();
-    };
-    const timer = setTimeout(end, waitMs);
-    waiters.add(tryAgain);
-    return promise;
+      return underWay.take(client, size);
+    });
   }
 
   return async (client, size, work) => {
-    const giveBack = underWay.has(client, size) ? underWay.take(client, size) : await awaited(client, size);
+    const giveBack = await taken(client, size);
     try {
       return await work();
     } finally {
       giveBack();
-      for (const tryAgain of waiters) tryAgain();
+      ended.emit('work');
     }
   };
 }
@@ -128,14 +119,13 @@ export function largeResponses(
   return ({ ip, req, res }, bytes, size) => {
     const giveBack = take({ ip }, bytes);
     responseBytesHeld.inc(bytes);
-    let isHeld = true;
-    const release = () => {
-      if (!isHeld) return;
-      isHeld = false;
+    const held = new AbortController();
+    const release = () => held.abort();
+    held.signal.addEventListener('abort', () => {
       clearTimeout(deadline);
       giveBack();
       responseBytesHeld.dec(bytes);
-    };
+    });
     // Node tells nothing to a response that waits behind another one on a connection that has ended: this frees it.
     const deadline = setTimeout(
       () => {

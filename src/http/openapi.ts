@@ -108,9 +108,12 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { shownBody = input.body, responses, headers = {} } = operation;
   const examples = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
   const errors = isOpen === true ? {} : errorsOf(operation, shownBody !== undefined);
-  const always = mapValues(headers, ([, says]) => ['string', says] as const);
-  const own = mapValues(responses, (entry) => ({ ...entry, headers: { ...always, ...entry.headers } }));
-  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...own });
+  const always = Object.entries(headers).map(([name, [, says]]) => [name, ['string', says]] as const);
+  const own = Object.entries(responses).map(
+    ([status, entry]) =>
+      [status, { ...entry, headers: { ...Object.fromEntries(always), ...entry.headers } }] as const,
+  );
+  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...Object.fromEntries(own) });
   return {
     operationId: id,
     tags: [tag],
@@ -134,13 +137,6 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
     ),
     ...(callbacks !== undefined && { callbacks }),
   };
-}
-
-function mapValues<Value, Mapped>(
-  values: Readonly<Record<string, Value>>,
-  map: (value: Value) => Mapped,
-): Record<string, Mapped> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
 }
 
 /** The errors that follow from what an operation reads, and those of every operation. */

@@ -7,29 +7,33 @@ import type { Route } from './guard.ts';
 /** Smaller files fit into one packet, compressed or not. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/** The route of a file that never changes while the process runs, compressed once. Fonts are compressed already. */
-export async function staticFile(
+/**
+ * The route of a file that never changes while the process runs. It is compressed when it is first asked for; fonts are
+ * compressed already.
+ */
+export function staticFile(
   path: string,
   content: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Route> {
+): Route {
   const plain = Buffer.from(content);
   const extension = posix.extname(path);
   const isCompressible = extension !== '.woff2' && plain.length >= COMPRESSED_FROM_BYTES;
-  const compressed = isCompressible ? await promisify(gzip)(plain) : undefined;
+  let compressed: Promise<Buffer> | undefined;
   return {
     method: 'GET',
     path,
-    handle: (ctx) => {
+    handle: async (ctx) => {
       ctx.state.isFile = true;
       ctx.set(headers);
       ctx.type = extension || 'html';
       ctx.body = plain;
-      if (compressed === undefined) return;
+      if (!isCompressible) return;
       ctx.vary('Accept-Encoding');
       if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
+      compressed ??= promisify(gzip)(plain);
+      ctx.body = await compressed;
       ctx.set('content-encoding', 'gzip');
-      ctx.body = compressed;
     },
   };
 }

@@ -33,7 +33,7 @@ function detailsOf({ name, code }: Board, { licenseTypes }: Live): z.output<type
 /** GET /lookup/boards (BOARDS-04) and GET /lookup/boards/{board}/types (BOARDS-06). */
 export function boardRoutes(lookups: Lookups): Route[] {
   return [
-    endpoint('GET /lookup/boards', {
+    endpoint('GET', '/lookup/boards', {
       id: 'boards',
       summary: 'The 24 boards and their license types',
       input: {},
@@ -47,7 +47,7 @@ export function boardRoutes(lookups: Lookups): Route[] {
         } satisfies z.output<typeof boardsBody>;
       },
     }),
-    endpoint('GET /lookup/boards/:board/types', {
+    endpoint('GET', '/lookup/boards/:board/types', {
       id: 'boardTypes',
       summary: 'The license types of one board',
       input: { params: z.object({ board }) },

@@ -84,7 +84,7 @@ const endpoint = operationsOf('Changes');
 
 /** GET /changes: the feed of changes. */
 export function changesRoute(changes: Changes): Route {
-  return endpoint('GET /changes', {
+  return endpoint('GET', '/changes', {
     id: 'changes',
     summary: 'What changed',
     description:
@@ -152,7 +152,7 @@ function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
 
 /** GET /history: what changed in one license. */
 export function historyRoute(changes: Changes, lookups: Lookups): Route {
-  return endpoint('GET /history', {
+  return endpoint('GET', '/history', {
     id: 'history',
     summary: 'What changed in one license',
     input: { query: historyQuery },

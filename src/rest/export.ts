@@ -84,7 +84,7 @@ const endpoint = operationsOf('Changes');
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
   const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
-  return endpoint('GET /export', {
+  return endpoint('GET', '/export', {
     id: 'export',
     summary: 'Every license',
     description:

@@ -250,7 +250,7 @@ const endpoint = operationsOf('Lookups');
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
 export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
-  return endpoint('POST /lookup/batch', {
+  return endpoint('POST', '/lookup/batch', {
     id: 'verifyRoster',
     summary: 'Verify a roster',
     description:

@@ -120,11 +120,11 @@ export function lookupRoutes(lookups: Lookups): Route[] {
     return body;
   }
   return [
-    endpoint('POST /lookup/verify', {
+    endpoint('POST', '/lookup/verify', {
       ...VERIFY,
       handle: (ctx, { body }) => verify(ctx, body),
     }),
-    endpoint('POST /lookup/cached', {
+    endpoint('POST', '/lookup/cached', {
       ...VERIFY,
       id: 'cached',
       summary: 'The earlier name of /lookup/verify',

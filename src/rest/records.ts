@@ -64,7 +64,7 @@ const endpoint = operationsOf('Lookups');
 /** POST /records: saves what the website's page of a license shows now. */
 export function recordsRoute(services: RestServices): Route {
   const { signing, savesPerDay: perDay } = services;
-  return endpoint('POST /records', {
+  return endpoint('POST', '/records', {
     id: 'saveRecord',
     summary: 'Save a record of a check',
     description:

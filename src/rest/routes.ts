@@ -1,5 +1,11 @@
+import compose from 'koa-compose';
+import type { Logger } from 'pino';
+import type { KeyCheck } from '../access/api-keys.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
+import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import { type Guards, guarded, type Route } from '../http/guard.ts';
+import { httpsOnly, type Middleware } from '../http/app.ts';
+import { authenticated, counted, limited, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
@@ -28,22 +34,45 @@ export function restRoutes(services: RestServices): Route[] {
   ];
 }
 
-const LOOKUPS = ['verify', 'cached', 'batch'];
+const LOOKUPS = ['verify', 'cached', 'batch'].map((name) => `${REST_PATH}/lookup/${name}`);
+
+/** What every request passes before its route. */
+interface Guards {
+  readonly log: Logger;
+  readonly usage: KeyUsage;
+  readonly keys: KeyCheck;
+  readonly limit: RateLimit;
+  readonly badKeyLimit: RateLimit;
+}
 
 /**
- * Everything under `/api/v1`. Errors of lookups say how old the data is, too; null where nothing is known to be published.
+ * Everything under `/api/v1`. A request is counted and limited before its key is checked. Errors of lookups say how old
+ * the data is, too; null where nothing is known to be published.
  *
  * @param publishedDate the run date of the live publication, as last known
  */
 export function restApi(
   routes: readonly Route[],
   publishedDate: () => string | undefined,
-  guards: Omit<Guards, 'errorFacts'>,
+  { log, usage, keys, limit, badKeyLimit }: Guards,
 ) {
   const dataAge = () => {
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
-  const errorFacts = new Map(LOOKUPS.map((name) => [`${REST_PATH}/lookup/${name}`, dataAge]));
-  return guarded(REST_PATH, routes, { ...guards, errorFacts });
+  const withDataAge: Middleware = (ctx, next) => {
+    if (LOOKUPS.includes(ctx.path)) ctx.state.errorFacts = dataAge;
+    return next();
+  };
+  return under(
+    REST_PATH,
+    compose([
+      withDataAge,
+      counted('rest', usage),
+      limited(limit),
+      httpsOnly(log),
+      authenticated(keys, limit, badKeyLimit),
+      routerOf(routes).routes(),
+    ]),
+  );
 }

@@ -294,7 +294,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
   }
 
   return [
-    endpoint('POST /subscriptions', {
+    endpoint('POST', '/subscriptions', {
       id: 'subscribe',
       summary: 'Watch a license',
       description:
@@ -332,7 +332,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
             } satisfies z.output<typeof duplicateBody>);
       },
     }),
-    endpoint('POST /subscriptions/batch', {
+    endpoint('POST', '/subscriptions/batch', {
       id: 'subscribeAll',
       summary: 'Watch many licenses',
       description:
@@ -355,7 +355,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         return batchAnswer(await watchAll(ctx, items));
       },
     }),
-    endpoint('GET /subscriptions', {
+    endpoint('GET', '/subscriptions', {
       id: 'subscriptions',
       summary: 'What your account watches',
       description:
@@ -390,7 +390,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         } satisfies z.output<typeof listAnswerBody>;
       },
     }),
-    endpoint('GET /subscriptions/:id/proof', {
+    endpoint('GET', '/subscriptions/:id/proof', {
       id: 'watchProof',
       summary: 'Prove that a license is watched',
       description: `On which days it was compared, and what changed; with Accept: ${JOSE}, signed.`,
@@ -418,7 +418,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         return signing.sign(statement);
       },
     }),
-    endpoint('DELETE /subscriptions/:id', {
+    endpoint('DELETE', '/subscriptions/:id', {
       id: 'unsubscribe',
       summary: 'Watch a license no more',
       input: { params: z.object({ id: z.string() }) },

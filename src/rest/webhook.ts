@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
-import { type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
 import { accountOf, type Route } from '../http/guard.ts';
+import { slots } from '../http/limits.ts';
 import { exampleRequests } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { FAILURES } from '../subscriptions/outgoing.ts';
@@ -121,7 +122,7 @@ const endpoint = operationsOf('Webhooks', { 501: { when: 'The operator has not s
 
 /** The webhook of the account that holds the key. */
 export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
-  const testing = new Set<string>();
+  const testing = slots(MAX_TESTS, () => 1, 15);
 
   /** @throws {ClientError} 501 */
   function setUp(): Webhooks {
@@ -133,7 +134,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
   }
 
   const routes = [
-    endpoint('PUT /webhook', {
+    endpoint('PUT', '/webhook', {
       id: 'putWebhook',
       summary: 'Where you are told that something changed',
       description:
@@ -154,14 +155,14 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         return { ...bodyOf(webhook), secret };
       },
     }),
-    endpoint('GET /webhook', {
+    endpoint('GET', '/webhook', {
       id: 'webhook',
       summary: 'Your webhook and its state',
       input: {},
       responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE },
       handle: async (ctx) => bodyOf(found(await setUp().read(accountOf(ctx)))),
     }),
-    endpoint('DELETE /webhook', {
+    endpoint('DELETE', '/webhook', {
       id: 'deleteWebhook',
       summary: 'Be told no more',
       input: {},
@@ -171,7 +172,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         return null;
       },
     }),
-    endpoint('POST /webhook/test', {
+    endpoint('POST', '/webhook/test', {
       id: 'testWebhook',
       summary: 'Send a test message now',
       description:
@@ -181,18 +182,14 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       handle: async (ctx): Promise<Tested> => {
         const { test } = setUp();
         const account = accountOf(ctx);
-        if (testing.has(account) || testing.size >= MAX_TESTS) throw new TooManyRequestsError(15);
-        testing.add(account);
-        try {
+        return testing.during({ ip: account }, 1, async () => {
           await testLimit.spend(account);
           ctx.res.setTimeout(TEST_RESPONSE_MS);
           return found(await test(account));
-        } finally {
-          testing.delete(account);
-        }
+        });
       },
     }),
-    endpoint('POST /webhook/rotate', {
+    endpoint('POST', '/webhook/rotate', {
       id: 'rotateWebhook',
       summary: 'Change the secret',
       description: 'For a day, messages are signed with the new secret and the one before.',

@@ -4,7 +4,7 @@ import { freshness } from '../answers/origin.ts';
 import { boardActivity } from '../changes/board-activity.ts';
 import { changeCounts } from '../changes/stored-feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
-import { endpoint, type Route } from '../http/guard.ts';
+import { type Route, resource } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import { PUBLICATION_STATES } from '../publications/ledger.ts';
@@ -74,11 +74,8 @@ export function knownPublications(
 
 /** GET /status: needs no key. While OpenSearch is away it answers what was last known. */
 export function statusRoute(tracker: LivePublicationTracker, publications: KnownPublications): Route {
-  return endpoint({
-    method: 'GET',
-    path: '/status',
+  return resource('', 'Service')('GET', '/status', {
     id: 'status',
-    tag: 'Service',
     summary: 'How current the data is',
     isOpen: true,
     input: {},
