@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Player, type ServiceStage } from '../support/transcripts/play.ts';
-import { readCommonHeaders } from '../support/transcripts/response-lines.ts';
+import { readCommon } from '../support/transcripts/response-lines.ts';
 import { startTranscriptServices, type TranscriptServices } from '../support/transcripts/services.ts';
 import { type Exchange, readTranscript } from '../support/transcripts/transcript.ts';
 
@@ -17,7 +17,7 @@ import { type Exchange, readTranscript } from '../support/transcripts/transcript
  * right form.
  */
 const FOLDER = resolve(import.meta.dirname, '../http-transcripts');
-const COMMON_HEADERS = 'common-headers.http';
+const COMMON = 'common.http';
 
 const IS_RECORDING = process.env.RECORD === '1';
 
@@ -33,7 +33,7 @@ const PLAIN = [
 ];
 const LIMITED = ['rate-limits.http', 'behind-a-proxy.http', 'webhook-not-set-up.http'];
 
-const commonHeaders = readCommonHeaders(readFileSync(join(FOLDER, COMMON_HEADERS), 'utf8'));
+const common = readCommon(readFileSync(join(FOLDER, COMMON), 'utf8'));
 const transcripts = [...BEFORE_PUBLICATION, ...PLAIN, ...LIMITED].map((file) => ({
   file,
   ...readTranscript(readFileSync(join(FOLDER, file), 'utf8')),
@@ -48,9 +48,7 @@ async function playOne(exchange: Exchange, stage: ServiceStage): Promise<string>
   const client = `${(played.size + 1) >> 8}.${(played.size + 1) & 255}`;
   const values = { ...stage.values, address: `198.18.${client}`, 'other address': `198.19.${client}` };
   try {
-    return await new Player({ ...stage, values, localAddress: `127.1.${client}`, commonHeaders }).play(
-      exchange,
-    );
+    return await new Player({ ...stage, values, localAddress: `127.1.${client}`, common }).play(exchange);
   } catch (error) {
     if (IS_RECORDING) throw error;
     return String(error);
@@ -75,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => services?.stop());
 
 test('every transcript is played', () => {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.http') && name !== COMMON_HEADERS);
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.http') && name !== COMMON);
   expect(transcripts.map(({ file }) => file).sort()).toEqual(files.sort());
 });
 

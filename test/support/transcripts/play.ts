@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Connection, type RawResponse } from './connection.ts';
-import { type CommonHeaders, responseLines, visible } from './response-lines.ts';
+import { type Common, responseLines, visible } from './response-lines.ts';
 import { type Exchange, OUTCOMES, type Request } from './transcript.ts';
 
 /** Texts by the name that stands for them in angle brackets, such as `<key>`. */
@@ -19,7 +19,7 @@ export interface ServiceStage {
 export interface Stage extends ServiceStage {
   /** The client's address, which no other exchange has: limits count by it. */
   readonly localAddress: string;
-  readonly commonHeaders: CommonHeaders;
+  readonly common: Common;
 }
 
 /** Plays one exchange. */
@@ -57,8 +57,12 @@ export class Player {
   }
 
   #ask({ lines, isRest }: Request): void {
-    const { values } = this.#stage;
-    this.#unsent.push(isRest ? bytesOf(lines.join('\r\n'), values) : requestBytes(lines, values));
+    const { values, common } = this.#stage;
+    const sent = lines.flatMap((line) => {
+      const [, kind = ''] = /^\[common headers: (.*)\]$/.exec(line) ?? [];
+      return common.get(kind) ?? [line];
+    });
+    this.#unsent.push(isRest ? bytesOf(sent.join('\r\n'), values) : requestBytes(sent, values));
     if (!isRest) this.#asked.push(lines[0]?.split(' ')[0] ?? '');
     this.#show('>', lines);
   }
@@ -103,7 +107,7 @@ export class Player {
     }
     if (response.status >= 200) this.#asked.shift();
     this.#last = response;
-    this.#show('<', responseLines(response, this.#stage.commonHeaders));
+    this.#show('<', responseLines(response, this.#stage.common));
   }
 
   /** Reads a response to each request, or until the service closes the connection. */

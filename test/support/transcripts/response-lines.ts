@@ -2,13 +2,13 @@ import { gunzipSync } from 'node:zlib';
 import { SERVICE_VERSION } from '../../../src/config.ts';
 import type { RawResponse } from './connection.ts';
 
-/** The headers, as `name: value`, that every response of a kind has; by the kind's name. */
-export type CommonHeaders = ReadonlyMap<string, readonly string[]>;
+/** What many exchanges have, by its name: the headers of a kind of request or response, or the lines of an object. */
+export type Common = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the file of the common headers: `### kind`, then a line for each header. */
-export function readCommonHeaders(text: string): CommonHeaders {
-  const kinds = text.matchAll(/^### (.+)\n((?:.+\n)+)/gm);
-  return new Map([...kinds].map(([, kind = '', headers = '']) => [kind, headers.trim().split('\n')]));
+/** Reads the file of what is common: `### name`, then its lines. */
+export function readCommon(text: string): Common {
+  const sections = text.matchAll(/^### (.+)\n((?:.+\n)+)/gm);
+  return new Map([...sections].map(([, name = '', lines = '']) => [name, lines.trim().split('\n')]));
 }
 
 /** Of a longer body, only the beginning is shown. */
@@ -26,13 +26,30 @@ const SLOW_SECONDS = 30;
 const NEARLY_ALL = 900_000;
 
 /** A response's lines without its common headers. Placeholders replace what differs from run to run. */
-export function responseLines(response: RawResponse, common: CommonHeaders): string[] {
+export function responseLines(response: RawResponse, common: Common): string[] {
   const headers = [...response.headers].map(
     ([name, value]) => `${name}: ${maskedHeader(name, value, response.status)}`,
   );
-  const body = shownBody(response);
   const head = [response.statusLine, ...withoutCommonHeaders(headers, common)];
-  return body === '' ? head : [...head, '', ...body.split('\n')];
+  const body = shownBody(response);
+  return body === '' ? head : [...head, '', ...withoutCommonObjects(body.split('\n'), common)];
+}
+
+/** Replaces common objects by their names, wherever they stand in a body. */
+function withoutCommonObjects(body: readonly string[], common: Common): string[] {
+  const shown = [...body];
+  for (const [name, object] of common) {
+    const inner = object.slice(1, -1).join();
+    for (let at = shown.length - object.length; object[0] === '{' && at >= 0; at -= 1) {
+      const [first = '', last = ''] = [shown[at], shown[at + object.length - 1]?.trim()];
+      const fields = shown.slice(at + 1, at + object.length - 1);
+      const indent = /^ */.exec(fields[0] ?? '')?.[0].length ?? 0;
+      const isIt = first.endsWith('{') && last.startsWith('}');
+      if (!isIt || fields.map((field) => `  ${field.slice(indent)}`).join() !== inner) continue;
+      shown.splice(at, object.length, `${first.slice(0, -1)}[${name}]${last.slice(1)}`);
+    }
+  }
+  return shown;
 }
 
 /**
@@ -41,7 +58,7 @@ export function responseLines(response: RawResponse, common: CommonHeaders): str
  * @param headers `name: value`
  * @returns the kind, `- name` for each common header that is missing, and the headers that are not common
  */
-function withoutCommonHeaders(headers: readonly string[], common: CommonHeaders): string[] {
+function withoutCommonHeaders(headers: readonly string[], common: Common): string[] {
   if (headers.length === 0) return [];
   const names = new Set(headers.map(nameOf));
   const [nearest = []] = [...common]
