@@ -7,6 +7,9 @@ const ROOT = resolve(import.meta.dirname, '..');
 /** A call of `verifies`: its ids in quotes, and the test's name. */
 const CALL = /\bverifies\(\s*(\[[^\]]*\]|'[^']*'),\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
 
+/** An exchange of an HTTP transcript, with ids at the end of its name. */
+const EXCHANGE = /^### (.*) \[([A-Z\d -]+)\]$/gm;
+
 /** A test that names the requirements that it verifies. */
 interface VerifyingTest {
   /** The file, from the root of the checkout. */
@@ -17,17 +20,20 @@ interface VerifyingTest {
 
 /** The tests with requirements, as their source has them; whether they pass, the test run tells. */
 export function verifyingTests(): VerifyingTest[] {
-  return globSync('test/**/*.test.ts', { cwd: ROOT })
+  return globSync(['test/**/*.test.ts', 'test/http-transcripts/*.http'], { cwd: ROOT })
     .toSorted()
-    .flatMap((file) =>
-      [...readFileSync(resolve(ROOT, file), 'utf8').matchAll(CALL)].map(
-        ([, ids = '', single, double, template]) => ({
-          file,
-          name: (single ?? double ?? template ?? '').replaceAll(/\\(.)/g, '$1'),
-          ids: [...ids.matchAll(/'([^']*)'/g)].map(([, id = '']) => id),
-        }),
-      ),
-    );
+    .flatMap((file) => {
+      const text = readFileSync(resolve(ROOT, file), 'utf8');
+      const exchanges = [...text.matchAll(EXCHANGE)].map(([, name = '', ids = '']) => ({
+        ...{ file, name, ids: ids.split(' ') },
+      }));
+      const calls = [...text.matchAll(CALL)].map(([, ids = '', single, double, template]) => ({
+        file,
+        name: (single ?? double ?? template ?? '').replaceAll(/\\(.)/g, '$1'),
+        ids: [...ids.matchAll(/'([^']*)'/g)].map(([, id = '']) => id),
+      }));
+      return [...exchanges, ...calls];
+    });
 }
 
 /** The page as Markdown. */

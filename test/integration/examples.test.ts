@@ -14,7 +14,6 @@ import { type SampleService, startSampleService } from '../support/sample-servic
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NURSING = 'Nursing Board';
-const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
 const MAX_TRIES = 5;
 
 const folder = temporaryFolder();
@@ -53,42 +52,25 @@ function foundAnswer(items: number): FileAnswer {
 const TOO_FAST = json(429, { detail: 'Too many requests; try again in 1 seconds.' }, { 'retry-after': '1' });
 
 function verifiesRosters(program: RosterProgram): void {
-  test('prints a result for each line, in the order of the roster', async () => {
+  test('prints a result for each line of examples/roster.csv and others, in their order', async () => {
+    const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
     const { code, lines, stderr } = await verifyRoster({ service, folder }, program, {
-      roster: rosterOf(
-        'Nursing Board,RN.352419,De la Cruz',
-        'Nursing Board,rn 987654321,Example',
-        'Medical Board,35.022408,Nobody',
-        'Nursing Board,RN.987654312,Example',
-        `"${COUNSELORS}",E.0167963,`,
-      ),
+      roster: `${roster.trimEnd()}\nMedical Board,35.022408,Nobody\n`,
     });
-    const told = { found: true, last_scraped: `${service.date}T00:00:00` };
     expect(lines).toEqual([
+      expect.objectContaining({ license_number: 'RN.987654321', found: true, name_match: true }),
+      expect.objectContaining({ license_number: 'S.987654321', found: true, name_match: true }),
+      expect.objectContaining({ license_number: '02987654321', found: true, name_match: null }),
       {
-        ...told,
+        found: false,
         board: NURSING,
-        license_number: 'RN.352419',
-        status: 'INACTIVE',
-        raw_status: 'Inactive - Suspended',
-        expiry_date: '2026-05-31',
-        license_type: 'Registered Nurse (RN)',
-        cautions: ['not_active', 'sub_status', 'board_action'],
-        name_match: true,
+        license_number: 'RN.987654312',
+        detail: expect.stringContaining(`dataset of ${service.date}`),
+        did_you_mean: ['RN.987654321'],
       },
       {
-        ...told,
-        board: NURSING,
-        license_number: 'rn 987654321',
-        status: 'ACTIVE',
-        raw_status: 'Active',
-        expiry_date: '2035-10-31',
-        license_type: 'Registered Nurse (RN)',
-        cautions: [],
-        name_match: true,
-      },
-      {
-        ...told,
+        found: true,
+        last_scraped: `${service.date}T00:00:00`,
         board: 'Medical Board',
         license_number: '35.022408',
         status: 'INACTIVE',
@@ -98,38 +80,8 @@ function verifiesRosters(program: RosterProgram): void {
         cautions: ['name_mismatch', 'not_active', 'sub_status', 'board_action'],
         name_match: false,
       },
-      {
-        found: false,
-        board: NURSING,
-        license_number: 'RN.987654312',
-        detail: expect.stringContaining(`dataset of ${service.date}`),
-        did_you_mean: ['RN.987654321'],
-      },
-      {
-        ...told,
-        board: COUNSELORS,
-        license_number: 'E.0167963',
-        status: 'ACTIVE',
-        raw_status: 'Active',
-        expiry_date: '2027-11-30',
-        license_type: 'Licensed Professional Clinical Counselor (LPCC)',
-        cautions: [],
-        name_match: null,
-      },
     ]);
     expect([code, stderr]).toEqual([0, '']);
-  });
-
-  test('finds the licenses of examples/roster.csv, except the one with a mistyped number', async () => {
-    const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
-    const { code, lines } = await verifyRoster({ service, folder }, program, { roster });
-    expect(lines).toMatchObject([
-      { license_number: 'RN.987654321', found: true, raw_status: 'Active', name_match: true },
-      { license_number: 'S.987654321', found: true, raw_status: 'Active', name_match: true },
-      { license_number: '02987654321', found: true, raw_status: 'Active', name_match: null },
-      { license_number: 'RN.987654312', found: false, did_you_mean: ['RN.987654321'] },
-    ]);
-    expect(code).toBe(0);
   });
 
   test('reads a spreadsheet’s CSV from standard input, and exits 1 when a line could not be looked up', async () => {

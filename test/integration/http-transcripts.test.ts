@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parsed } from '../support/api.ts';
+import { answerChecker, type OpenApi, openApiIn } from '../support/openapi.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { Player, type ServiceStage } from '../support/transcripts/play.ts';
 import { readCommon } from '../support/transcripts/response-lines.ts';
 import { startTranscriptServices, type TranscriptServices } from '../support/transcripts/services.ts';
@@ -40,6 +43,8 @@ const transcripts = [...BEFORE_PUBLICATION, ...PLAIN, ...LIMITED].map((file) => 
 }));
 
 let services: TranscriptServices;
+let document: OpenApi;
+const answers: Player['answers'] = [];
 /** The text of each exchange that was played, or what went wrong. */
 const played = new Map<Exchange, string>();
 
@@ -48,7 +53,10 @@ async function playOne(exchange: Exchange, stage: ServiceStage): Promise<string>
   const client = `${(played.size + 1) >> 8}.${(played.size + 1) & 255}`;
   const values = { ...stage.values, address: `198.18.${client}`, 'other address': `198.19.${client}` };
   try {
-    return await new Player({ ...stage, values, localAddress: `127.1.${client}`, common }).play(exchange);
+    const player = new Player({ ...stage, values, localAddress: `127.1.${client}`, common });
+    const text = await player.play(exchange);
+    answers.push(...player.answers);
+    return text;
   } catch (error) {
     if (IS_RECORDING) throw error;
     return String(error);
@@ -67,6 +75,7 @@ beforeAll(async () => {
   services = await startTranscriptServices();
   await playFiles(BEFORE_PUBLICATION, services.plain);
   await services.publish();
+  document = openApiIn(await rawRequest({ port: services.plain.port, method: 'GET', path: '/openapi.json' }));
   await playFiles(LIMITED, services.limited);
   await playFiles(PLAIN, services.plain);
 });
@@ -75,6 +84,29 @@ afterAll(() => services?.stop());
 test('every transcript is played', () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.http') && name !== COMMON);
   expect(transcripts.map(({ file }) => file).sort()).toEqual(files.sort());
+});
+
+test('every response of an operation is as the OpenAPI document says', () => {
+  const check = answerChecker(document);
+  const templates = Object.keys(document.paths).map(
+    (template) => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)] as const,
+  );
+  let checked = 0;
+  for (const [line, { status, headers, body }] of answers) {
+    const [method = '', path = ''] = line.toLowerCase().split(/[ ?]/);
+    const [template = ''] = templates.find(([, pattern]) => pattern.test(path)) ?? [];
+    const isOfService = headers.has('x-request-id') && headers.get('content-type')?.includes('json') === true;
+    if (!isOfService || document.paths[template]?.[method] === undefined) continue;
+    check(method, template, { status, headers, text: String(body), body: parsed(String(body)) });
+    checked += 1;
+  }
+  expect(checked).toBeGreaterThan(100);
+});
+
+test('an error that nobody expected is in the log with its stack', () => {
+  expect(services.plain.api.output()).toMatch(
+    /"path":"\/api\/v1\/lookup\/verify",.*"stack":.*"request failed"/,
+  );
 });
 
 describe.each(transcripts)('$file', ({ exchanges }) => {

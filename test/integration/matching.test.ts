@@ -7,7 +7,7 @@ import { TOGETHER } from '../support/interfaces.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
-/** The fields of a response that these tests read. Its exact form is tested in verify.test.ts. */
+/** The fields of a response that these tests read. The transcripts have its exact form. */
 const answerBody = z.looseObject({
   license_number: z.string().optional(),
   multiple: z.array(z.object({ license_number: z.string() })).optional(),

@@ -1,12 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
-import { type ApiAnswer, apiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { documentText } from '../support/documented.ts';
 import { ERRORS_PAGE, errorsPage } from '../support/errors-page.ts';
-import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import {
   answerChecker,
   checkExamples,
@@ -16,34 +13,20 @@ import {
   requestExamples,
   responseExamples,
 } from '../support/openapi.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const VERIFY = '/api/v1/lookup/verify';
-const CACHED = '/api/v1/lookup/cached';
-const BOARDS = '/api/v1/lookup/boards';
-const TYPES = '/api/v1/lookup/boards/{board}/types';
 const NURSING = 'Nursing Board';
-/** More than a response lists. */
-const MANY = 101;
 
 /** In both files of the fixtures. */
 const FIXTURE_ROWS = 28;
 
-let service: TestService;
+let service: ReadService;
 let document: OpenApi;
-let check: ReturnType<typeof answerChecker>;
 
 beforeAll(async () => {
-  service = await startService({
-    files: (folder) =>
-      fixturesAnd(folder, {
-        individual: [
-          ...times(MANY, (number) => nurseRow(`DOCUMENTED, D${number}`, `RN.${940_000 + number}`)),
-        ],
-      }),
-  });
+  service = await sharedService();
   document = openApiIn(await service.rest.get('/openapi.json'));
-  check = answerChecker(document);
 });
 
 test(`${ERRORS_PAGE} has the errors of the OpenAPI document`, async () => {
@@ -82,97 +65,23 @@ test('a blank query parameter counts as absent, and one that is sent twice is re
   }
 });
 
-describe('the response matches the OpenAPI document:', () => {
-  test.each<[string, number, object]>([
-    ['a record', 200, { board: NURSING, license_number: 'RN.940001' }],
-    [
-      'a record with name_match',
-      200,
-      { board: NURSING, license_number: 'rn 940001', last_name: 'Documented' },
-    ],
-    ['too many matches', 200, { board: NURSING, last_name: 'Documented' }],
-    ['some matches', 200, { board: NURSING, last_name: 'Documented', first_name: 'D1' }],
-    ['one match', 200, { board: NURSING, last_name: 'Documented', first_name: 'D77' }],
-    ['no match', 200, { board: NURSING, last_name: 'Documnted' }],
-    ['a business', 200, { board: 'Board of Pharmacy', search_type: 'business', business_name: 'best' }],
-    ['no business', 200, { board: 'Board of Pharmacy', search_type: 'business', business_name: 'zzz' }],
-    ['a number that nobody has', 404, { board: NURSING, license_number: 'RN.0940001' }],
-    ['a number at another board', 404, { board: 'Board of Pharmacy', license_number: 'RN.940001' }],
-    ['an unknown board', 400, { board: 'Nursing', license_number: 'RN.940001' }],
-    ['a body without search fields', 400, { board: NURSING }],
-    ['a field that is not a string', 400, { board: NURSING, license_number: 940001 }],
-  ])('%s', async (_what, status, body) => {
-    for (const path of [VERIFY, CACHED]) {
-      const answer = await service.rest.verify(body, path);
-      expect(answer.status).toBe(status);
-      check('post', path, answer);
-    }
+test('the status has the live publication and the last runs', async () => {
+  const answer = await service.rest.get('/status');
+  answerChecker(document)('get', '/status', answer);
+  const { store, client } = service.environment;
+  const { body: stored } = await client.count({
+    index: store.names.alias,
+    body: { query: { term: { board: NURSING } } },
   });
-
-  test('errors before the body is read', async () => {
-    const good = JSON.stringify({ board: NURSING, license_number: 'RN.940001' });
-    for (const path of [VERIFY, CACHED]) {
-      const refused: [number, ApiAnswer][] = [
-        [400, await raw(path, '{', JSON_TYPE)],
-        [401, await raw(path, good, { ...JSON_TYPE, 'x-api-key': 'olv_wrong' })],
-        [413, await raw(path, JSON.stringify({ board: 'x'.repeat(20_000) }), JSON_TYPE)],
-        [415, await raw(path, good, { 'content-type': 'text/plain' })],
-      ];
-      for (const [status, answer] of refused) {
-        expect(answer.status).toBe(status);
-        check('post', path, answer);
-      }
-    }
-  });
-
-  test('the boards and their types', async () => {
-    check('get', BOARDS, await service.rest.get(BOARDS));
-    check('get', TYPES, await service.rest.get(TYPES.replace('{board}', encodeURIComponent(NURSING))));
-    const unknown = await service.rest.get(TYPES.replace('{board}', 'Nursing'));
-    expect(unknown.status).toBe(400);
-    check('get', TYPES, unknown);
-    const keyless = await service.rest.request('GET', BOARDS, { headers: { 'x-api-key': '' } });
-    expect(keyless.status).toBe(401);
-    check('get', BOARDS, keyless);
-  });
-
-  test('the status, with the live publication and the last runs', async () => {
-    const answer = await service.rest.get('/status');
-    check('get', '/status', answer);
-    const { store, client } = service.environment;
-    const { body: stored } = await client.count({
-      index: store.names.alias,
-      body: { query: { term: { board: NURSING } } },
-    });
-    expect(stored.count).toBeGreaterThan(MANY);
-    expect(answer.body).toMatchObject({
-      publication: { date: '2026-11-20', sample: false },
-      licenses_by_board: { [NURSING]: stored.count },
-      last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: FIXTURE_ROWS + MANY } }],
-    });
-  });
-
-  test('nothing is published, and too many requests', async () => {
-    const bare = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1' });
-    const api = await startApi(bare.variables);
-    try {
-      const rest = await apiClient(bare);
-      for (const status of [503, 429]) {
-        const answer = await rest.verify({ board: NURSING, license_number: 'RN.940001' });
-        expect(answer.status).toBe(status);
-        check('post', VERIFY, answer);
-      }
-      const unpublished = await rest.get('/status');
-      expect(unpublished.body).toMatchObject({ publication: null, licenses_by_board: {}, last_runs: [] });
-      check('get', '/status', unpublished);
-    } finally {
-      await api.stop();
-      await bare.cleanUp();
-    }
+  expect(stored.count).toBeGreaterThan(5);
+  expect(answer.body).toMatchObject({
+    publication: { date: '2026-11-20', sample: false },
+    licenses_by_board: { [NURSING]: stored.count },
+    last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: FIXTURE_ROWS } }],
   });
 });
 
-test('the page at /docs loads only files of this server, and only GET and HEAD are allowed', async () => {
+test('the page at /docs loads only files of this server', async () => {
   const page = await service.rest.get('/docs');
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
@@ -192,10 +101,6 @@ test('the page at /docs loads only files of this server, and only GET and HEAD a
     ]);
     expect(text.length).toBeGreaterThan(50);
   }
-  for (const path of ['/docs', ...own, '/openapi.json', '/status', '/']) {
-    const refused = await service.rest.request('POST', path);
-    expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, 'HEAD, GET']);
-  }
 });
 
 describe('the documented example equals the response of the service:', () => {
@@ -209,21 +114,6 @@ describe('the documented example equals the response of the service:', () => {
     // The age of the data is of today.
     const { detail } = z.object({ detail: z.string() }).parse(answer.body);
     expect({ detail }).toEqual(responseExamples(document, 'post', VERIFY, String(status)).example);
-  });
-
-  test('some boards and their types', async () => {
-    const boards = responseExamples(document, 'get', BOARDS, '200');
-    expect((await service.rest.get(BOARDS)).body).toMatchObject({
-      boards: expect.arrayContaining([NURSING]),
-      board_details: {
-        [NURSING]: { code: 'NUR', license_types: expect.arrayContaining(['Registered Nurse (RN)']) },
-      },
-    });
-    expect(boards.example).toMatchObject({ boards: [NURSING] });
-    const unknown = await service.rest.get(TYPES.replace('{board}', 'Nursing'));
-    expect(unknown.body).toEqual(responseExamples(document, 'get', TYPES, '400').example);
-    const nowhere = await service.rest.get('/api/v1/lookup/nothing');
-    expect(nowhere.body).toEqual(responseExamples(document, 'get', TYPES, '404').example);
   });
 });
 

@@ -30,8 +30,10 @@ export class Player {
   #port: number;
   /** Bytes for the next write. */
   #unsent: Buffer[] = [];
-  /** The methods of the requests that were not answered yet. */
+  /** The first lines of the requests that were not answered yet. */
   #asked: string[] = [];
+  /** The responses that came, by the first lines of their requests. */
+  readonly answers: (readonly [line: string, response: RawResponse])[] = [];
   #last: RawResponse | undefined;
 
   constructor(stage: Stage) {
@@ -63,7 +65,7 @@ export class Player {
       return common.get(kind) ?? [line];
     });
     this.#unsent.push(isRest ? bytesOf(sent.join('\r\n'), values) : requestBytes(sent, values));
-    if (!isRest) this.#asked.push(lines[0]?.split(' ')[0] ?? '');
+    if (!isRest) this.#asked.push(lines[0] ?? '');
     this.#show('>', lines);
   }
 
@@ -100,13 +102,15 @@ export class Player {
   }
 
   async #readResponse(): Promise<void> {
-    const response = await (await this.#flush()).response(this.#asked[0] ?? '');
+    const [line = ''] = this.#asked;
+    const response = await (await this.#flush()).response(line.split(' ')[0] ?? '');
     if (response === undefined) {
       this.#asked = [];
       return;
     }
     if (response.status >= 200) this.#asked.shift();
     this.#last = response;
+    this.answers.push([line, response]);
     this.#show('<', responseLines(response, this.#stage.common));
   }
 

@@ -1,0 +1,718 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
+import { matchesIn, noMatchIn, numberMissIn, numbersIn, recordIn, safeDetailIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
+import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { Connection } from '../support/transcripts/connection.ts';
+import { verifies } from '../support/verifies.ts';
+
+/**
+ * What the interfaces accept over HTTP, byte by byte, and what POST /lookup/verify finds. `test/http-transcripts` shows one
+ * whole response of each kind; here are the variants. Which forms of numbers and names find what: matching.test.ts. How a
+ * body is read: unit/lookup.test.ts.
+ */
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+const MEDICAL = 'Medical Board';
+const GOOD = { board: NURSING, license_number: 'RN.700002' };
+const LOOKUP = JSON.stringify(GOOD);
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+const TYPES = 'GET /api/v1/lookup/boards/Nursing%20Board/types';
+const VERIFY = 'POST /api/v1/lookup/verify';
+
+const HOST = 'Host: localhost';
+const KEY = 'X-API-Key: <key>';
+const JSON_TYPE = 'Content-Type: application/json';
+const LENGTH = 'Content-Length: <length>';
+const CHUNKED = 'Transfer-Encoding: chunked';
+const ACCEPT = 'Accept: application/json, text/event-stream';
+
+const MALFORMED = 'This is not a request that can be answered.';
+const NOT_JSON = 'The body is not valid JSON.';
+const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
+const NOT_UTF8 = 'The body is not valid UTF-8.';
+const NOT_AN_OBJECT = 'The body must be a JSON object.';
+const NOT_THERE = 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.';
+const OTHER_METHOD = 'Method not allowed; see the Allow header.';
+const OTHER_TYPE = 'Send the body as JSON, with Content-Type: application/json.';
+const OTHER_ENCODING =
+  'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
+const TOO_LARGE = 'The body is too large; a lookup takes at most 16 KB.';
+const BAD_KEY = 'Invalid or inactive API key';
+
+let service: TestService;
+let rest: ApiClient;
+
+function padded(number: number): string {
+  return String(number).padStart(3, '0');
+}
+
+beforeAll(async () => {
+  service = await startService({
+    settings: {
+      TRUSTED_PROXIES: '1',
+      MCP_ALLOWED_HOSTS: 'licenses.example',
+      MCP_ALLOWED_ORIGINS: 'https://assistant.example',
+    },
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [
+          nurseRow('SHARED, NURSE', 'RN.72.0001'),
+          nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: MEDICAL, TYPE: 'Doctor of Medicine (MD)' }),
+          ...times(120, (number) => nurseRow(`CROWD, GIVEN${padded(number)}`, `RN.${810_000 + number}`)),
+          ...times(100, (number) => nurseRow(`HUNDRED, H${number}`, `RN.${820_000 + number}`)),
+          nurseRow('ORDER, ANNA', 'RN.830003'),
+          nurseRow('ORDER, ANN', 'RN.830002'),
+          nurseRow('ORDER, ANN', 'RN.830001'),
+          nurseRow('ORDER-BOOK, AARON', 'RN.830000'),
+          ...times(101, (number) => nurseRow('ABLE-ZEBRA, ANN', `RN.${840_000 + number}`)),
+          nurseRow('ZEBRA, ANN', 'RN.840000'),
+        ],
+        business: [
+          ...times(101, (number) =>
+            pharmacyRow(`ALPHA ${number} D.B.A ZED DRUGS ${number}`, `02${80_000_000 + number}`),
+          ),
+          pharmacyRow('ZED DRUGS', '0289000000'),
+        ],
+      }),
+  });
+  rest = service.rest;
+});
+
+/** A request: its first line, with HTTP/1.1 unless it says a version, its headers and its body. */
+function requestOf(line: string, headers: readonly string[], body: string | Buffer = ''): Buffer {
+  const first = / HTTP\/\d/.test(line) ? line : `${line} HTTP/1.1`;
+  const head = [first, ...headers, '', ''].join('\r\n');
+  const length = String(Buffer.byteLength(body));
+  const filled = head.replaceAll('<key>', rest.key).replaceAll('<length>', length);
+  return Buffer.concat([Buffer.from(filled, 'latin1'), Buffer.from(body)]);
+}
+
+const errorBody = z.looseObject({
+  detail: z.string().optional(),
+  // Errors of the queue board have another form.
+  error: z.object({ code: z.int(), message: z.string() }).optional().catch(undefined),
+});
+
+/** Sends bytes over a connection of its own. */
+async function sent(bytes: Buffer, port = service.environment.config.PORT) {
+  const connection = await Connection.open(port, '127.0.0.1');
+  connection.send(bytes);
+  const response = await connection.response(bytes.toString('latin1').split(' ')[0] ?? '');
+  const { wasOpen, more } = await connection.end(response);
+  const isJson = response?.headers.get('content-type')?.startsWith('application/json') === true;
+  const { detail, error } =
+    isJson && response.body.length > 0 ? errorBody.parse(JSON.parse(`${response.body}`)) : {};
+  return {
+    status: response?.status,
+    /** What an error says: `detail`, or code and message of a JSON-RPC error. */
+    says: error === undefined ? detail : `${error.code} ${error.message}`,
+    header: (name: string) => response?.headers.get(name) ?? null,
+    names: [...(response?.headers.keys() ?? [])],
+    wasOpen,
+    more: more.toString('latin1'),
+  };
+}
+
+function lookup(headers: readonly string[], body: string | Buffer = LOOKUP) {
+  return sent(requestOf(VERIFY, [HOST, KEY, ...headers], body));
+}
+
+describe('a malformed request is refused, and nothing that follows on its connection is answered:', () => {
+  const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  const EMPTY_CHUNKED = `0\r\n\r\n${SMUGGLED}`;
+
+  test.each<[headers: string[], body: string, says: string]>([
+    [['Content-Length: 5', LENGTH], LOOKUP, MALFORMED],
+    [['Content-Length: 4', CHUNKED], `36\r\n${LOOKUP}\r\n${EMPTY_CHUNKED}`, MALFORMED],
+    [['Transfer-Encoding: chunked, identity'], EMPTY_CHUNKED, MALFORMED],
+    [['Transfer-Encoding : chunked'], EMPTY_CHUNKED, MALFORMED],
+    [[CHUNKED], `36\n${LOOKUP}\n0\n\n${SMUGGLED}`, MALFORMED],
+    [['Transfer-Encoding: gzip, chunked'], EMPTY_CHUNKED, NOT_JSON],
+  ])('%j before %j', async (headers, body, says) => {
+    const response = await lookup([JSON_TYPE, ...headers], body);
+    expect(response).toMatchObject({ status: 400, says, wasOpen: false, more: '' });
+  });
+
+  test.each([
+    ['a path without a slash', 400, 'GET status HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+    ['TLS', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03\r\n\r\n'],
+    ['a folded header', 400, 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Folded: a\r\n b\r\n\r\n'],
+    ['line feeds for line ends', 400, 'GET / HTTP/1.1\nHost: localhost\n\n'],
+    ['2,100 headers', 431, `GET / HTTP/1.1\r\nHost: localhost\r\n${'A:\r\n'.repeat(2100)}\r\n`],
+  ])('%s', async (_what, status, head) => {
+    const response = await sent(Buffer.from(head + SMUGGLED, 'latin1'));
+    expect(response).toMatchObject({ status, says: MALFORMED, wasOpen: false, more: '' });
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ...[`${VERIFY}?board=Medical%20Board`, `${VERIFY}?%E0%A4%A&%`, `${VERIFY}#x`, `${VERIFY}/`, `${TYPES}/`],
+    ...['GET /docs/', 'GET /status?x=1', 'GET //', 'GET /?x=1'],
+  ])('%s is answered', async (line) => {
+    const body = line.startsWith('POST') ? LOOKUP : '';
+    expect(await sent(requestOf(line, [HOST, KEY, JSON_TYPE, LENGTH], body))).toMatchObject({ status: 200 });
+  });
+
+  verifies(['VERSIONS-01', 'ERRORS-07'], 'that serves nothing is 404, as without the version', async () => {
+    for (const line of [
+      ...['POST /lookup/verify', 'POST /api/lookup/verify', 'POST /api/v2/lookup/verify', 'GET /api/v1'],
+      ...[`${VERIFY}//`, 'POST //api/v1/lookup/verify', 'POST /API/V1/LOOKUP/VERIFY'],
+      ...['POST /api/v1%2Flookup/verify', 'POST /api/v1/lookup/%76erify', 'GET /api/v1\\lookup'],
+      ...['GET /api/v10/lookup/boards', 'GET /%', 'GET /%FF', 'OPTIONS /nothing', 'GET /mcp/nothing'],
+      ...['GET /x%0D%0ASet-Cookie:%20a=1', `GET /${'x'.repeat(8000)}`, 'GET /docs/../package.json'],
+      ...['GET /docs/%2e%2e%2fpackage.json', 'GET /healthz', 'GET /metrics', 'GET /queues'],
+    ]) {
+      const response = await sent(requestOf(line, [HOST, KEY, JSON_TYPE, LENGTH], LOOKUP));
+      expect([line, response]).toMatchObject([line, { status: 404, says: NOT_THERE, wasOpen: true }]);
+      expect(response.header('set-cookie')).toBeNull();
+    }
+  });
+
+  test.each(['Nursing%2FBoard', 'Nursing%00Board', 'N%FCrsing%20Board', '.'])(
+    'the name %s of a board in it is taken as it is written',
+    async (name) => {
+      const response = await sent(requestOf(`GET /api/v1/lookup/boards/${name}/types`, [HOST, KEY]));
+      expect(response).toMatchObject({ status: 400, says: expect.stringMatching(/^No board has exactly/) });
+    },
+  );
+
+  test.each([
+    ['/status', 404],
+    ['/healthz/', 200],
+    ['/queues/static/%2e%2e%2f%2e%2e%2fpackage.json', 403],
+    ['/queues/static/%', 400],
+    ['/queues/nothing', 404],
+    ['/queues/api/queues/nothing/1', 404],
+  ])('%s of the admin port is %i', async (path, status) => {
+    const response = await sent(requestOf(`GET ${path}`, [HOST]), service.environment.config.ADMIN_PORT);
+    expect(response).toMatchObject({ status, wasOpen: true });
+  });
+});
+
+const READ = ['GET', 'HEAD'];
+
+const REFUSED_METHODS: readonly [path: string, allowed: readonly string[], says: string | undefined][] = [
+  ['/api/v1/lookup/verify', ['POST'], OTHER_METHOD],
+  ['/api/v1/lookup/cached', ['POST'], OTHER_METHOD],
+  ['/api/v1/lookup/boards/Nowhere/types', READ, OTHER_METHOD],
+  ['/mcp', ['POST'], 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.'],
+  ['/openapi.json', READ, OTHER_METHOD],
+  // A page in HTML.
+  ['/', READ, undefined],
+  ['/metrics', READ, OTHER_METHOD],
+  ['/queues/api/queues/publish/pause', READ, 'The queue is only shown here: GET and HEAD.'],
+];
+
+verifies(
+  ['ERRORS-09', 'ERRORS-07', 'SERVICE-07'],
+  'another method is 405, whatever the body, and the connection stays open',
+  async () => {
+    const { PORT, ADMIN_PORT } = service.environment.config;
+    for (const [path, allowed, says] of REFUSED_METHODS) {
+      const port = /metrics|queues/.test(path) ? ADMIN_PORT : PORT;
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'QUERY']) {
+        if (allowed.includes(method)) continue;
+        const body = method === 'POST' ? 'x'.repeat(20_000) : '';
+        const response = await sent(requestOf(`${method} ${path}`, [HOST, KEY, LENGTH], body), port);
+        const allow = response.header('allow')?.split(', ').sort();
+        expect([method, path, response.status, allow, response.wasOpen]).toEqual([
+          ...[method, path, 405, allowed, true],
+        ]);
+        expect(response.says).toBe(method === 'HEAD' ? undefined : says);
+      }
+    }
+  },
+);
+
+describe('HEAD is answered as GET is, without the body', () => {
+  async function expectSame(path: string, port: number) {
+    const [get, head] = [
+      await sent(requestOf(`GET ${path}`, [HOST, KEY]), port),
+      await sent(requestOf(`HEAD ${path}`, [HOST, KEY]), port),
+    ];
+    expect([head.status, head.names, head.wasOpen]).toEqual([get.status, get.names, true]);
+    for (const name of ['content-type', 'cache-control', 'vary', 'content-security-policy']) {
+      expect(head.header(name)).toBe(get.header(name));
+    }
+    expect(Number(head.header('content-length'))).toBeGreaterThan(0);
+    // The metrics and the times of the queue differ each time.
+    if (!/^\/(?:metrics|queues\/api)/.test(path)) {
+      expect(head.header('content-length')).toBe(get.header('content-length'));
+    }
+  }
+
+  test.each(['/api/v1/changes', '/api/v1/lookup/boards/Nowhere/types', '/', '/status', '/openapi.json'])(
+    '%s',
+    (path) => expectSame(path, service.environment.config.PORT),
+  );
+
+  test.each(['/readyz', '/metrics', '/queues', '/queues/api/queues', '/nothing'])(
+    '%s of the admin port',
+    (path) => expectSame(path, service.environment.config.ADMIN_PORT),
+  );
+});
+
+describe('a body', () => {
+  test.each([
+    ['application/json;charset="UTF-8"', 200],
+    ['Application/JSON; version=1', 200],
+    ['application/merge-patch+json', 415],
+    ['json', 415],
+    ['multipart/form-data', 415],
+  ])('of the type %s gets %i', async (type, status) => {
+    const says = status === 200 ? undefined : OTHER_TYPE;
+    expect(await lookup([`Content-Type: ${type}`, LENGTH])).toMatchObject({ status, says, wasOpen: true });
+  });
+
+  test.each([
+    ['no type', [LENGTH], LOOKUP, 415, OTHER_TYPE],
+    ['another type, too large', ['Content-Type: a/b', LENGTH], 'x'.repeat(20_000), 415, OTHER_TYPE],
+    ['two types: the first counts', [JSON_TYPE, 'Content-Type: a/b', LENGTH], LOOKUP, 200, undefined],
+    ['no type and no length', [], '', 400, NOT_AN_OBJECT],
+    ['no type and the length 0', [LENGTH], '', 400, NOT_AN_OBJECT],
+    ['a type and the length 0', [JSON_TYPE, LENGTH], '', 400, NOT_JSON],
+  ])('with %s', async (_what, headers, body, status, says) => {
+    expect(await lookup(headers, body)).toMatchObject({ status, says });
+  });
+
+  const packed = gzipSync(LOOKUP);
+  const parts = Buffer.concat([LOOKUP.slice(0, 9), LOOKUP.slice(9)].map((part) => gzipSync(part)));
+  const nested = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+
+  test.each<
+    [what: string, encoding: string, body: string | Buffer, status: number, says: string | undefined]
+  >([
+    ['deflate', 'deflate', deflateSync(LOOKUP), 200, undefined],
+    ['br', 'br', brotliCompressSync(LOOKUP), 200, undefined],
+    ['gzip by its old name', 'X-Gzip', packed, 200, undefined],
+    ['two parts of gzip', 'GZIP', parts, 200, undefined],
+    ['an empty encoding', '', LOOKUP, 200, undefined],
+    ['a byte order mark', 'Identity', `\ufeff${LOOKUP}`, 200, undefined],
+    ['exactly 16 KB', '', LOOKUP.padEnd(16 * 1024), 200, undefined],
+    ['deep nesting in an unknown field', '', LOOKUP.replace('}', `,"x":${nested}}`), 200, undefined],
+    ['deflate without its header', 'deflate', deflateRawSync(LOOKUP), 400, NOT_UNPACKED],
+    ['gzip that is cut off', 'gzip', packed.subarray(0, -9), 400, NOT_UNPACKED],
+    ['an empty gzip', 'gzip', '', 400, NOT_UNPACKED],
+    ['gzip that says it is none', 'identity', packed, 400, NOT_UTF8],
+    ['deep nesting', '', nested, 400, NOT_AN_OBJECT],
+    ['another encoding', 'zstd', packed, 415, OTHER_ENCODING],
+    ['gzip in two headers', 'gzip\r\nContent-Encoding: gzip', packed, 415, OTHER_ENCODING],
+    ['a byte more than 16 KB', '', LOOKUP.padEnd(16 * 1024 + 1), 413, TOO_LARGE],
+    ['a megabyte in gzip', 'gzip', gzipSync(LOOKUP.padEnd(1024 * 1024)), 413, TOO_LARGE],
+  ])('with %s', async (_what, encoding, body, status, says) => {
+    const response = await lookup([JSON_TYPE, `Content-Encoding: ${encoding}`, LENGTH], body);
+    // What follows may be the rest of the body.
+    const wasOpen = status !== 413 && says !== NOT_UNPACKED;
+    expect(response).toMatchObject({ status, says, wasOpen, more: '' });
+  });
+
+  verifies('INPUT-06', 'that is not valid UTF-8 gets 400', async () => {
+    const utf16 = Buffer.from(`\ufeff${LOOKUP}`, 'utf16le');
+    const latin1 = gzipSync(Buffer.from(LOOKUP.replace('RN', 'RÑ'), 'latin1'));
+    const refused = { status: 400, says: NOT_UTF8, wasOpen: true };
+    expect(await lookup([JSON_TYPE, LENGTH], utf16)).toMatchObject(refused);
+    expect(await lookup([JSON_TYPE, LENGTH, 'Content-Encoding: gzip'], latin1)).toMatchObject(refused);
+  });
+
+  test('in chunks that are too large together', async () => {
+    const chunks = `3e8\r\n${'x'.repeat(1000)}\r\n`.repeat(20);
+    const response = await lookup([JSON_TYPE, CHUNKED], `${chunks}0\r\n\r\n`);
+    expect(response).toMatchObject({ status: 413, says: TOO_LARGE, wasOpen: false, more: '' });
+  });
+});
+
+describe('a key', () => {
+  test.each([
+    [[KEY, KEY]],
+    [['X-API-Key: "<key>"']],
+    [['X-API-Key: \xC3\xB1']],
+    [['Authorization: Basic b2x2Og==']],
+  ])('sent as %j is refused', async (headers) => {
+    const response = await sent(requestOf(TYPES, [HOST, ...headers]));
+    expect(response).toMatchObject({ status: 401, says: BAD_KEY, wasOpen: true });
+  });
+
+  test('may have blanks around it', async () => {
+    expect(await sent(requestOf(TYPES, [HOST, 'x-api-key:    <key>  ']))).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['404 of an unreadable address', 'GET /api/v1/%E0%A4%A', ''],
+    ['405 of OPTIONS', 'OPTIONS /api/v1/lookup/verify', ''],
+    ['400', VERIFY, '{'],
+    ['413', VERIFY, 'x'.repeat(20_000)],
+    ['the history', 'GET /api/v1/history?board=Nursing%20Board&license_number=RN.700001', ''],
+    ['the results of a roster', 'POST /api/v1/lookup/batch', '{"items":[{}]}'],
+  ])('that is missing is told before %s', async (_what, line, body) => {
+    const response = await sent(requestOf(line, [HOST, JSON_TYPE, LENGTH], body));
+    expect(response).toMatchObject({ status: 401, says: BAD_KEY, wasOpen: true });
+  });
+});
+
+test.each([
+  ['a'.repeat(100), true],
+  ...['a'.repeat(101), 'a b', '', '\xC3\xB1', '<b>', 'a\r\nX-Request-Id: b'].map(
+    (id) => [id, false] as const,
+  ),
+])('the X-Request-Id %j is repeated: %s', async (id, isRepeated) => {
+  const response = await sent(requestOf('GET /nothing', [HOST, `X-Request-Id: ${id}`]));
+  expect(response.header('x-request-id')).toEqual(isRepeated ? id : expect.stringMatching(/^[0-9a-f-]{36}$/));
+});
+
+test.each([
+  [['http', 'https'], 200, 'max-age=31536000'],
+  [['https', 'http'], 403, null],
+  [['wss'], 200, null],
+])('X-Forwarded-Proto %j gets %i', async (values, status, hsts) => {
+  const headers = values.map((each) => `X-Forwarded-Proto: ${each}`);
+  const response = await sent(requestOf(TYPES, [HOST, KEY, ...headers]));
+  expect([response.status, response.header('strict-transport-security')]).toEqual([status, hsts]);
+});
+
+describe('/mcp', () => {
+  const ALLOWED = '. The setting MCP_ALLOWED_ORIGINS has those that are allowed.';
+  const ONE_HOST = 'A request has exactly one Host header.';
+  const VERSION = 'MCP-Protocol-Version: 2025-11-25';
+
+  function posted(headers: readonly string[], body: string | Buffer = PING) {
+    return sent(requestOf('POST /mcp', [...headers, LENGTH], body));
+  }
+
+  test.each<[headers: string[], status: number, says: string | undefined]>([
+    [['Host: LOCALHOST'], 200, undefined],
+    [['Host:'], 403, '-32000 Missing Host header. The setting MCP_ALLOWED_HOSTS has those that are allowed.'],
+    [['Host: localhost', 'Host: evil.example'], 400, ONE_HOST],
+    [[HOST, 'Origin:'], 200, undefined],
+    [[HOST, 'Origin: http://assistant.example'], 403, `-32000 Invalid Origin: assistant.example${ALLOWED}`],
+    [
+      [HOST, 'Origin: http://localhost:3000', 'Origin: https://evil.example'],
+      403,
+      `-32000 Invalid Origin header: http://localhost:3000, https://evil.example${ALLOWED}`,
+    ],
+  ])('with %j gets %i', async (headers, status, says) => {
+    const response = await posted([JSON_TYPE, ACCEPT, VERSION, ...headers]);
+    expect(response).toMatchObject({ status, says });
+    expect(response.header('access-control-allow-origin')).toBeNull();
+  });
+
+  test.each<[headers: string[], status: number, says: string | undefined]>([
+    [['Content-Type: Application/JSON; charset=utf-8', ACCEPT], 200, undefined],
+    [[ACCEPT], 415, '-32000 Unsupported Media Type: Content-Type must be application/json'],
+    [[JSON_TYPE, 'Accept: */*'], 200, undefined],
+    [[JSON_TYPE, 'Accept: text/event-stream'], 406, '-32000 Not Acceptable: the answer is JSON.'],
+  ])('with %j gets %i', async (headers, status, says) => {
+    expect(await posted([HOST, VERSION, ...headers])).toMatchObject({ status, says, wasOpen: true });
+  });
+
+  const NOT_JSON_RPC = '-32600 Bad Request: the request body is not a valid JSON-RPC message';
+
+  test.each<[body: string | Buffer, status: number, says: string | undefined]>([
+    [`\ufeff${PING.replace('1', '"a"')}`, 200, undefined],
+    [PING.replace('1', 'null'), 400, NOT_JSON_RPC],
+    [PING.replace('2.0', '1.0'), 400, NOT_JSON_RPC],
+    [Buffer.from(PING.replace('ping', '\xD1'), 'latin1'), 400, NOT_UTF8],
+    [PING.replace('ping', 'logging/setLevel'), 200, '-32601 Method not found'],
+    ['{"jsonrpc":"2.0","id":1,"result":{}}', 202, undefined],
+    ['{"jsonrpc":"2.0","method":"notifications/unknown"}', 202, undefined],
+  ])('for %s gets %i', async (body, status, says) => {
+    const response = await posted([HOST, VERSION, JSON_TYPE, ACCEPT], body);
+    expect(response).toMatchObject({ status, says, wasOpen: true });
+  });
+
+  const MODERN_VERSION = 'MCP-Protocol-Version: 2026-07-28';
+  const LIST = 'Mcp-Method: tools/list';
+  const MODERN = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    params: {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  });
+  const WITHOUT_CAPABILITIES = MODERN.replace(',"io.modelcontextprotocol/clientCapabilities":{}', '');
+
+  test.each([
+    ['no version', [LIST], MODERN, 400, /^-32020 .* MCP-Protocol-Version header is absent$/],
+    ['another version', [VERSION, LIST], MODERN, 400, /^-32020 .* header names 2025-11-25$/],
+    ['another method', [MODERN_VERSION, 'Mcp-Method: ping'], MODERN, 400, /^-32020 .* header names ping$/],
+    ['no capabilities', [MODERN_VERSION, LIST], WITHOUT_CAPABILITIES, 400, /^-32602 .*: missing$/],
+  ])('of revision 2026-07-28 with %s', async (_what, headers, body, status, says) => {
+    const response = await posted([HOST, JSON_TYPE, ACCEPT, ...headers], body);
+    expect(response).toMatchObject({ status, says: expect.stringMatching(says) });
+  });
+});
+
+describe('a query', () => {
+  const CURSOR =
+    'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
+  const LIMIT = 'limit must be a whole number from 1 to 1000.';
+
+  test.each([
+    ['changes?since=0123456789ab.1.00000000', CURSOR],
+    [`changes?since=${'x'.repeat(101)}`, CURSOR],
+    ['changes?limit=0', LIMIT],
+    ['changes?limit=1001', LIMIT],
+    ['changes?limit=ten', LIMIT],
+    ['changes?kind=renewed', 'kind must be one of added, changed, removed.'],
+    ['changes?cause=unknown', 'cause must be one of data, rollback, rejected_row, release.'],
+    ['changes?board=Nursing', /^No board has exactly the name given; the nearest is "Nursing Board"\./],
+    ['history?license_number=RN.700001', 'board is needed.'],
+    [
+      `history?board=Nursing%20Board&license_number=${'9'.repeat(101)}`,
+      'license_number is needed: 1 to 100 characters.',
+    ],
+  ])('%s is refused', async (query, says) => {
+    const response = await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]));
+    expect(response).toMatchObject({ status: 400, says: expect.stringMatching(says) });
+  });
+
+  test.each([
+    'changes?since=latest&page=2',
+    'changes?board=Nursing%20Board&kind=changed&cause=data&limit=1000&since=latest',
+    'history?board=Nursing%20Board&license_number=rn%20700001',
+  ])('%s is taken', async (query) => {
+    expect(await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]))).toMatchObject({ status: 200 });
+  });
+});
+
+function byName(last_name: string, more: Record<string, string> = {}) {
+  return rest.verify({ board: NURSING, last_name, ...more });
+}
+
+function business(board: string, asked: Record<string, string>) {
+  return rest.verify({ board, search_type: 'business', ...asked });
+}
+
+verifies(
+  ['NUMBER-06', 'VERSIONS-03'],
+  'a lookup by number returns the same, found or not, whatever the filters are',
+  async () => {
+    const filters = { license_type: 'Barber', status: 'Closed', city: 'Nowhere', county: 'None' };
+    const narrowed = await rest.verify({ ...GOOD, ...filters });
+    expect(narrowed.text).toBe((await rest.verify(GOOD)).text);
+    expect(recordIn(narrowed)).not.toHaveProperty('cached');
+    numberMissIn(await rest.verify({ board: NURSING, license_number: 'RN.1', license_type: 'Barber' }));
+  },
+);
+
+verifies('INPUT-03', 'unknown fields of the body are ignored, also __proto__ and constructor', async () => {
+  const number = '"license_number": "RN.700001"';
+  for (const field of [
+    `"__proto__": {${number}}`,
+    `"more": [{"__proto__": {${number}}}]`,
+    `"constructor": {"prototype": {${number}}}`,
+  ]) {
+    const found = await lookup([JSON_TYPE, LENGTH], `{${field}, ${LOOKUP.slice(1)}`);
+    const missed = await lookup([JSON_TYPE, LENGTH], `{${field}, "board": "Nursing Board"}`);
+    expect([field, found.status, missed.status]).toEqual([field, 200, 400]);
+  }
+});
+
+test('name_match says whether a name sent with the number is the holder’s, and is absent if no name was sent', async () => {
+  for (const [license_number, name, name_match] of [
+    ['RN.700002', { last_name: 'de la Cruz', first_name: 'mar' }, true],
+    ['RN.700002', { first_name: 'maria' }, false],
+    ['RN.700003', { last_name: ' ', first_name: 'MARY-ANN' }, true],
+    ['RN.700002', { last_name: ' ' }, undefined],
+  ] as const) {
+    const record = recordIn(await rest.verify({ board: NURSING, license_number, ...name }));
+    expect([name, record.name_match]).toEqual([name, name_match]);
+  }
+});
+
+verifies(
+  ['NUMBER-04', 'NUMBER-05'],
+  'a number that two boards have returns the license of the board asked; at a third, 404 without a holder',
+  async () => {
+    const at = (board: string) => rest.verify({ board, license_number: 'RN.72.0001' });
+    expect(recordIn(await at(NURSING)).full_name).toBe('SHARED, NURSE');
+    expect(recordIn(await at(MEDICAL)).full_name).toBe('SHARED, DOCTOR');
+    const elsewhere = await at('Psychology Board');
+    expect(numberMissIn(elsewhere).detail).toContain('one of the Medical Board and the Nursing Board');
+    expect(elsewhere.text).not.toContain('SHARED');
+  },
+);
+
+verifies(
+  ['LOOKUP-04', 'LOOKUP-06', 'LOOKUP-07', 'LOOKUP-10', 'SEARCH-03', 'SERVICE-01'],
+  'a search with one match returns its record, of a person or a business, as the number of a business does',
+  async () => {
+    expect(recordIn(await byName('Twice'))).toMatchObject({ full_name: 'TWICE, ONE' });
+    const home = { full_name: 'SMITH FUNERAL HOME', license_type: 'Funeral Home' };
+    const funerals = 'Embalmers and Funeral Directors Board';
+    const found = await business(funerals, { business_name: 'Smith Funeral Home' });
+    expect(recordIn(found)).toMatchObject(home);
+    expect(recordIn(await business(funerals, { license_number: 'fh.70004' }))).toMatchObject(home);
+  },
+);
+
+verifies(
+  'SEARCH-05',
+  'a search with 120 matches returns the first 100 by name, truncated, with the advice to narrow it; 100 are all',
+  async () => {
+    const answer = matchesIn(await byName('Crowd'));
+    expect(answer).toMatchObject({ count: 100, truncated: true });
+    expect(answer.message).toMatch(/first_name.*license_type.*status.*city.*county/);
+    expect(answer.multiple.map(({ full_name }) => full_name)).toEqual(
+      times(100, (number) => `CROWD, GIVEN${padded(number)}`),
+    );
+    expect((await byName('Crowd')).body).toEqual(answer);
+    expect(numbersIn(await byName('Crowd', { first_name: 'given11' }))).toHaveLength(10);
+    expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
+  },
+);
+
+verifies(
+  'SEARCH-06',
+  'matches are in order: exact names first, even if 101 others come before it by name, then by name and number',
+  async () => {
+    expect(numbersIn(await byName('Order'))).toEqual(['RN.830001', 'RN.830002', 'RN.830003', 'RN.830000']);
+    for (const [answer, exact] of [
+      [await byName('Zebra'), 'ZEBRA, ANN'],
+      [await byName('Zebra', { first_name: 'Ann' }), 'ZEBRA, ANN'],
+      [await business(PHARMACY, { business_name: 'Zed Drugs' }), 'ZED DRUGS'],
+    ] as const) {
+      const { multiple, truncated } = matchesIn(answer);
+      expect([multiple[0]?.full_name, multiple.length, truncated]).toEqual([exact, 100, true]);
+    }
+  },
+);
+
+test('a search without a match says what excludes the holders of the surname, or suggests similar surnames', async () => {
+  for (const [narrowed, excluded] of [
+    [{ first_name: 'Zebedee' }, 'none of the name "Smith, Zebedee"'],
+    [{ status: 'Closed', city: 'Lima' }, 'none with status "Closed" and city "Lima"'],
+  ] as const) {
+    const missed = noMatchIn(await byName('Smith', narrowed));
+    expect(missed.did_you_mean).toEqual([]);
+    expect(missed.message).toMatch(/^The Nursing Board has licenses of the (sur)?name "Smith" /);
+    expect(missed.message).toContain(excluded);
+    const misspelled = await byName('Smiht', narrowed);
+    expect(noMatchIn(misspelled).did_you_mean).toEqual(['SMITH']);
+    expect(misspelled.text).not.toMatch(/mary|RN\.|PN\./i);
+  }
+});
+
+verifies(
+  ['VERSIONS-02', 'VERSIONS-03', 'VERSIONS-04'],
+  '/lookup/cached responds byte for byte as /lookup/verify, also with errors and at every form of its path',
+  async () => {
+    for (const [body, end] of [
+      [{ ...GOOD, license_type: 'Registered Nurse (RN)' }, ''],
+      [{ board: PHARMACY, license_number: 'RN.700001' }, '/'],
+      [{ board: NURSING, last_name: 'Smith' }, '?x=1'],
+      [{ board: 'Nursing Bord', license_number: 'RN.700001' }, ''],
+    ] as const) {
+      const current = await rest.verify(body);
+      const deprecated = await rest.verify(body, `/api/v1/lookup/cached${end}`);
+      expect([deprecated.status, deprecated.text]).toEqual([current.status, current.text]);
+      expect([current.headers.has('deprecation'), deprecated.headers.has('deprecation')]).toEqual([
+        ...[false, true],
+      ]);
+    }
+  },
+);
+
+/** What is refused: requirement LOOKUP-01 and the like; test/unit/lookup.test.ts has the other forms of each. */
+verifies(
+  ['LOOKUP-01', 'LOOKUP-04', 'LOOKUP-08', 'LOOKUP-09', 'BUSINESS-03', 'INPUT-02', 'INPUT-04', 'ERRORS-02'],
+  'a body that is no lookup gets 400, and what it must have',
+  async () => {
+    const search = { search_type: 'business', business_name: 'best' };
+    for (const [body, says] of [
+      [{ ...search, board: '  ' }, /^board is required/],
+      [{ board: NURSING, license_number: ' ', last_name: '' }, /license_number, or last_name/],
+      [{ board: PHARMACY, search_type: 'business' }, /business_name or license_number/],
+      [{ board: PHARMACY, business_name: 'best' }, /"search_type": "business"/],
+      [{ ...search, board: PHARMACY, search_type: 'Business' }, /"business"/],
+      [{ ...GOOD, city: { $ne: '' } }, /^city must be a string\.$/],
+      [[GOOD], /^The body must be a JSON object\.$/],
+    ] as const) {
+      expect(safeDetailIn(await rest.verify(body), 400)).toMatch(says);
+    }
+  },
+);
+
+verifies(
+  ['LOOKUP-02', 'BOARDS-02', 'ERRORS-02', 'ERRORS-08'],
+  'a board that does not equal a board name gets 400, which names the nearest',
+  async () => {
+    for (const [board, nearest] of MISTYPED_BOARDS) {
+      const detail = safeDetailIn(await rest.verify({ ...GOOD, board }), 400);
+      expect([board, detail]).toEqual([
+        board,
+        `No board has exactly the name given; the nearest is "${nearest}". GET /lookup/boards lists all.`,
+      ]);
+    }
+  },
+);
+
+verifies('INPUT-05', 'a name or a filter with neither a letter nor a digit gets 400', async () => {
+  for (const body of [
+    ...['---', '💉', '\u02bb', '\u0301', '\u24b6'].map((last_name) => ({ last_name })),
+    { last_name: 'Smith', first_name: '*' },
+    { last_name: 'Smith', license_type: '()' },
+    { search_type: 'business', business_name: '&' },
+  ]) {
+    const detail = safeDetailIn(await rest.verify({ board: NURSING, ...body }), 400);
+    expect([body, detail]).toEqual([body, expect.stringMatching(/^\w+ must have a letter or a digit\.$/)]);
+  }
+  for (const given of ['é', '7', '*x*', '李']) {
+    expect([given, (await byName(given, { city: given })).status]).toEqual([given, 200]);
+  }
+  const tool = await rest.callTool('search_licenses_by_name', { board: NURSING, last_name: '---' });
+  expect(tool.text).toContain('last_name must have a letter or a digit.');
+});
+
+verifies(
+  'FILTERS-02',
+  'a license type that the board does not have gets 400, which names those it has',
+  async () => {
+    const detail = safeDetailIn(await byName('Smith', { license_type: 'Barber' }), 400);
+    expect(detail).toMatch(/^The Nursing Board has no such license_type\. It has: .*Registered Nurse \(RN\)/);
+    for (const license_type of ['registered nurse', 'rn']) {
+      expect((await byName('Smith', { license_type })).status).toBe(200);
+    }
+    const tool = await rest.callTool('verify_business_license', {
+      business_name: 'Best',
+      license_type: 'Lemonade Stand',
+    });
+    expect(tool.text).toContain('No board has this license_type');
+  },
+);
+
+test('unusual characters are data: they find nothing, and are no error', async () => {
+  for (const odd of [
+    'x\u0000',
+    'x\ud800',
+    '<script>',
+    "'; DROP TABLE",
+    '../../etc',
+    'x‮',
+    'a\u0301'.repeat(90),
+  ]) {
+    const answers = [await rest.verify({ ...GOOD, license_number: odd }), await byName(odd)];
+    expect([odd, ...answers.map(({ status }) => status)]).toEqual([odd, 404, 200]);
+  }
+  for (const odd of ['\ud800', '💉', '\u0301']) {
+    expect([odd, (await rest.verify({ ...GOOD, license_number: odd })).status]).toEqual([odd, 404]);
+  }
+});
+
+verifies(
+  'INPUT-07',
+  'a name of which only the folded form exceeds 200 characters matches nothing, and is no error',
+  async () => {
+    const long = '\ufdfa'.repeat(60);
+    expect((await byName(long)).body).toMatchObject({ found: false, count: 0, did_you_mean: [] });
+    expect((await rest.verify({ ...GOOD, license_number: long })).status).toBe(404);
+    const tool = await rest.callTool('search_licenses_by_name', { board: NURSING, last_name: long });
+    expect(tool.text).toContain('not_found');
+  },
+);
