@@ -2,16 +2,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
 
 import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS, SLOT_WAIT_MS } from '../../src/mcp/endpoint.ts';
 
-import { type ApiAnswer, apiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { FIXTURES, times } from '../support/fixtures.ts';
+import { times } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -101,16 +100,15 @@ function corrupted(compressed: Buffer): Buffer[] {
   ];
 }
 
-test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf', 'gzip, gzip', 'gzip;q=1'])(
-  'a Content-Encoding of %s is refused',
-  async (encoding) => {
+test('a Content-Encoding that is a name of every object, or several, is refused', async () => {
+  for (const encoding of ['constructor', '__proto__', 'gzip, gzip', 'gzip;q=1']) {
     for (const [path, type] of WAYS) {
       const { status } = await send(path, type, '{}', { 'content-encoding': encoding });
       expect([path, status]).toEqual([path, 415]);
     }
-    await expectAnswering();
-  },
-);
+  }
+  await expectAnswering();
+});
 
 test('the fields of a form are counted by the boundary by which it is read', async () => {
   const list = formParts('roster', 'board,license_number\nNursing Board,RN.700001\n');
@@ -178,21 +176,13 @@ describe('a client that goes away', () => {
           );
         // The service asks for the body when it reads it.
         await Promise.all(sockets.map((socket) => once(socket, 'data')));
+        // Bodies that are never finished keep nobody out.
+        expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
         for (const socket of sockets) socket.resetAndDestroy();
       }
       await expectAnswering();
     },
   );
-});
-
-test('bodies that are never finished do not keep other clients out', async () => {
-  const sockets = times(MAX_IN_FLIGHT + 20, () =>
-    unfinished('/mcp', JSON_TYPE, { expect: '100-continue' }, Buffer.from('{')),
-  );
-  await Promise.all(sockets.map((socket) => once(socket, 'data')));
-  const { status } = await send('/mcp', JSON_TYPE, LIST);
-  for (const socket of sockets) socket.resetAndDestroy();
-  expect(status).toBe(200);
 });
 
 test.each([
@@ -246,20 +236,18 @@ describe('while OpenSearch is slow', () => {
   }
 
   test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
-    const environment = await testEnvironment({
-      MCP_REQUESTS_PER_MINUTE: '1000',
-      MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
-      TRUSTED_PROXIES: '1',
-    });
-    await publishFiles(environment, FIXTURES);
-    await apiClient(environment);
+    const { environment } = service;
     let held = Promise.withResolvers<void>();
     const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
       if (/licenses-.*_search/.test(request.path)) await held.promise;
       return request.forward();
     });
-    const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-    const { PORT: port, ADMIN_PORT: adminPort } = environment.config;
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    const api = await startApi({
+      ...{ ...environment.variables, PORT: String(port), ADMIN_PORT: String(adminPort) },
+      ...{ OPENSEARCH_URL: proxy.url, MCP_REQUESTS_PER_MINUTE: '1000' },
+      MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
+    });
     const statusesOf = async (address: string, count: number) => {
       const answers = await Promise.all(times(count, () => call(port, address)));
       return answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
@@ -287,7 +275,6 @@ describe('while OpenSearch is slow', () => {
     } finally {
       await api.stop();
       await proxy.close();
-      await environment.cleanUp();
     }
   });
 });

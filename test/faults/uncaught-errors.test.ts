@@ -28,7 +28,7 @@ let rest: ApiClient;
 const running: RunningProcess[] = [];
 
 beforeAll(async () => {
-  environment = await testEnvironment({ LOG_LEVEL: 'info', WEB_REQUESTS_PER_MINUTE: '1000' });
+  environment = await testEnvironment({ LOG_LEVEL: 'info', WEB_REQUESTS_PER_MINUTE: '10000' });
   await publishFiles(environment, FIXTURES);
   rest = await apiClient(environment);
 });
@@ -59,12 +59,16 @@ function metrics(port: number): Promise<string> {
   );
 }
 
+function getPage() {
+  const { PORT: port } = environment.config;
+  return rawRequest({ port, method: 'GET', path: '/', headers: { host: 'localhost' } });
+}
+
 describe('an API process', () => {
   test('goes on after an error in an event handler of one request, and says so in log and metrics', async () => {
     const api = await faultyApi();
-    const { PORT, ADMIN_PORT } = environment.config;
-    const page = await rawRequest({ port: PORT, method: 'GET', path: '/', headers: { host: 'localhost' } });
-    expect(page.status).toBe(200);
+    const { ADMIN_PORT } = environment.config;
+    expect((await getPage()).status).toBe(200);
     expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
     expect(await metrics(ADMIN_PORT)).toMatch(/^licenses_uncaught_errors_total 1$/m);
     await api.printed('injected by a test, in an event handler');
@@ -122,16 +126,7 @@ describe('an API process', () => {
       const api = await faultyApi();
       api.child.stdout?.pause();
       // Each writes a stack. Together they exceed the buffers of the pipe and of this process.
-      await Promise.all(
-        Array.from({ length: 800 }, () =>
-          rawRequest({
-            port: environment.config.PORT,
-            method: 'GET',
-            path: '/',
-            headers: { host: 'localhost' },
-          }),
-        ),
-      );
+      await Promise.all(Array.from({ length: 800 }, getPage));
       const exited = once(api.child, 'exit');
       api.child.kill('SIGUSR2');
       const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
@@ -154,6 +149,36 @@ describe('an API process', () => {
     expect(api.child.exitCode).toBe(1);
     const message = 'API not stopped in order, as where a client keeps a connection busy; it ends';
     expect(logged(api, message)).toHaveLength(1);
+  });
+});
+
+describe('an API process ends on SIGTERM', () => {
+  /** Starts it, does this to its log, and asks it to stop. @returns its exit code; `null` where it had to be killed */
+  async function exitCodeAfter(work: (api: RunningProcess) => unknown): Promise<number | null> {
+    const api = await startApi(environment.variables);
+    running.push(api);
+    await work(api);
+    const exited = once(api.child, 'exit');
+    api.child.kill('SIGTERM');
+    const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
+    await exited;
+    clearTimeout(tooLate);
+    api.child.stdout?.resume();
+    await api.ended;
+    return api.child.exitCode;
+  }
+
+  test('when the reader of its log has closed the pipe', async () => {
+    expect(await exitCodeAfter((api) => api.child.stdout?.destroy())).toBe(0);
+  });
+
+  test('when nothing reads its log and the pipe is full', async () => {
+    const sendRequests = async (api: RunningProcess) => {
+      api.child.stdout?.pause();
+      // So many that their log lines exceed the buffer of a pipe.
+      for (let at = 0; at < 40; at += 1) await Promise.all(Array.from({ length: 100 }, getPage));
+    };
+    expect(await exitCodeAfter(sendRequests)).toBe(0);
   });
 });
 

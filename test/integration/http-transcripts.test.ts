@@ -100,7 +100,7 @@ test('every response of an operation is as the OpenAPI document says', () => {
     check(method, template, { status, headers, text: String(body), body: parsed(String(body)) });
     checked += 1;
   }
-  expect(checked).toBeGreaterThan(100);
+  expect(checked).toBeGreaterThan(70);
 });
 
 test('an error that nobody expected is in the log with its stack', () => {

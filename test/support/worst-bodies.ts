@@ -22,32 +22,21 @@ const COLUMNS = Array.from({ length: 199 }, (_, at) => `c${at}`).join(',');
 /** Rosters as CSV of 1 MB: quotation marks, separators and line breaks in every order that a parser could mind. */
 export const WORST_TABLES: Cases = [
   ['stray marks, then blanks', `${HEADER}"${'x"'.repeat(260_000)}x${' '.repeat(520_000)}\n`],
-  ['marks before blanks', around(`${HEADER}"`, '" ', '\n')],
-  ['quoted cells before blanks', around(HEADER, '"a" ')],
   ['stray marks in plain cells', around(HEADER, 'x" ')],
   ['marks', around(HEADER, '"')],
-  ['doubled marks', around(`${HEADER}"`, '""', '"')],
   ['doubled marks without an end', around(`${HEADER}"`, '""')],
-  ['open marks on each line', around(HEADER, '"a\n')],
   ['a mark without an end', around(`${HEADER}"`, 'a')],
   ['a million cells', around(HEADER, ',')],
-  ['a million quoted cells', around(HEADER, '"",')],
   ['a million columns', around('license_number', ',a')],
-  ['a million columns with semicolons', around('license_number', ';a')],
   ['200,000 cells in a row', around(HEADER, ',', '', 200_000)],
   ['200 columns and 1,000 rows', `license_number,${COLUMNS}\n${`${filled('a,', 399)}\n`.repeat(1000)}`],
   ['a million rows', around(HEADER, 'a\n')],
   ['1,000 rows of 1,000 characters', around(HEADER, `${filled('RN ', 1020)}\n`)],
-  ['empty lines', around(HEADER, '\n')],
   ['CR without LF', around('license_number\r', 'a\r')],
-  ['CR in marks', around(HEADER, '"\r')],
-  ['CR alone', around(HEADER, '\r')],
   ['NUL', around(HEADER, '\0')],
-  ['byte order marks', around(`\ufeff${HEADER}`, '\ufeff')],
   ['blanks', around(HEADER, ' ')],
   ['formulas', around(`note,${HEADER}`, `=1;=2\t+3,RN.1\n`)],
   ['line breaks in a cell', around(`note,${HEADER}"`, '\n', '",RN.1\n')],
-  ['separators and blanks in a cell', around(`note,${HEADER}"`, '; ', '",RN.1\n')],
   ['signs that HTML escapes', around(`note,${HEADER}"`, `<>&'`, '",RN.1\n')],
   ['letters that fold to fifteen', around(`last_name\n`, `${'\ufdfa'.repeat(66)}\n`)],
 ];
@@ -58,12 +47,9 @@ export const WORST_ROSTERS: Cases = [
   ['nested lists', `{"items":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
   ['nested objects in an item', `{"items":[${'{"a":'.repeat(170_000)}0${'}'.repeat(170_000)}]}`],
   ['an item that is a long text', `{"items":["${filled('x', MEGABYTE - 20)}"]}`],
-  ['an item with a long number', `{"items":[{"license_number":"${filled('x', MEGABYTE - 40)}"}]}`],
   ['an item with a long board', `{"items":[{"board":"${filled('x ', MEGABYTE - 40)}"}]}`],
-  ['a long board of the roster', `{"board":"${filled('x ', MEGABYTE - 40)}","items":[{}]}`],
   ['an item with 90,000 keys', `{"items":[{${keys(90_000)}}]}`],
   ['1,000 items with 80 keys', `{"items":[${filledList(1000, `{${keys(80)}}`)}]}`],
-  ['90,000 keys beside the items', `{"items":[{}],${keys(90_000)}}`],
   ['the same key again and again', around('{"items":[{', '"a":0,', '"a":0}]}')],
   ['1,000 items without a board', `{"items":[${filledList(1000, '{"last_name":"x"}')}]}`],
   [
@@ -82,12 +68,8 @@ export const WORST_ROSTERS: Cases = [
 export const WORST_FORMS: Cases = [
   ['524,288 fields', around('', 'a&')],
   ['a million separators', around('', '&')],
-  ['a million equals signs', around('roster', '=')],
-  ['percent signs', around('roster=', '%')],
   ['broken escapes', around('roster=', '%f')],
-  ['escapes', around('roster=', '%41')],
   ['escapes that are not UTF-8', around('roster=', '%ff')],
-  ['plus signs', around('roster=', '+')],
   ['one long name', around('', 'a')],
 ];
 
@@ -99,16 +81,11 @@ export const WORST_PARTS: Cases = [
   ['200,000 boundaries', around('', `--${BOUNDARY}\r\n`)],
   ['20,000 parts', around('', part('a', ''), `--${BOUNDARY}--\r\n`)],
   ['almost boundaries', around(partStart('roster'), `\r\n--`, `\r\n--${BOUNDARY}--\r\n`)],
-  ['dashes', around(partStart('roster'), '-', `\r\n--${BOUNDARY}--\r\n`)],
   ['header lines', around(`--${BOUNDARY}\r\n`, 'a: b\r\n')],
-  ['one long header line', around(`--${BOUNDARY}\r\n`, 'a')],
-  ['a header of blanks', around(`--${BOUNDARY}\r\ncontent-disposition:`, ' ')],
   ['a header of parameters', around(`--${BOUNDARY}\r\ncontent-disposition: form-data`, '; a="\\""')],
   ['one long name', around(`--${BOUNDARY}\r\ncontent-disposition: form-data; name="`, 'a')],
   ['escapes in a name', around(`--${BOUNDARY}\r\ncontent-disposition: form-data; name="`, '%22')],
   ['a part without an end', around(partStart('roster'), 'x')],
-  ['no boundary', around('', 'x')],
-  ['line breaks', around('', '\r\n')],
 ];
 
 /** The media type of `WORST_PARTS`. */
@@ -140,14 +117,10 @@ export const WORST_HEADERS: Cases = [
   ['open marks and commas', `a;b="${',""'.repeat(5300)}`],
   ['commas', filled(',', 15_000)],
   ['marks', filled('"', 15_000)],
-  ['semicolons', `a/b${filled(';', 15_000)}`],
   ['parameters', `a/b${filled(';a=b', 15_000)}`],
-  ['quoted parameters', `a/b${filled(';a="\\""', 15_000)}`],
   ['blanks', `a${filled(' ', 15_000)}b`],
   ['media types', filled('a/b,', 15_000)],
   ['encodings', filled('gzip;q=0.1,', 15_000)],
-  ['blanks before commas', filled(' ,', 15_000)],
-  ['slashes', filled('/', 15_000)],
   ['escaped dots', filled('%2e%2e/', 15_000)],
   ['queries', filled('number=1&a=1&__proto__=1&constructor=1&', 15_000)],
 ];
@@ -155,15 +128,11 @@ export const WORST_HEADERS: Cases = [
 /** Values of 200 characters, the most that a field takes. */
 export const WORST_VALUES: Cases = [
   ['digits that look like letters', filled('0O1l5S8B', 200)],
-  ['one digit', filled('1', 200)],
   ['blanks and letters', filled('a ', 200)],
-  ['hyphens and letters', filled('a-', 200)],
-  ['apostrophes', filled("o'", 200)],
   ['commas', filled('a,', 200)],
   ['words of business names', filled('THE & CO INC LLC DBA D.B.A. ', 200)],
   ['letters that fold to fifteen', filled('\ufdfa', 200)],
   ['marks over letters', filled('a\u0301\u0327', 200)],
-  ['emoji', filled('\u{1f600}', 200)],
   ['combining marks', `a${filled('\u0300\u0316', 199)}`],
 ];
 

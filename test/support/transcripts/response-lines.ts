@@ -5,10 +5,16 @@ import type { RawResponse } from './connection.ts';
 /** What many exchanges have, by its name: the headers of a kind of request or response, or the lines of an object. */
 export type Common = ReadonlyMap<string, readonly string[]>;
 
-/** Reads the file of what is common: `### name`, then its lines. */
+/** Reads the file of what is common: `### name`, then its lines. A kind of headers may begin with an earlier one. */
 export function readCommon(text: string): Common {
-  const sections = text.matchAll(/^### (.+)\n((?:.+\n)+)/gm);
-  return new Map([...sections].map(([, name = '', lines = '']) => [name, lines.trim().split('\n')]));
+  const common = new Map<string, readonly string[]>();
+  for (const [, name = '', section = ''] of text.matchAll(/^### (.+)\n((?:.+\n)+)/gm)) {
+    const [first = '', ...lines] = section.trim().split('\n');
+    const own = new Set(lines.map(nameOf));
+    const base = common.get(first.slice(1, -1))?.filter((header) => !own.has(nameOf(header))) ?? [first];
+    common.set(name, [...base, ...lines]);
+  }
+  return common;
 }
 
 /** Of a longer body, only the beginning is shown. */
