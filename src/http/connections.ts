@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
@@ -109,12 +110,10 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, befor
 }
 
 /** Starts listening. @throws {ConfigError} naming the address and port when it can't */
-export function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new ConfigError(`Can't listen on ${host}:${port}: ${error.message}`)),
-    );
-    server.listen(port, host, resolve);
+export async function listen(server: Server, host: string, port: number): Promise<void> {
+  const listening = once(server.listen(port, host), 'listening');
+  await listening.catch(({ message }: Error) => {
+    throw new ConfigError(`Can't listen on ${host}:${port}: ${message}`);
   });
 }
 

@@ -120,7 +120,7 @@ describe('/readyz of the API', () => {
     await untilReady(200);
   });
 
-  test('stays 200 while publications switch', async () => {
+  test('stays 200 while a publication goes live', async () => {
     await untilReady(200);
     let isSwitching = true;
     const probes = (async () => {
@@ -128,7 +128,7 @@ describe('/readyz of the API', () => {
       while (isSwitching) statuses.add((await ready())[0]);
       return statuses;
     })();
-    for (const _ of times(4, Number)) await publishFiles(environment, FIXTURES);
+    await publishFiles(environment, FIXTURES);
     isSwitching = false;
     expect([...(await probes)]).toEqual([200]);
   });

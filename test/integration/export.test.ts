@@ -135,8 +135,3 @@ describe('an account exports', () => {
     for (let at = 1; at <= EXPORTS; at += 1) await exported(oneMore);
   });
 });
-
-test('without a key there is no export', async () => {
-  const { status } = await service.rest.request('GET', EXPORT, { headers: { 'X-API-Key': '' } });
-  expect(status).toBe(401);
-});

@@ -14,45 +14,20 @@ const AWAY = {
   detail: 'Lookups are not available right now; try again shortly.',
   retryAfter: 5,
 };
+const TOO_FAST = { status: 429, detail: 'Too many requests; try again in 17 seconds.', retryAfter: 17 };
+const NO_DATA = 'No dataset has been published yet; try again later.';
+const NOTHING = { status: 503, detail: NO_DATA, retryAfter: 60 };
+const BUSY = { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 };
 const OURS = { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 
 describe('the response to an error', () => {
   test.each([
-    [
-      'a bad request, with its own message',
-      new BadRequestError('Say more.'),
-      { status: 400, detail: 'Say more.' },
-    ],
-    [
-      'a missing, invalid or revoked key, always with the same message',
-      invalidKey(),
-      { status: 401, detail: 'Invalid or inactive API key' },
-    ],
-    [
-      'too many requests',
-      new TooManyRequestsError(17),
-      { status: 429, detail: 'Too many requests; try again in 17 seconds.', retryAfter: 17 },
-    ],
-    [
-      'a body that is too large',
-      new ClientError(413, 'A roster takes at most 1 MB.'),
-      { status: 413, detail: 'A roster takes at most 1 MB.' },
-    ],
-    [
-      'a body of an unsupported media type',
-      new ClientError(415, 'Send CSV.'),
-      { status: 415, detail: 'Send CSV.' },
-    ],
-    [
-      'no publication yet',
-      new NothingPublishedError(SECRET),
-      { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 },
-    ],
-    [
-      'too many lookups in progress',
-      new TooBusyError(SECRET),
-      { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 },
-    ],
+    ['a bad request', new BadRequestError('Say more.'), { status: 400, detail: 'Say more.' }],
+    ['a missing or bad key', invalidKey(), { status: 401, detail: 'Invalid or inactive API key' }],
+    ['too many requests', new TooManyRequestsError(17), TOO_FAST],
+    ['what a client must change', new ClientError(415, 'Send CSV.'), { status: 415, detail: 'Send CSV.' }],
+    ['no publication yet', new NothingPublishedError(SECRET), NOTHING],
+    ['too many lookups in progress', new TooBusyError(SECRET), BUSY],
     ['a partial response of OpenSearch', new SearchUnavailableError(SECRET), AWAY],
     ['no connection to OpenSearch', new errors.ConnectionError(SECRET), AWAY],
     ['a timeout of OpenSearch', openSearchTimeout(SECRET), AWAY],
