@@ -49,8 +49,8 @@ export interface Operation<Shape extends InputShape = InputShape> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What is read of a request before it is answered. */
-  readonly input: Shape;
+  /** What is read of a request before it is answered, if anything. */
+  readonly input?: Shape;
   /** The body as the document shows it, where the schema that reads it can't tell. */
   readonly shownBody?: z.ZodType;
   /** Of the body. */
@@ -87,15 +87,15 @@ export function resource(base: string, tag: string, shared: Operation['responses
     { handle, ...own }: Endpoint<Shape>,
   ): Route => {
     const { id, input, limit, headers = {}, firstAnswers } = own;
-    const schema = z.object(input);
+    const schema = z.object<Shape>(input);
     return {
       method,
       path: base + path,
       operation: { ...own, tag, responses: { ...own.responses, ...shared } },
       handle: async (ctx) => {
         for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
-        const body = input.body === undefined ? undefined : await jsonBody(ctx, limit);
-        const sent = { params: ctx.params, query: input.query && sentQuery(ctx), body };
+        const body = input?.body === undefined ? undefined : await jsonBody(ctx, limit);
+        const sent = { params: ctx.params, query: input?.query && sentQuery(ctx), body };
         const work = async () => {
           const answer = await handle(ctx, checked(schema, sent));
           if (answer !== undefined) ctx.body = answer;

@@ -104,7 +104,7 @@ const detail = z
   .meta({ id: 'Detail', description: 'What is wrong and what to do' });
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, input, isDeprecated, isOpen, callbacks } = operation;
+  const { id, tag, summary, description, input = {}, isDeprecated, isOpen, callbacks } = operation;
   const { shownBody = input.body, responses, headers = {} } = operation;
   const examples = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
   const errors = isOpen === true ? {} : errorsOf(operation, shownBody !== undefined);
@@ -140,7 +140,7 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
 }
 
 /** The errors that follow from what an operation reads, and those of every operation. */
-function errorsOf({ input, limit = LOOKUP_LIMIT }: Operation, hasBody: boolean) {
+function errorsOf({ input = {}, limit = LOOKUP_LIMIT }: Operation, hasBody: boolean) {
   return {
     ...(Object.keys(input).length > 0 && {
       400: { when: 'The request can not be understood; detail says why' },

@@ -36,7 +36,6 @@ export function boardRoutes(lookups: Lookups): Route[] {
     endpoint('GET', '/lookup/boards', {
       id: 'boards',
       summary: 'The 24 boards and their license types',
-      input: {},
       responses: { 200: { when: 'The boards', body: boardsBody } },
       handle: async () => {
         const live = await lookups.livePublication();

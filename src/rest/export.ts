@@ -94,7 +94,6 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
       'record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": ' +
       '"…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many ' +
       'a day; one that breaks off does not count.',
-    input: {},
     responses: {
       200: {
         when: 'A record in each line',

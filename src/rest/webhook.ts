@@ -158,14 +158,12 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
     endpoint('GET', '/webhook', {
       id: 'webhook',
       summary: 'Your webhook and its state',
-      input: {},
       responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE },
       handle: async (ctx) => bodyOf(found(await setUp().read(accountOf(ctx)))),
     }),
     endpoint('DELETE', '/webhook', {
       id: 'deleteWebhook',
       summary: 'Be told no more',
-      input: {},
       responses: { 204: { when: 'There is none any more' }, ...NONE },
       handle: async (ctx) => {
         found((await setUp().remove(accountOf(ctx))) || undefined);
@@ -177,7 +175,6 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       summary: 'Send a test message now',
       description:
         'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
-      input: {},
       responses: { 200: { when: 'What came of it', body: testedBody }, ...NONE },
       handle: async (ctx): Promise<Tested> => {
         const { test } = setUp();
@@ -193,7 +190,6 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       id: 'rotateWebhook',
       summary: 'Change the secret',
       description: 'For a day, messages are signed with the new secret and the one before.',
-      input: {},
       responses: {
         200: { when: 'The webhook with its new secret', body: webhookWithSecret },
         ...NONE,

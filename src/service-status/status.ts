@@ -78,7 +78,6 @@ export function statusRoute(tracker: LivePublicationTracker, publications: Known
     id: 'status',
     summary: 'How current the data is',
     isOpen: true,
-    input: {},
     responses: {
       200: { when: 'The live publication and the last runs, as last known', body: statusAnswer },
     },
