@@ -5,6 +5,7 @@ import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Outcome } from '../access/usage.ts';
+import { memoize } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
@@ -200,19 +201,17 @@ function readPath(ctx: Context): string {
 
 /** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
 function refusalLog(log: Logger): (error: unknown) => void {
-  const kinds = new Map<string, { readonly count: () => void; last: object }>();
+  const last = new Map<string, object>();
+  const counterOf = memoize((error) =>
+    onceAMinute((requests) =>
+      log.error({ requests, error, ...last.get(error) }, 'requests refused with 503'),
+    ),
+  );
   return (error) => {
     const name = error instanceof Error ? error.constructor.name : typeof error;
-    const kind = kinds.get(name) ?? {
-      count: onceAMinute((requests) =>
-        log.error({ requests, error: name, ...kinds.get(name)?.last }, 'requests refused with 503'),
-      ),
-      last: {},
-    };
-    kinds.set(name, kind);
     const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
-    kind.last = { openSearchStatus: responseStatus(error), example };
-    kind.count();
+    last.set(name, { openSearchStatus: responseStatus(error), example });
+    counterOf(name)();
   };
 }
 
