@@ -15,6 +15,9 @@ import { type Context, type Middleware, type RequestState, whenClosed } from './
 import { type BodyLimit, jsonBody } from './body.ts';
 import { ClientError, invalidKey } from './errors.ts';
 
+/** The path under which the REST API is served (VERSIONS-01). */
+export const REST_PATH = '/api/v1';
+
 /** What is served at an address. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -77,10 +80,10 @@ interface Endpoint<Shape extends InputShape> extends Omit<Operation<Shape>, 'tag
  * it reads, its handler and its entry in the document. A request that does not fit the schemas gets 400 with their first
  * message.
  *
- * @param base the path of the API
  * @param shared the responses that each operation has
+ * @param base the path under which they are
  */
-export function resource(base: string, tag: string, shared: Operation['responses'] = {}) {
+export function resource(tag: string, shared: Operation['responses'] = {}, base = REST_PATH) {
   return <const Shape extends InputShape>(
     method: Route['method'],
     path: `/${string}`,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { boardActivity } from '../changes/board-activity.ts';
-import type { Route } from '../http/guard.ts';
+import { type Route, resource } from '../http/guard.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { board, operationsOf } from './fields.ts';
+import { board } from './fields.ts';
 
 const boardDetails = z
   .object({
@@ -22,7 +22,7 @@ const boardsBody = z
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape }).meta({ id: 'BoardTypes' });
 
-const endpoint = operationsOf('Boards');
+const endpoint = resource('Boards');
 
 type Live = Awaited<ReturnType<Lookups['livePublication']>>;
 

@@ -5,10 +5,10 @@ import { missDetail, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
-import { accountOf, type Route } from '../http/guard.ts';
+import { accountOf, type Route, resource } from '../http/guard.ts';
 import { visibleText } from '../licenses/fold.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
-import { board, fromText, operationsOf, whole } from './fields.ts';
+import { board, fromText, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
 
 // Generators of clients need a name for the values of a map.
@@ -80,7 +80,7 @@ const changesResponse = z
   })
   .meta({ id: 'ChangePage' });
 
-const endpoint = operationsOf('Changes');
+const endpoint = resource('Changes');
 
 /** GET /changes: the feed of changes. */
 export function changesRoute(changes: Changes): Route {

@@ -6,10 +6,9 @@ import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { errorResponse } from '../http/errors.ts';
-import { accountOf, type Route } from '../http/guard.ts';
+import { accountOf, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
-import { operationsOf } from './fields.ts';
 
 /** How many exports are sent at the same time by a process, and to an account. */
 export const MAX_EXPORTS = 4;
@@ -79,7 +78,7 @@ export interface ExportAccess {
   readonly stopping: AbortSignal;
 }
 
-const endpoint = operationsOf('Changes');
+const endpoint = resource('Changes');
 
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {

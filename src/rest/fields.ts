@@ -1,15 +1,7 @@
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { type Operation, resource } from '../http/guard.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
-
-/** The path under which the REST API is served (VERSIONS-01). */
-export const REST_PATH = '/api/v1';
-
-/** What makes the operations of a resource of the REST API. @param responses those that each of them has */
-export const operationsOf = (tag: string, responses?: Operation['responses']) =>
-  resource(REST_PATH, tag, responses);
 
 /** Exactly a board's name, in requests and in the OpenAPI document. */
 export const boardName = z

@@ -6,7 +6,7 @@ import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { type RosterCost, type Route, spendForItems } from '../http/guard.ts';
+import { type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
 import {
   BadRequestError,
@@ -27,7 +27,7 @@ import {
   reference,
 } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
-import { absentIfBlank, feedCursor, fromText, operationsOf, unknownBoard, whole } from './fields.ts';
+import { absentIfBlank, feedCursor, fromText, unknownBoard, whole } from './fields.ts';
 import { licenseBody, missBody } from './lookup.ts';
 
 export const resultBase = {
@@ -246,7 +246,7 @@ const CSV_RULES =
   `repeats the rows and columns and adds ${RESULT_COLUMNS.join(', ')}. A cell that a spreadsheet would run as a ` +
   'formula begins with an apostrophe.';
 
-const endpoint = operationsOf('Lookups');
+const endpoint = resource('Lookups');
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
 export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {

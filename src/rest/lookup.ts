@@ -3,11 +3,11 @@ import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
-import type { Operation, Route } from '../http/guard.ts';
+import { type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { type LookupRequest, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { boardName, operationsOf, REST_PATH } from './fields.ts';
+import { boardName } from './fields.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -105,7 +105,7 @@ const VERIFY = {
   },
 } satisfies Partial<Operation>;
 
-const endpoint = operationsOf('Lookups');
+const endpoint = resource('Lookups');
 
 /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { accountOf, type Route } from '../http/guard.ts';
+import { accountOf, type Route, resource } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licenseHistory } from '../lookup/service.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from '../records/saved-records.ts';
 import { JOSE } from '../signing/keys.ts';
 import { historyQuery } from './changes.ts';
-import { operationsOf } from './fields.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
@@ -59,7 +58,7 @@ const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; d
   size: { status: 413, detail: 'This check is too large to be saved.' },
 };
 
-const endpoint = operationsOf('Lookups');
+const endpoint = resource('Lookups');
 
 /** POST /records: saves what the website's page of a license shows now. */
 export function recordsRoute(services: RestServices): Route {

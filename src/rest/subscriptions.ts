@@ -6,7 +6,7 @@ import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, type Route, spendForItems } from '../http/guard.ts';
+import { accountOf, type Route, resource, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { type LicenseRecord, licenseId } from '../licenses/license.ts';
 import {
@@ -23,7 +23,7 @@ import { JOSE } from '../signing/keys.ts';
 import { TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { historyChangeBody } from './changes.ts';
-import { absentIfBlank, board, boardName, feedCursor, fromText, operationsOf, whole } from './fields.ts';
+import { absentIfBlank, board, boardName, feedCursor, fromText, whole } from './fields.ts';
 import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
 import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
 import type { RestServices } from './services.ts';
@@ -216,7 +216,7 @@ function itemOf({ board: label, license_number: number, reference }: Subscriptio
   return { reference, request: { by: 'number', number, board, businessOnly: false } };
 }
 
-const endpoint = operationsOf('Subscriptions');
+const endpoint = resource('Subscriptions');
 
 const day = z.string();
 const proofBody = z

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, type Route } from '../http/guard.ts';
+import { accountOf, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import { exampleRequests } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { FAILURES } from '../subscriptions/outgoing.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
 import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
-import { operationsOf, REST_PATH } from './fields.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -118,7 +117,7 @@ export interface WebhookAccess {
   readonly testLimit: RateLimit;
 }
 
-const endpoint = operationsOf('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
+const endpoint = resource('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
 
 /** The webhook of the account that holds the key. */
 export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {

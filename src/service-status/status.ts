@@ -74,7 +74,7 @@ export function knownPublications(
 
 /** GET /status: needs no key. While OpenSearch is away it answers what was last known. */
 export function statusRoute(tracker: LivePublicationTracker, publications: KnownPublications): Route {
-  return resource('', 'Service')('GET', '/status', {
+  return resource('Service', {}, '')('GET', '/status', {
     id: 'status',
     summary: 'How current the data is',
     isOpen: true,

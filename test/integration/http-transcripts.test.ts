@@ -103,10 +103,10 @@ test('every response of an operation is as the OpenAPI document says', () => {
   expect(checked).toBeGreaterThan(70);
 });
 
-test('an error that nobody expected is in the log with its stack', () => {
-  expect(services.plain.api.output()).toMatch(
-    /"path":"\/api\/v1\/lookup\/verify",.*"stack":.*"request failed"/,
-  );
+test('the log has the stack of an error that nobody expected, and each kind of error that is refused with 503', () => {
+  const log = services.plain.api.output();
+  expect(log).toMatch(/"path":"\/api\/v1\/lookup\/verify",.*"stack":.*"request failed"/);
+  expect(log).toMatch(/"requests":1,"error":"NothingPublishedError",.*"requests refused with 503"/);
 });
 
 describe.each(transcripts)('$file', ({ exchanges }) => {

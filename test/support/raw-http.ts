@@ -1,6 +1,5 @@
 import { request } from 'node:http';
 import { type ApiAnswer, parsed } from './api.ts';
-import type { TestService } from './service.ts';
 
 interface RawRequest {
   readonly port: number;
@@ -36,25 +35,5 @@ export function rawRequest({ port, method, path, headers = {}, body }: RawReques
     });
     sent.on('error', reject);
     sent.end(body);
-  });
-}
-
-/** Sends exactly this body to POST /lookup/verify. */
-export function postBody(
-  { environment, rest }: Pick<TestService, 'environment' | 'rest'>,
-  body: string | Buffer,
-  headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
-  return rawRequest({
-    port: environment.config.PORT,
-    method: 'POST',
-    path: '/api/v1/lookup/verify',
-    headers: {
-      'x-api-key': rest.key,
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      ...headers,
-    },
-    body,
   });
 }
