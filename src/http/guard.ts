@@ -184,9 +184,18 @@ export function under<Ctx extends Context>(
     ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
 }
 
-/** Counts how each request at an interface ended and how long it took, and for whose key. */
-export function counted(name: 'rest' | 'mcp' | 'web', usage: KeyUsage): Middleware {
+/**
+ * Counts how each request at an interface ended and how long it took, and for whose key.
+ *
+ * @param errorFacts what the errors of an address have beside their detail, by its path
+ */
+export function counted(
+  name: 'rest' | 'mcp' | 'web',
+  usage: KeyUsage,
+  errorFacts?: ReadonlyMap<string, RequestState['errorFacts']>,
+): Middleware {
   return (ctx, next) => {
+    ctx.state.errorFacts = errorFacts?.get(ctx.path);
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);

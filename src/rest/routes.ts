@@ -4,7 +4,7 @@ import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import { httpsOnly, type Middleware } from '../http/app.ts';
+import { httpsOnly } from '../http/app.ts';
 import { authenticated, counted, limited, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
@@ -59,15 +59,10 @@ export function restApi(
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
-  const withDataAge: Middleware = (ctx, next) => {
-    if (LOOKUPS.includes(ctx.path)) ctx.state.errorFacts = dataAge;
-    return next();
-  };
   return under(
     REST_PATH,
     compose([
-      withDataAge,
-      counted('rest', usage),
+      counted('rest', usage, new Map(LOOKUPS.map((path) => [path, dataAge]))),
       limited(limit),
       httpsOnly(log),
       authenticated(keys, limit, badKeyLimit),
