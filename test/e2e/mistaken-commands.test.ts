@@ -127,12 +127,7 @@ test.each(['src/server.ts', 'workers/main.ts'])(
   },
 );
 
-test.each([
-  ['keys', 'list'],
-  ['keys', 'create', 'Acme', '--verified-by', 'Ada'],
-  ['publications'],
-  ['rollback'],
-])(
+test.each([['keys', 'create', 'Acme', '--verified-by', 'Ada'], ['publications']])(
   'before a worker has created the indices, licenses %s %s prints one line that says so, and creates none',
   async (...unprepared) => {
     const settings = { ...environment.variables, INDEX_PREFIX: `${environment.config.INDEX_PREFIX}none-` };
