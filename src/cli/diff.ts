@@ -10,7 +10,7 @@ import { writeSpreadsheet } from '../csv.ts';
 import { licensesIndices, liveIndex } from '../publications/metadata.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleText } from './checks.ts';
-import { type Outcome, table } from './output.ts';
+import { type Outcome, printError, table } from './output.ts';
 import { type CheckOptions, checkInProcess } from './publish.ts';
 import { withOpenSearch } from './store-command.ts';
 
@@ -34,7 +34,9 @@ export async function diffAction(
   await withOpenSearch((store) => indexOf(store, before));
   // It is compared whatever the guards say.
   const result = await checkInProcess({ force: 'compared, not published' }, options, compare);
-  return result.state === 'would_be_refused' ? { ...found, errors: result.reasons, code: 2 } : found;
+  if (result.state !== 'would_be_refused') return found;
+  printError(result.reasons);
+  return { ...found, code: 2 };
 }
 
 /** The index of a publication, by its id or the word `live`. */

@@ -2,6 +2,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import commands from '../../data/commands.json' with { type: 'json' };
 import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
+import { fileTrouble } from '../storage/file-trouble.ts';
 import { type Actions, READERS } from './options.ts';
 import { print, printError } from './output.ts';
 
@@ -67,7 +68,7 @@ function commandOf(path: string, words: CommandWords): Command {
         errors = [],
         code = 0,
       } = (await action(command.args, command.optsWithGlobals<never>())) ?? {};
-      if (command.optsWithGlobals().json === true) print(JSON.stringify(value));
+      if (command.optsWithGlobals().json === true && value !== undefined) print(JSON.stringify(value));
       else {
         print(words);
         printError(errors);
@@ -103,7 +104,6 @@ export async function run(parameters: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode;
-    const { fileTrouble } = await import('../storage/errors.ts');
     const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
     printError(words.split('\n'));
     return 1;

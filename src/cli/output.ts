@@ -13,7 +13,7 @@ type Lines = string | readonly string[];
 
 /** How a command ends. */
 export interface Outcome {
-  /** Printed with `--json`, in place of the words. */
+  /** Printed with `--json`, in place of all words. */
   readonly value?: unknown;
   readonly words?: Lines;
   /** Words that go where errors go. */

@@ -18,14 +18,14 @@ import {
   requestPublication,
   sourceAt,
 } from '../publications/job.ts';
-import { appendEvent, type Check, readEvents } from '../publications/ledger.ts';
+import { appendEvent, type Check, PUBLISH_STEPS, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { checkRows, closeChecks, isAcceptable, isRefusing, writeReport } from './checks.ts';
 import type { Actions } from './options.ts';
 import { described, grouped, type Outcome, printError, table } from './output.ts';
-import { interruption, progressDisplay } from './progress.ts';
+import { interruption, startDisplay } from './progress.ts';
 import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = {
@@ -148,7 +148,6 @@ export function checkInProcess(
     };
     await stopIfQueued();
     interrupted.signal.throwIfAborted();
-    const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
     const job = {
       publication: checkBuild(),
       individual: await sourceAt(files.individual),
@@ -158,11 +157,50 @@ export function checkInProcess(
     const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
     const { show: onProgress, end } = progressDisplay(job.publication, options, last?.seconds);
     const { checkFiles } = await import('../../workers/publish/check.ts');
+    const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
     return checkFiles(job, { config, signal: interrupted.signal, onProgress }, look).finally(() => {
       end();
       clearInterval(timer);
     });
   });
+}
+
+/**
+ * Shows how far a publication is, step by step, unless JSON is asked for.
+ *
+ * @param expected how many seconds each step took the last time, by which the rest is judged
+ */
+export function progressDisplay(
+  publication: string,
+  { json = false }: { readonly json?: boolean },
+  expected: Readonly<Record<string, number>> = {},
+) {
+  const display = startDisplay(process.stdout);
+  let shown: PublishProgress['step'] | undefined;
+  let since = 0;
+  function show({ step, bytes, total_bytes, done = 0, total = 0 }: PublishProgress): void {
+    if (json) return;
+    if (step !== shown) {
+      display.end();
+      [shown, since] = [step, Date.now()];
+    }
+    const isMeasured = step === 'downloading' || step === 'loading';
+    const part = total > 0 ? done / total : isMeasured && total_bytes > 0 ? bytes / total_bytes : 0;
+    const at = PUBLISH_STEPS.indexOf(step);
+    const seconds = PUBLISH_STEPS.slice(at).reduce((sum, each) => sum + (expected[each] ?? 0), 0);
+    const left = Math.max(0, seconds - (Date.now() - since) / 1000);
+    const facts = [
+      `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
+      isMeasured && bytes > 0 ? `${grouped(Math.ceil(bytes / 1e6))} MB` : '',
+      total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
+      part > 0 ? `${Math.floor(100 * part)} %` : '',
+      seconds > 0
+        ? `about ${left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`} to the end`
+        : '',
+    ];
+    display.show(facts.filter(Boolean).join(', '));
+  }
+  return { show, end: () => display.end() };
 }
 
 /** @throws {Error} in words for the operator when Redis can't be used: the queue itself would wait forever */

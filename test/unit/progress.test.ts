@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { progressDisplay } from '../../src/cli/progress.ts';
+import { progressDisplay } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
 function progress(details: Partial<PublishProgress> = {}): PublishProgress {
