@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { responseRecord } from '../answers/view.ts';
 import { CAUTION_WORDS, NOTE_WORDS, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { boardActivity } from '../changes/board-activity.ts';
 import { BOARDS, boardByLabel } from '../licenses/boards.ts';
@@ -67,10 +66,11 @@ const LOOK_AT_IT = 2;
 const NOT_FOUND = 3;
 
 /** An earlier service sends less, a later one more, also cautions that this version does not know. */
-const record = responseRecord
-  .extend({ cautions: z.array(z.string()), notes: z.array(z.string()).default([]) })
-  .partial({ data_age_days: true })
-  .loose();
+const record = z.looseObject({
+  license_number: z.string(),
+  cautions: z.array(z.string()),
+  notes: z.array(z.string()).default([]),
+});
 
 const result = z.object({
   outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),

@@ -218,7 +218,6 @@ test('starts over for another roster', async () => {
 
 // What `licenses lookup` says of the address and the key, this command says, too.
 test.each<[string, string | Uint8Array, Options, RegExp]>([
-  ['no key', 'license_number\nRN.1\n', { key: '' }, /LICENSES_KEY/],
   [
     'a board that is none',
     'license_number\nRN.1\n',
@@ -232,7 +231,6 @@ test.each<[string, string | Uint8Array, Options, RegExp]>([
     {},
     /not valid UTF-8/,
   ],
-  ['a quotation mark left open', 'license_number\nRN.1\n"RN.2\n', {}, /Row 3 of the CSV/],
   [
     'a folder that does not exist to write to',
     'license_number\nRN.1\n',
