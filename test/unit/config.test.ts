@@ -27,7 +27,7 @@ function refusal(environment: Readonly<Record<string, string>>): string {
   throw new Error('The settings were not refused.');
 }
 
-// docs/generated/settings.md has the defaults.
+// test/unit/env-example.test.ts proves the defaults.
 test.each(['', ' ', '\t'])(
   'the blank value %j counts as absent, and other variables are ignored',
   (blank) => {
