@@ -188,7 +188,7 @@ export function progressDisplay(
     const part = total > 0 ? done / total : isMeasured && total_bytes > 0 ? bytes / total_bytes : 0;
     const at = PUBLISH_STEPS.indexOf(step);
     const seconds = PUBLISH_STEPS.slice(at).reduce((sum, each) => sum + (expected[each] ?? 0), 0);
-    const left = Math.max(0, seconds - (Date.now() - since) / 1000);
+    const left = seconds - Math.min(expected[step] ?? 0, (Date.now() - since) / 1000);
     const facts = [
       `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
       isMeasured && bytes > 0 ? `${grouped(Math.ceil(bytes / 1e6))} MB` : '',
