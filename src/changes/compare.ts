@@ -224,6 +224,8 @@ export class BoardDifferences {
   readonly added = new CountedLicenses();
   readonly removed = new CountedLicenses();
   readonly changed = new CountedLicenses();
+  /** Of those added: the State writes their numbers in another way. */
+  readonly renumbered = new CountedLicenses();
   /** Licenses that have another value in a column, or none any more. */
   readonly columns = new Map<
     string,
@@ -262,7 +264,11 @@ export function differenceCounter({
   return {
     boards,
     /** @returns the columns of a changed license that count */
-    add({ before, after }: Pick<DifferingLicense, 'before' | 'after'>): readonly ColumnChange[] {
+    add({
+      before,
+      after,
+      renumbered,
+    }: Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>): readonly ColumnChange[] {
       if (before !== undefined && after !== undefined) {
         const counted = changedColumns(before, after).filter(isCounted);
         if (counted.length === 0) return counted;
@@ -274,8 +280,12 @@ export function differenceCounter({
         }
         return counted;
       }
-      if (after !== undefined) at(after.board).added.add(after.license_number);
-      else if (before !== undefined) at(before.board).removed.add(before.license_number);
+      if (after !== undefined) {
+        const { license_number: number, board } = after;
+        at(board).added.add(number);
+        const change = { column: 'LICENSE_NUMBER', before: renumbered ?? null, after: number };
+        if (renumbered !== undefined) at(board).renumbered.add(number, change);
+      } else if (before !== undefined) at(before.board).removed.add(before.license_number);
       return [];
     },
   };

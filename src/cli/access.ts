@@ -15,7 +15,7 @@ import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { WEBHOOKS, webhookState } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
-import { columns, described, grouped, sumOf, table } from './output.ts';
+import { described, grouped, sumOf, table } from './output.ts';
 import { type StoreWork, storeAction } from './store-command.ts';
 
 /** API keys, the accounts that hold them, their webhooks, and what operators did. */
@@ -36,14 +36,7 @@ export const ACTIONS: Actions = {
     return key;
   }),
   'keys list': storeAction(keysWithUse, (all) =>
-    columns(
-      'id',
-      'key',
-      'account',
-      'created',
-      'last_used',
-      'state',
-    )(all.map((key) => ({ ...key, created: dayOf(key.created_at) }))),
+    table(all, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
   ),
   'keys usage': storeAction(
     async (store, [id], { days = 30 }: { days?: number }) => {
@@ -67,22 +60,11 @@ export const ACTIONS: Actions = {
         return { ...account, keys: inUse.get(account.account)?.length ?? 0, state };
       });
     },
-    (all) =>
-      columns(
-        'account',
-        'contact',
-        'verified_by',
-        'verified',
-        'keys',
-        'state',
-      )(all.map((account) => ({ ...account, verified: dayOf(account.verified_at) }))),
+    (all) => table(all, ['account', 'contact', 'verified_by', 'verified_at', 'keys', 'state']),
   ),
   'accounts activate': storeAction(setActive(true)),
   'accounts deactivate': storeAction(setActive(false)),
-  'webhooks list': storeAction(
-    listWebhooks,
-    columns('account', 'host', 'state', 'failing_since', 'delivered_at', 'delivered_cursor'),
-  ),
+  'webhooks list': storeAction(listWebhooks, table),
   'signing-keys rotate': storeAction(
     async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
       const rotated = await rotateSigningKey(store, secret);
@@ -117,13 +99,8 @@ function withoutHash({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'
   return key;
 }
 
-/** The day in Ohio of an instant. */
-function dayOf(instant: string): string {
-  return todayInOhio(new Date(instant));
-}
-
 function stateSince(state: string, instant: string | null | undefined): string | undefined {
-  return instant ? `${state} ${dayOf(instant)}` : undefined;
+  return instant ? `${state} ${todayInOhio(new Date(instant))}` : undefined;
 }
 
 async function keysWithUse(

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import refusals from '../../data/refusals.json' with { type: 'json' };
 import type { Check, LedgerEvent } from '../publications/ledger.ts';
-import { markdownTable, markdownText, type Rows } from './output.ts';
+import { markdownTable, markdownText } from './output.ts';
 
 /** Whether a guard refuses by this check. */
 export function isRefusing({ passed, accepted }: Check): boolean {
@@ -14,7 +14,7 @@ export function isAcceptable(check: string): boolean {
 }
 
 /** What guards found, as rows of a table. */
-export function checkRows(checks: readonly Check[]): Rows {
+export function checkRows(checks: readonly Check[]) {
   return checks.map(({ check: guard, board, column, before, now, measured, limit, examples = [] }) => {
     return { guard, board, column, before, now, measured, limit, examples: examples.map(exampleText) };
   });
@@ -40,20 +40,18 @@ export function closeChecks(checks: readonly Check[]): Check[] {
     .toSorted((one, other) => closeness(other) - closeness(one));
 }
 
-interface Reported {
-  readonly publication: string;
+interface Reported extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'> {
   readonly state: string;
   /** Why it was refused; or of a live one, what was accepted or forced. */
   readonly reasons?: readonly string[] | undefined;
-  readonly overridden?: readonly string[] | undefined;
+  readonly overridden?: readonly string[];
   readonly notes?: readonly string[] | undefined;
-  readonly checks?: readonly Check[] | undefined;
-  readonly values?: LedgerEvent['values'] | undefined;
 }
 
 /** Writes what the guards found, and the blank and unknown values, as Markdown. */
-export async function writeReport(path: string, result: Reported): Promise<void> {
-  const {
+export async function writeReport(
+  path: string,
+  {
     publication,
     state,
     overridden = [],
@@ -61,7 +59,8 @@ export async function writeReport(path: string, result: Reported): Promise<void>
     notes = [],
     checks = [],
     values = {},
-  } = result;
+  }: Reported,
+): Promise<void> {
   const valueRows = Object.entries(values).flatMap(([board, { licenses, ...counts }]) => {
     const [blank, unknown] = [new Map(Object.entries(counts.blank)), new Map(Object.entries(counts.unknown))];
     return [...new Set([...blank.keys(), ...unknown.keys()])].sort().map((column) => {
@@ -72,9 +71,8 @@ export async function writeReport(path: string, result: Reported): Promise<void>
   });
   const text = [
     `# Publication ${publication}: ${state.replaceAll('_', ' ')}`,
-    ...[reasons, notes].flatMap((list) =>
-      list.map((sentence, at) => `${at === 0 ? '\n' : ''}- ${markdownText(sentence)}`),
-    ),
+    '',
+    ...[...reasons, ...notes].map((sentence) => `- ${markdownText(sentence)}`),
     ...markdownTable('What the guards refuse', checkRows(checks.filter(isRefusing))),
     ...markdownTable('What came close', checkRows(closeChecks(checks))),
     ...markdownTable('All checks', checkRows(checks)),

@@ -1,6 +1,5 @@
 import {
   type ColumnChange,
-  CountedLicenses,
   changedColumns,
   type DifferingLicense,
   differenceCounter,
@@ -11,8 +10,7 @@ import { writeSpreadsheet } from '../csv.ts';
 import { licensesIndices, liveIndex } from '../publications/metadata.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleText } from './checks.ts';
-import type { CheckFiles } from './options.ts';
-import { print, printError, table } from './output.ts';
+import { type Outcome, printError, table } from './output.ts';
 import { type CheckOptions, checkInProcess } from './publish.ts';
 import { withOpenSearch } from './store-command.ts';
 
@@ -20,21 +18,25 @@ interface DiffOptions extends CheckOptions {
   readonly csv?: string;
 }
 
-/** Prints how two kept publications differ, or a publication and files. @throws {Error} for an unknown publication */
-export async function printDiff(
+/** How two kept publications differ, or a publication and files. @throws {Error} for an unknown publication */
+export async function diffAction(
   [before = '', after]: readonly string[],
   options: DiffOptions,
-  checkFiles: CheckFiles,
-): Promise<void> {
-  const show = async (store: Store, later: string) =>
-    print(await diff(store, await indexOf(store, before), later, options));
-  if (after !== undefined) return withOpenSearch(async (store) => show(store, await indexOf(store, after)));
+): Promise<Outcome | undefined> {
+  let found: Outcome | undefined;
+  const compare = async (store: Store, later: string) => {
+    found = await diff(store, { before: await indexOf(store, before), after: later }, options);
+  };
+  if (after !== undefined) {
+    await withOpenSearch(async (store) => compare(store, await indexOf(store, after)));
+    return found;
+  }
   await withOpenSearch((store) => indexOf(store, before));
   // It is compared whatever the guards say.
-  const result = await checkInProcess({ force: 'compared, not published' }, options, checkFiles, show);
-  if (result.state !== 'would_be_refused') return;
-  process.exitCode = 2;
+  const result = await checkInProcess({ force: 'compared, not published' }, options, compare);
+  if (result.state !== 'would_be_refused') return found;
   printError(result.reasons);
+  return { ...found, code: 2 };
 }
 
 /** The index of a publication, by its id or the word `live`. */
@@ -55,34 +57,27 @@ async function indexOf(store: Store, publication: string): Promise<string> {
 
 const CSV_COLUMNS = ['kind', 'board', 'license_number', 'full_name', 'column', 'before', 'after'];
 
-/** @returns the lines to print */
-async function diff(store: Store, before: string, after: string, { json, csv }: DiffOptions) {
+async function diff(
+  store: Store,
+  indices: Record<'before' | 'after', string>,
+  { csv }: DiffOptions,
+): Promise<Outcome> {
   const counter = differenceCounter();
-  const renumbered = new Map<string, CountedLicenses>();
   async function* counted(): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
-    for await (const group of differingLicenses(store, { before, after, parts: readDigest(store, after) })) {
-      for (const each of group) {
-        counter.add(each);
-        const { kind, after: now, renumbered: old = null } = each;
-        if (kind !== 'added' || now === undefined || old === null) continue;
-        const licenses = renumbered.get(now.board) ?? new CountedLicenses();
-        renumbered.set(now.board, licenses);
-        licenses.add(now.license_number, {
-          column: 'LICENSE_NUMBER',
-          before: old,
-          after: now.license_number,
-        });
-      }
+    for await (const group of differingLicenses(store, {
+      ...indices,
+      parts: readDigest(store, indices.after),
+    })) {
+      group.forEach(counter.add);
       yield group;
     }
   }
   if (csv === undefined) for await (const _group of counted());
   else await writeSpreadsheet(csv, CSV_COLUMNS, counted(), cellsOf);
-  const boards = [...counter.boards].map(([board, { added, removed, changed, columns }]) => ({
-    ...{ board, added, removed, renumbered: renumbered.get(board) ?? new CountedLicenses(), changed },
+  const boards = [...counter.boards].map(([board, { added, removed, renumbered, changed, columns }]) => ({
+    ...{ board, added, removed, renumbered, changed },
     columns: [...columns].map(([column, { changed, blank }]) => ({ column, changed, now_blank: blank })),
   }));
-  if (json === true) return JSON.stringify({ boards, ...(csv !== undefined && { file: csv }) });
   const rows = boards.flatMap(({ board, columns, ...all }) =>
     [{ column: '', ...all }, ...columns].flatMap(({ column, ...kinds }) =>
       Object.entries(kinds).map(([kind, { count: licenses, examples }]) => {
@@ -90,10 +85,15 @@ async function diff(store: Store, before: string, after: string, { json, csv }: 
       }),
     ),
   );
-  return [
-    ...(rows.length === 0 ? ['The two do not differ.'] : table(rows.filter(({ licenses }) => licenses > 0))),
-    ...(csv === undefined ? [] : [`All differences written to ${csv}.`]),
-  ];
+  return {
+    value: { boards, file: csv },
+    words: [
+      ...(rows.length === 0
+        ? ['The two do not differ.']
+        : table(rows.filter(({ licenses }) => licenses > 0))),
+      ...(csv === undefined ? [] : [`All differences written to ${csv}.`]),
+    ],
+  };
 }
 
 /** A row for each column that differs, or one alone. */

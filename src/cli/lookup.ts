@@ -1,19 +1,15 @@
 import { z } from 'zod';
-import { responseRecord } from '../answers/view.ts';
-import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { CAUTION_WORDS, NOTE_WORDS, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { boardActivity } from '../changes/board-activity.ts';
 import { BOARDS, boardByLabel } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import type { Actions } from './options.ts';
-import { columns, described, print, printJson } from './output.ts';
+import { described, table } from './output.ts';
 import { openService, type Service, type ServiceOptions } from './service.ts';
-import type { JsonOption } from './store-command.ts';
-
-type Options = ServiceOptions & JsonOption & { readonly board?: string };
 
 /** Single questions to a running service. */
 export const ACTIONS: Actions = {
-  lookup: async ([license_number], options: Options) => {
+  lookup: async ([license_number], options: ServiceOptions & { readonly board?: string }) => {
     const service = openService(options, { needsKey: true });
     const body = { items: [{ license_number, board: options.board }] };
     const { last_scraped, results } = await service.json(answer, { path: '/api/v1/lookup/batch', body });
@@ -23,34 +19,35 @@ export const ACTIONS: Actions = {
     const found = record === undefined ? matches : [record];
     const miss = outcome === 'not_found' ? { detail, did_you_mean } : null;
     const isClear = found.length === 1 && found[0]?.cautions.length === 0;
-    process.exitCode = miss !== null ? NOT_FOUND : isClear ? 0 : LOOK_AT_IT;
-    if (options.json === true) return printJson({ last_scraped, sample, found, miss });
-    for (const each of found) print([...described(inWords(each)), '']);
     const origin = `In the State's dataset of ${last_scraped.slice(0, 10)}. The issuing board is the authority.`;
-    print([
-      miss?.detail ?? origin,
-      ...(sample ? ['SAMPLE DATA: generated, of no real person or business.'] : []),
-    ]);
+    return {
+      value: { last_scraped, sample, found, miss },
+      words: [
+        ...found.flatMap((each) => [...described(inWords(each)), '']),
+        miss?.detail ?? origin,
+        ...(sample ? [SAMPLE_DATA_NOTICE] : []),
+      ],
+      code: miss !== null ? NOT_FOUND : isClear ? 0 : LOOK_AT_IT,
+    };
   },
 
-  status: async (_given, options: Options) => {
+  status: async (_given, options: ServiceOptions) => {
     const service = openService(options);
     const found = await readStatus(service);
     const { service_version: version, publication, last_runs } = found;
-    process.exitCode = publication?.freshness === 'fresh' ? 0 : LOOK_AT_IT;
-    if (options.json === true) return printJson(found);
     const nothing = 'nothing is known to be published: publish, or see whether OpenSearch runs';
     const live = { live: publication?.id ?? nothing, ...publication, id: null, changes: null };
-    const runs = (last_runs ?? []).map(({ publication, state, date, at }) => ({
-      publication,
-      state,
-      date,
-      at,
-    }));
-    print(described({ service: `${version} at ${service.url}`, ...live, last_publications: runs }));
+    const last_publications = (last_runs ?? []).map(({ publication: id, state, date, at }) => {
+      return { publication: id, state, date, at };
+    });
+    return {
+      value: found,
+      words: described({ service: `${version} at ${service.url}`, ...live, last_publications }),
+      code: publication?.freshness === 'fresh' ? 0 : LOOK_AT_IT,
+    };
   },
 
-  boards: async (_given, options: Options) => {
+  boards: async (_given, options: ServiceOptions) => {
     const { licenses_by_board: counts, board_activity } = await readStatus(openService(options));
     const activity = new Map(Object.entries(board_activity));
     const licenses = new Map<string, number>();
@@ -60,8 +57,7 @@ export const ACTIONS: Actions = {
       const { last_changed = null, usual_changes_per_day = null } = activity.get(name) ?? {};
       return { code, name, licenses: licenses.get(name) ?? 0, last_changed, usual_changes_per_day };
     });
-    if (options.json === true) return printJson(boards);
-    print(columns('code', 'name', 'licenses', 'last_changed', 'usual_changes_per_day')(boards));
+    return { value: boards, words: table(boards) };
   },
 };
 
@@ -70,10 +66,11 @@ const LOOK_AT_IT = 2;
 const NOT_FOUND = 3;
 
 /** An earlier service sends less, a later one more, also cautions that this version does not know. */
-const record = responseRecord
-  .extend({ cautions: z.array(z.string()), notes: z.array(z.string()).default([]) })
-  .partial({ data_age_days: true })
-  .loose();
+const record = z.looseObject({
+  license_number: z.string(),
+  cautions: z.array(z.string()),
+  notes: z.array(z.string()).default([]),
+});
 
 const result = z.object({
   outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),

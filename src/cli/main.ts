@@ -2,8 +2,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import commands from '../../data/commands.json' with { type: 'json' };
 import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
-import { type Actions, type CheckFiles, READERS } from './options.ts';
-import { printError } from './output.ts';
+import { fileTrouble } from '../storage/file-trouble.ts';
+import { type Actions, READERS } from './options.ts';
+import { print, printError } from './output.ts';
 
 /** What a command takes, by how it is written, and what each is. */
 export interface CommandWords {
@@ -18,15 +19,9 @@ export interface CommandWords {
 /** All commands, in groups by who uses them. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandWords>>>> = commands;
 
-/** What publishing does to files; only this file may start a worker's code. */
-const checkFiles: CheckFiles = async (...given) => {
-  const { checkFiles: check } = await import('../../workers/publish/check.ts');
-  return check(...given);
-};
-
 const PROCESSES: Actions = {
-  serve: async () => (await import('../server.ts')).serve(),
-  work: async () => (await import('../../workers/main.ts')).work(),
+  serve: async () => (await import('../server.ts')).serve().then(() => undefined),
+  work: async () => (await import('../../workers/main.ts')).work().then(() => undefined),
 };
 
 /** Where a command is, by its first word. A command loads nothing of the others: that takes longer than most run. */
@@ -47,8 +42,7 @@ const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly
 export async function actionOf(path: string): Promise<Actions[string]> {
   const [word = ''] = path.split(' ');
   const [, load] = MODULES.find(([words]) => words.split(' ').includes(word)) ?? [];
-  const { ACTIONS = {} } = (await load?.()) ?? {};
-  const action = Object.hasOwn(ACTIONS, path) ? ACTIONS[path] : undefined;
+  const action = new Map(Object.entries((await load?.())?.ACTIONS ?? {})).get(path);
   if (action === undefined) throw new Error(`Nothing is written for the command ${path}.`);
   return action;
 }
@@ -68,7 +62,18 @@ function commandOf(path: string, words: CommandWords): Command {
     .addHelpText('after', ['', 'Examples:', ...words.examples.map((line) => `  ${line}`)].join('\n'))
     .action(async () => {
       const action = await actionOf(path);
-      await action(command.args, command.optsWithGlobals<never>(), checkFiles);
+      const {
+        value,
+        words = [],
+        errors = [],
+        code = 0,
+      } = (await action(command.args, command.optsWithGlobals<never>())) ?? {};
+      if (command.optsWithGlobals().json === true && value !== undefined) print(JSON.stringify(value));
+      else {
+        print(words);
+        printError(errors);
+      }
+      process.exitCode = code;
     });
 }
 
@@ -99,7 +104,6 @@ export async function run(parameters: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode;
-    const { fileTrouble } = await import('../storage/errors.ts');
     const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
     printError(words.split('\n'));
     return 1;

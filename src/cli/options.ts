@@ -1,25 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import type { Config } from '../config.ts';
 import { boardByText, nearestBoards } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
-import type { CheckResult, PublishResult } from '../publications/history.ts';
-import type { PublishJob, PublishProgress } from '../publications/job.ts';
-import type { Store } from '../storage/store.ts';
 import { isAcceptable } from './checks.ts';
-
-/** Does all that a publication does but going live, in this process. */
-export type CheckFiles = (
-  job: PublishJob,
-  context: {
-    readonly config: Config;
-    readonly signal: AbortSignal;
-    readonly onProgress: (progress: PublishProgress) => void;
-  },
-  look?: (store: Store, index: string) => Promise<void>,
-) => Promise<CheckResult | PublishResult>;
+import type { Outcome } from './output.ts';
 
 /** What a command does with its arguments and options; `data/commands.json` says which it takes. */
-type Action = (given: readonly string[], options: never, checkFiles: CheckFiles) => Promise<unknown>;
+type Action = (given: readonly string[], options: never) => Promise<Outcome | undefined>;
 
 /** Actions by their commands: `keys create`. */
 export type Actions = Readonly<Record<string, Action>>;

@@ -9,23 +9,27 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => character.split('').map(escaped).join(''));
 }
 
-/** Prints a line, or several. */
-export function print(lines: string | readonly string[]): void {
-  write(process.stdout, lines);
+type Lines = string | readonly string[];
+
+/** How a command ends. */
+export interface Outcome {
+  /** Printed with `--json`, in place of all words. */
+  readonly value?: unknown;
+  readonly words?: Lines;
+  /** Words that go where errors go. */
+  readonly errors?: Lines;
+  /** The exit code, unless it is 0. */
+  readonly code?: number;
 }
 
-/** Prints one line of JSON, for machines. */
-export function printJson(value: unknown): void {
-  print(JSON.stringify(value));
+/** Prints a line, or several. */
+export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout): void {
+  for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
 }
 
 /** Prints a line, or several, where errors go. */
-export function printError(lines: string | readonly string[]): void {
-  write(process.stderr, lines);
-}
-
-function write(stream: NodeJS.WriteStream, lines: string | readonly string[]): void {
-  for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
+export function printError(lines: Lines): void {
+  print(lines, process.stderr);
 }
 
 /** A whole number with separators: `2,600,000`. */
@@ -48,37 +52,45 @@ function shown(value: unknown): string {
   return INSTANT.test(text) ? ohioTime(text) : printable(text);
 }
 
-/** What is printed or written as a table: the headings are the names of the first row's values. */
-export type Rows = readonly Readonly<Record<string, unknown>>[];
+type Row = object;
 
-function cellsOf(rows: Rows): string[][] {
-  const names = Object.keys(rows[0] ?? {});
-  return [
-    names.map((name) => name.replaceAll('_', ' ').toUpperCase()),
-    ...rows.map((row) => names.map((name) => shown(Object.hasOwn(row, name) ? row[name] : null))),
-  ];
+/** The cells of some columns of rows, or of all that the first row has, below their headings. */
+function cellsOf(rows: readonly Row[], names: readonly string[] = Object.keys(rows[0] ?? {})): string[][] {
+  const cells = (row: Row) => {
+    const values = new Map(Object.entries(row));
+    return names.map((name) => shown(values.get(name)));
+  };
+  return [names.map((name) => name.replaceAll('_', ' ').toUpperCase()), ...rows.map(cells)];
 }
 
 const MAX_COLUMNS = 100;
-/** A time is never cut. */
+/** A time stays on one line. */
 const MIN_WIDTH = 24;
 
 /**
  * Rows as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would have more,
- * the widest columns are cut, and the last one goes on below.
+ * the widest cells go on below.
+ *
+ * @param names the columns, unless all that the first row has
  */
-export function table(rows: Rows): string[] {
+export function table<Each extends Row>(
+  rows: readonly Each[],
+  names?: readonly (keyof Each & string)[],
+): string[] {
   if (rows.length === 0) return ['None.'];
-  const all = cellsOf(rows);
+  const all = cellsOf(rows, names);
   const widths = fitting(
     (all[0] ?? []).map((_, at) => all.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0)),
   );
-  const last = widths.length - 1;
   return all.flatMap((row) => {
-    const [end = '', ...below] = pieces(row[last] ?? '', widths[last] ?? 0);
-    const cells = row.slice(0, last).map((cell, at) => cut(cell, widths[at] ?? 0).padEnd(widths[at] ?? 0));
-    const indent = cells.map((cell) => `${' '.repeat(cell.length)}  `).join('');
-    return [[...cells, end].join('  ').trimEnd(), ...below.map((piece) => indent + piece)];
+    const cells = row.map((cell, at) => pieces(cell, widths[at] ?? 0));
+    const height = cells.reduce((most, { length }) => Math.max(most, length), 0);
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((cell, at) => (cell[line] ?? '').padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
   });
 }
 
@@ -88,10 +100,6 @@ function fitting(widths: readonly number[]): readonly number[] {
   const widest = widths.reduce((one, other) => Math.max(one, other), 0);
   if (sum <= MAX_COLUMNS || widest <= MIN_WIDTH) return widths;
   return fitting(widths.with(widths.lastIndexOf(widest), widest - 1));
-}
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
 /** The text in lines of this width, broken at blanks where it has some. */
@@ -124,22 +132,8 @@ export function described(values: object, indent = ''): string[] {
     );
 }
 
-/** Rows as a table of some of their columns. */
-export function columns<Name extends string>(...names: readonly Name[]) {
-  return (rows: readonly Readonly<Partial<Record<Name, unknown>>>[]): string[] =>
-    table(
-      rows.map((row) => {
-        const cells = names.map((name) => [
-          name.replaceAll('_', ' '),
-          Object.hasOwn(row, name) ? row[name] : null,
-        ]);
-        return Object.fromEntries(cells);
-      }),
-    );
-}
-
 /** Rows as a table of Markdown, below a heading; nothing where there are none. */
-export function markdownTable(title: string, rows: Rows): string[] {
+export function markdownTable(title: string, rows: readonly Row[]): string[] {
   if (rows.length === 0) return [];
   const [headings = [], ...others] = cellsOf(rows);
   const line = (row: readonly string[]) => `| ${row.map(markdownText).join(' | ')} |`;

@@ -10,7 +10,7 @@ import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { followRenumbered } from '../subscriptions/subscription.ts';
 import { checkRows, closeChecks, isRefusing, writeReport } from './checks.ts';
-import type { printDiff } from './diff.ts';
+import type { diffAction } from './diff.ts';
 import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
 import { storeAction } from './store-command.ts';
@@ -59,8 +59,8 @@ export const ACTIONS: Actions = {
       }),
   ),
 
-  'publications diff': async (...given: Parameters<typeof printDiff>) =>
-    (await import('./diff.ts')).printDiff(...given),
+  'publications diff': async (...given: Parameters<typeof diffAction>) =>
+    (await import('./diff.ts')).diffAction(...given),
 
   rollback: storeAction(
     async (store, _given, { to: target }: { to?: string }) => {

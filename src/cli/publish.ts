@@ -18,15 +18,15 @@ import {
   requestPublication,
   sourceAt,
 } from '../publications/job.ts';
-import { appendEvent, type Check, readEvents } from '../publications/ledger.ts';
+import { appendEvent, type Check, PUBLISH_STEPS, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { checkRows, closeChecks, isAcceptable, isRefusing, writeReport } from './checks.ts';
-import type { Actions, CheckFiles } from './options.ts';
-import { described, grouped, print, printError, printJson, sumOf, table } from './output.ts';
-import { interruption, progressDisplay } from './progress.ts';
-import { type JsonOption, withOpenSearch } from './store-command.ts';
+import type { Actions } from './options.ts';
+import { described, grouped, type Outcome, printError, table } from './output.ts';
+import { interruption, startDisplay } from './progress.ts';
+import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = {
   ...{ live: 0, skipped: 0, failed: 1, refused: 2 },
@@ -45,43 +45,67 @@ const NO_WORKER =
 /** A publication of 2.6 million rows takes one to two minutes. */
 const LOST_AFTER_MS = 900_000;
 
-/** What a command that loads files was given. */
-export interface CheckOptions extends JsonOption {
-  readonly individual?: string;
-  readonly business?: string;
-}
+type Texts<Name extends string> = { readonly [Each in Name]?: string };
 
-interface PublishOptions extends CheckOptions {
-  readonly check?: boolean;
-  readonly accept?: string[];
-  readonly report?: string;
-  readonly date?: string;
-  readonly force?: string;
-}
+/** What a command that loads files was given. */
+export type CheckOptions = Texts<'individual' | 'business'> & { readonly json?: boolean };
+
+type PublishOptions = CheckOptions &
+  Texts<'report' | 'date' | 'force'> & { readonly check?: boolean; readonly accept?: string[] };
 
 /** Checks the files, or queues a publication and waits until it has ended, or Ctrl-C. */
 export const ACTIONS: Actions = {
-  publish: async (_given, options: PublishOptions, checkFiles) => {
+  publish: async (_given, options: PublishOptions) => {
     const { check, date, force, accept } = options;
     const asked = { date, force, accept };
-    const result =
-      check === true ? await checkInProcess(asked, options, checkFiles) : await publish(asked, options);
-    if (result !== undefined) await printResult(result, options);
+    const result = check === true ? await checkInProcess(asked, options) : await publish(asked, options);
+    if ('code' in result) return result;
+    if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
+    return { value: result, code: EXIT_CODES[result.state], ...inWords(result, options) };
   },
 };
 
 type Asked = Pick<PublishJob, 'date' | 'force' | 'accept'>;
 
-/** @returns `undefined` when Ctrl-C ended the waiting. @throws {Error} in words for the operator */
-async function publish(asked: Asked, options: CheckOptions): Promise<Report | undefined> {
+interface QueueWork {
+  readonly config: Config;
+  readonly queue: Queue;
+  readonly files: Readonly<Record<'individual' | 'business', string>>;
+  readonly interrupted: AbortController;
+}
+
+/** Works with the queue and both files: those given, or those of the settings. @throws {Error} when one is missing */
+async function withQueue<Result>(
+  given: CheckOptions,
+  work: (context: QueueWork) => Promise<Result>,
+): Promise<Result> {
   const config = readConfig();
-  const files = filesOf(options, config);
+  const { individual = config.DATASET_INDIVIDUAL, business = config.DATASET_BUSINESS } = given;
+  if (individual === undefined || business === undefined)
+    throw new Error('Give both files: --individual FILE --business FILE.');
+  // The queue and lists of processes would show them.
+  if ([given.individual, given.business].some((file) => file !== undefined && hasSecrets(file)))
+    throw new Error(
+      '--individual and --business take no address with a user name, a password or a query. Set DATASET_INDIVIDUAL and DATASET_BUSINESS for the worker and for this command, and leave both out.',
+    );
   const queue = publishQueue(config);
-  const { signal } = interruption();
+  const interrupted = interruption();
   try {
     await requireRedis(queue, config);
+    return await work({ config, queue, files: { individual, business }, interrupted });
+  } finally {
+    await queue.close();
+  }
+}
+
+/** @throws {Error} in words for the operator */
+function publish(
+  asked: Asked,
+  options: CheckOptions,
+): Promise<Report | (Outcome & { readonly code: number })> {
+  return withQueue(options, ({ queue, files, interrupted: { signal } }) =>
     // A publication that can't be recorded is not queued. The worker may still be starting.
-    return await withOpenSearch(async (store) => {
+    withOpenSearch(async (store) => {
       const at = new Date().toISOString();
       const requested = await requestPublication(queue, { ...files, ...asked, by: whoRuns() });
       if (requested.abandoned !== undefined)
@@ -101,25 +125,9 @@ async function publish(asked: Asked, options: CheckOptions): Promise<Report | un
       const display = progressDisplay(publication, options, last?.seconds);
       const result = await endOf(store, queue, job, { publication, signal, onProgress: display.show });
       display.end();
-      if (result === undefined) await takeBack(store, job, publication, state === 'queued');
-      return result;
-    }, true);
-  } finally {
-    await queue.close();
-  }
-}
-
-/** Both files: those given, or those of the settings. @throws {Error} when one is missing */
-function filesOf(given: CheckOptions, config: Config): { individual: string; business: string } {
-  const { individual = config.DATASET_INDIVIDUAL, business = config.DATASET_BUSINESS } = given;
-  if (individual === undefined || business === undefined)
-    throw new Error('Give both files: --individual FILE --business FILE.');
-  // The queue and lists of processes would show them.
-  if ([given.individual, given.business].some((file) => file !== undefined && hasSecrets(file)))
-    throw new Error(
-      '--individual and --business take no address with a user name, a password or a query. Set DATASET_INDIVIDUAL and DATASET_BUSINESS for the worker and for this command, and leave both out.',
-    );
-  return { individual, business };
+      return result ?? takeBack(store, job, publication, state === 'queued');
+    }, true),
+  );
 }
 
 /**
@@ -128,41 +136,71 @@ function filesOf(given: CheckOptions, config: Config): { individual: string; bus
  * @param look gets the index while it is there
  * @throws {Error} in words for the operator when Redis or a file is missing
  */
-export async function checkInProcess(
+export function checkInProcess(
   asked: Asked,
   options: CheckOptions,
-  checkFiles: CheckFiles,
   look?: (store: Store, index: string) => Promise<void>,
 ): Promise<CheckResult | PublishResult> {
-  const config = readConfig();
-  const { individual, business } = filesOf(options, config);
-  const sources = { individual: await sourceAt(individual), business: await sourceAt(business) };
-  const queue = publishQueue(config);
-  const stopped = interruption();
-  const stopIfQueued = async () => {
-    const jobs = await queue.getJobCounts('waiting', 'active', 'prioritized');
-    if (sumOf(jobs) > 0)
-      stopped.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
-  };
-  const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
-  try {
-    await requireRedis(queue, config);
+  return withQueue(options, async ({ config, queue, files, interrupted }) => {
+    const stopIfQueued = async () => {
+      if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
+        interrupted.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
+    };
     await stopIfQueued();
-    stopped.signal.throwIfAborted();
-    const job = { publication: checkBuild(), ...sources, ...asked };
+    interrupted.signal.throwIfAborted();
+    const job = {
+      publication: checkBuild(),
+      individual: await sourceAt(files.individual),
+      business: await sourceAt(files.business),
+      ...asked,
+    };
     const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
-    const display = progressDisplay(job.publication, options, last?.seconds);
-    const context = { config, signal: stopped.signal, onProgress: display.show };
-    const result = await checkFiles(job, context, async (...looked) => {
-      display.end();
-      await look?.(...looked);
+    const { show: onProgress, end } = progressDisplay(job.publication, options, last?.seconds);
+    const { checkFiles } = await import('../../workers/publish/check.ts');
+    const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
+    return checkFiles(job, { config, signal: interrupted.signal, onProgress }, look).finally(() => {
+      end();
+      clearInterval(timer);
     });
-    display.end();
-    return result;
-  } finally {
-    clearInterval(timer);
-    await queue.close();
+  });
+}
+
+/**
+ * Shows how far a publication is, step by step, unless JSON is asked for.
+ *
+ * @param expected how many seconds each step took the last time, by which the rest is judged
+ */
+export function progressDisplay(
+  publication: string,
+  { json = false }: { readonly json?: boolean },
+  expected: Readonly<Record<string, number>> = {},
+) {
+  const display = startDisplay(process.stdout);
+  let shown: PublishProgress['step'] | undefined;
+  let since = 0;
+  function show({ step, bytes, total_bytes, done = 0, total = 0 }: PublishProgress): void {
+    if (json) return;
+    if (step !== shown) {
+      display.end();
+      [shown, since] = [step, Date.now()];
+    }
+    const isMeasured = step === 'downloading' || step === 'loading';
+    const part = total > 0 ? done / total : isMeasured && total_bytes > 0 ? bytes / total_bytes : 0;
+    const at = PUBLISH_STEPS.indexOf(step);
+    const seconds = PUBLISH_STEPS.slice(at).reduce((sum, each) => sum + (expected[each] ?? 0), 0);
+    const left = seconds - Math.min(expected[step] ?? 0, (Date.now() - since) / 1000);
+    const facts = [
+      `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
+      isMeasured && bytes > 0 ? `${grouped(Math.ceil(bytes / 1e6))} MB` : '',
+      total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
+      part > 0 ? `${Math.floor(100 * part)} %` : '',
+      seconds > 0
+        ? `about ${left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`} to the end`
+        : '',
+    ];
+    display.show(facts.filter(Boolean).join(', '));
   }
+  return { show, end: () => display.end() };
 }
 
 /** @throws {Error} in words for the operator when Redis can't be used: the queue itself would wait forever */
@@ -237,14 +275,13 @@ async function endOf(
 }
 
 /** Removes the job where this command asked for it and no worker has it; another one goes on without the command. */
-async function takeBack(store: Store, job: Job, publication: string, isOwn: boolean): Promise<void> {
-  process.exitCode = EXIT_INTERRUPTED;
+async function takeBack(store: Store, job: Job, publication: string, isOwn: boolean) {
   const isTakenBack = isOwn && (await removeIfWaitingOrAbandoned(job));
   if (isTakenBack) await recordFailed(store, publication, 'Taken back before a worker had it.');
   const end = isTakenBack
     ? 'is taken back: no worker had it.'
     : 'goes on. See how it ends: licenses publications.';
-  printError(`Publication ${publication} ${end}`);
+  return { errors: `Publication ${publication} ${end}`, code: EXIT_INTERRUPTED };
 }
 
 /** Also of a request that was turned away, which is no publication. */
@@ -253,21 +290,21 @@ type Report =
   | CheckResult
   | { state: 'refused'; publication: null; reasons: string[]; checks: Check[] };
 
-async function printResult(result: Report, options: PublishOptions): Promise<void> {
-  process.exitCode = EXIT_CODES[result.state];
-  if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
-  if (options.json === true) printJson(result);
-  else if ('overridden' in result) print(liveLines(result, options));
-  else if (result.state === 'skipped')
-    print(`Skipped: publication ${result.live} of ${result.date} has the same files and is live.`);
-  else if (result.state === 'would_go_live') {
-    const close = closeChecks(result.checks);
-    print(['Would go live.', ...result.reasons.map((reason) => `Accepted: ${reason}`), ...result.notes]);
-    if (close.length > 0) print(['', 'What came close:', ...table(checkRows(close))]);
-  } else printError(refusedLines(result, options));
+function inWords(result: Report, options: PublishOptions): Pick<Outcome, 'words' | 'errors'> {
+  if ('overridden' in result) return { words: liveLines(result, options.force) };
+  if (result.state === 'skipped')
+    return { words: `Skipped: publication ${result.live} of ${result.date} has the same files and is live.` };
+  if (result.state !== 'would_go_live') return { errors: refusedLines(result, options) };
+  const close = closeChecks(result.checks);
+  return {
+    words: [
+      ...['Would go live.', ...result.reasons.map((reason) => `Accepted: ${reason}`), ...result.notes],
+      ...(close.length > 0 ? ['', 'What came close:', ...table(checkRows(close))] : []),
+    ],
+  };
 }
 
-function liveLines(result: Extract<PublishResult, { state: 'live' }>, { force }: PublishOptions): string[] {
+function liveLines(result: Extract<PublishResult, { state: 'live' }>, force: string | undefined): string[] {
   const { publication, date, rows, licenses, endorsements, rejected, seconds, rows_per_second } = result;
   const how = force === undefined ? 'Accepted' : 'Forced past';
   return [
@@ -288,12 +325,7 @@ const ENDS: Readonly<Record<string, string>> = {
 
 /** Why nothing goes live, and what an operator does next: looks at all that changes, or accepts what was refused. */
 function refusedLines(
-  {
-    state,
-    publication,
-    reasons,
-    checks,
-  }: Pick<Report, 'state' | 'publication'> & Pick<CheckResult, 'reasons' | 'checks'>,
+  { state, publication, reasons, checks }: Extract<Report, { readonly reasons: readonly string[] }>,
   { individual, business }: CheckOptions,
 ): string[] {
   const [first = '', ...others] = reasons;

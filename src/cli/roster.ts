@@ -5,7 +5,7 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import type { Table } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
-import { grouped, printError } from './output.ts';
+import { grouped, type Outcome } from './output.ts';
 import { type Display, interruption, startDisplay } from './progress.ts';
 import { openService, type Service, ServiceError, type ServiceOptions } from './service.ts';
 
@@ -31,19 +31,17 @@ export interface RosterWork {
   readonly onRows: (rows: number) => void;
 }
 
-/** What a command does with a roster. @returns the exit code */
-type RosterAction<Options> = (work: RosterWork, options: Options) => Promise<number>;
-
 /**
  * The action of a command that sends a roster to a service. Nothing is sent when the key, the URL or the file can't be
  * used. Ctrl-C stops it after what is answered is kept.
  */
-export function rosterAction<Options extends ServiceOptions>(action: RosterAction<Options>) {
-  return async ([path = '']: readonly string[], options: Options): Promise<void> => {
+export function rosterAction<Options extends ServiceOptions>(
+  action: (work: RosterWork, options: Options) => Promise<Outcome>,
+) {
+  return async ([path = '']: readonly string[], options: Options): Promise<Outcome> => {
     const { signal } = interruption();
     const display = startDisplay(process.stderr);
-    const onWait = (reason: string) => display.show(`waiting: ${reason}`);
-    const waiting = { signal, onWait };
+    const waiting = { signal, onWait: (reason: string) => display.show(`waiting: ${reason}`) };
     const service = openService(options, { needsKey: true, waiting });
     const roster = await openRoster(path);
     let answered = 0;
@@ -52,15 +50,16 @@ export function rosterAction<Options extends ServiceOptions>(action: RosterActio
       display.show(`${grouped(rows)} of ${grouped(roster.total)} rows`);
     };
     try {
-      process.exitCode = await action({ roster, service, display, onRows }, options);
+      return await action({ roster, service, display, onRows }, options);
     } catch (error) {
-      display.end();
       const mayContinue = signal.aborted || (error instanceof ServiceError && error.isTransient);
       if (answered === 0 && !mayContinue) throw error;
-      if (!signal.aborted) printError(error instanceof Error ? error.message : String(error));
-      const next = mayContinue ? ' The same command finishes it.' : '';
+      const reason = signal.aborted ? '' : `${error instanceof Error ? error.message : error}\n`;
       const rows = `${grouped(answered)} of ${grouped(roster.total)} rows are answered`;
-      throw new Error(`Not finished: ${rows}.${next}`);
+      const next = mayContinue ? ' The same command finishes it.' : '';
+      throw new Error(`${reason}Not finished: ${rows}.${next}`);
+    } finally {
+      display.end();
     }
   };
 }

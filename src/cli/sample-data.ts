@@ -1,12 +1,16 @@
 import type { Actions } from './options.ts';
-import { grouped, print } from './output.ts';
+import { grouped } from './output.ts';
 
 export const ACTIONS: Actions = {
   'sample-data': async ([directory = ''], options: Partial<Parameters<typeof writeSampleData>[0]>) => {
     const date = new Date().toISOString().slice(0, 10);
-    const written = await writeSampleData({ directory, rows: 20_000, seed: 1, date, ...options });
-    print(`${written.individual}: ${grouped(written.individualRows)} rows`);
-    print(`${written.business}: ${grouped(written.businessRows)} rows`);
+    const { individual, individualRows, business, businessRows } = await writeSampleData({
+      ...{ directory, rows: 20_000, seed: 1, date },
+      ...options,
+    });
+    return {
+      words: [`${individual}: ${grouped(individualRows)} rows`, `${business}: ${grouped(businessRows)} rows`],
+    };
   },
 };
 

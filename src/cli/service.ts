@@ -33,17 +33,7 @@ export interface ServiceRequest {
 }
 
 /** A running service. */
-export interface Service {
-  readonly url: string;
-  /**
-   * @returns the body of a 2xx answer
-   * @throws {ServiceError} when the service can't be reached, or answers anything else
-   * @throws the signal's reason when it is aborted
-   */
-  text(request: ServiceRequest): Promise<string>;
-  /** Reads an answer, as `text` does. @throws {Error} where it is not one of this service */
-  json<Answer>(shape: z.ZodType<Answer>, request: ServiceRequest): Promise<Answer>;
-}
+export type Service = ReturnType<typeof openService>;
 
 /** The service can't be reached or refuses the request. The message says what to do. */
 export class ServiceError extends Error {
@@ -65,26 +55,26 @@ export class ServiceError extends Error {
 export function openService(
   { url = localServiceUrl(), key }: ServiceOptions,
   { needsKey = false, waiting }: { readonly needsKey?: boolean; readonly waiting?: Waiting } = {},
-): Service {
+) {
   if (needsKey && !key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`LICENSES_URL or --url is ${JSON.stringify(url)}, but must be an http or https address.`);
   const address = url.replace(/(?<!\/)\/+$/, '');
   let hasAnswered = false;
 
-  async function once({ path, method, accept, body }: ServiceRequest): Promise<string> {
+  async function once({ path, method, accept = '*/*', body }: ServiceRequest): Promise<string> {
     const isCsv = typeof body === 'string';
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const answer = await fetch(address + path, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       ...(body !== undefined && { body: isCsv ? body : JSON.stringify(body) }),
       headers: {
-        ...(body !== undefined && { 'content-type': isCsv ? 'text/csv' : 'application/json' }),
-        ...(accept !== undefined && { accept }),
+        accept,
+        'content-type': isCsv ? 'text/csv' : 'application/json',
         ...(needsKey && key && { 'x-api-key': key }),
       },
       redirect: 'manual',
-      signal: waiting === undefined ? timeout : AbortSignal.any([waiting.signal, timeout]),
+      signal: AbortSignal.any([timeout, waiting?.signal ?? timeout]),
     })
       .then(async (response) => ({ response, text: await response.text() }))
       .catch((error: unknown) => {
@@ -96,6 +86,11 @@ export function openService(
     throw refused(answer.response, answer.text);
   }
 
+  /**
+   * @returns the body of a 2xx answer
+   * @throws {ServiceError} when the service can't be reached, or answers anything else
+   * @throws the signal's reason when it is aborted
+   */
   async function text(request: ServiceRequest): Promise<string> {
     const deadline = Date.now() + MAX_OUTAGE_MS;
     for (let attempt = 0; ; attempt += 1) {
@@ -112,8 +107,17 @@ export function openService(
     }
   }
 
-  return { url: address, text, json: async (shape, request) => answerAs(shape, await text(request)) };
+  /** Reads an answer, as `text` does. @throws {Error} where it is not one of this service */
+  async function json<Answer>(shape: z.ZodType<Answer>, request: ServiceRequest): Promise<Answer> {
+    const { data, success } = shape.safeParse(parsed(await text(request)));
+    if (!success) throw new Error(OTHER_SERVICE);
+    return data;
+  }
+
+  return { url: address, text, json };
 }
+
+export const OTHER_SERVICE = 'The answer is not one of this service. Is LICENSES_URL or --url right?';
 
 const networkError = z.object({ cause: z.object({ code: z.string().default(''), message: z.string() }) });
 
@@ -154,10 +158,4 @@ function parsed(json: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function answerAs<Answer>(shape: z.ZodType<Answer>, text: string): Answer {
-  const { data, success } = shape.safeParse(parsed(text));
-  if (!success) throw new Error('The answer is not one of this service. Is LICENSES_URL or --url right?');
-  return data;
 }

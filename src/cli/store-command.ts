@@ -2,11 +2,7 @@ import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, trouble } from '../storage/errors.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
-import { described, print, printJson } from './output.ts';
-
-export interface JsonOption {
-  readonly json?: boolean;
-}
+import { described, type Outcome } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -43,24 +39,23 @@ export async function withOpenSearch<Result>(
 export type StoreWork<Options, Result> = (
   store: Store,
   given: readonly string[],
-  options: Options & JsonOption,
+  options: Options,
   config: Config,
 ) => Promise<Result>;
 
 /**
- * The action of a command that works with the store, and prints the result: as JSON where it is asked to, else in words.
+ * The action of a command that works with the store.
  *
  * @param inWords all that the result has, unless given
  */
-export function storeAction<Options, Result extends object>(
-  work: StoreWork<Options, Result>,
-  inWords: (result: Result) => string | readonly string[] = described,
+export function storeAction<Options, Value extends object>(
+  work: StoreWork<Options, Value>,
+  inWords: (value: Value) => NonNullable<Outcome['words']> = described,
   createsIndices = false,
-): (given: readonly string[], options: Options & JsonOption) => Promise<void> {
-  return (given, options) =>
+) {
+  return (given: readonly string[], options: Options): Promise<Outcome> =>
     withOpenSearch(async (store, config) => {
-      const result = await work(store, given, options, config);
-      if (options.json === true) printJson(result);
-      else print(inWords(result));
+      const value = await work(store, given, options, config);
+      return { value, words: inWords(value) };
     }, createsIndices);
 }

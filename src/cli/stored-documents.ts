@@ -10,13 +10,12 @@ import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { SIGNING_KEYS } from '../signing/keys.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
-import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
+import { inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
 import { SUBSCRIPTIONS } from '../subscriptions/subscription.ts';
 import { WEBHOOKS } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
-import { printError } from './output.ts';
-import { storeAction } from './store-command.ts';
+import { withOpenSearch } from './store-command.ts';
 
 /** What the documents of each index must be. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
@@ -36,34 +35,34 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
 
 /** What can't be rebuilt, in one file. */
 export const ACTIONS: Actions = {
-  backup: storeAction(
-    async (store, [file = '']) => copied(file, await writeBackup(store, file, DOCUMENT_CHECKS)),
-    inLines(({ file, documents }) => `Backed up ${inWords(documents)} to ${file}.`),
-  ),
-  restore: storeAction(
-    async (store, [file = '']) => {
-      const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
+  backup: copyAction(writeBackup, (documents, file) => `Backed up ${documents} to ${file}.`),
+  restore: copyAction(
+    async (store, file, checks) => {
+      const restored = await restoreBackup(store, file, checks);
       await recordAudit(store, 'restore', { file });
-      return copied(file, restored);
+      return restored;
     },
-    inLines(
-      ({ file, documents }) => `Restored ${inWords(documents)} from ${file}. Now publish the latest files.`,
-    ),
+    (documents, file) => `Restored ${documents} from ${file}. Now publish the latest files.`,
     true,
   ),
 };
 
-type Copied = ReturnType<typeof copied>;
-
-function copied(file: string, { documents, leftOut: left_out }: BackupResult) {
-  return { file, documents, left_out };
-}
-
-/** Says what was backed up or restored, and what the copy does not have, or not whole. */
-function inLines(line: (result: Copied) => string): (result: Copied) => string {
-  return (result) => {
-    for (const { index, id, problem } of result.left_out)
-      printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
-    return line(result);
-  };
+/** Backs up or restores, and says what the copy does not have, or not whole. */
+function copyAction(
+  copy: typeof writeBackup,
+  sentence: (documents: string, file: string) => string,
+  createsIndices = false,
+): Actions[string] {
+  return ([file = '']) =>
+    withOpenSearch(async (store) => {
+      const { documents, leftOut: left_out } = await copy(store, file, DOCUMENT_CHECKS);
+      return {
+        value: { file, documents, left_out },
+        words: sentence(inWords(documents), file),
+        errors: left_out.map(
+          ({ index, id, problem }) =>
+            `Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`,
+        ),
+      };
+    }, createsIndices);
 }

@@ -3,25 +3,16 @@ import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, 
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import type { Actions } from './options.ts';
-import { print } from './output.ts';
-
-interface VerifyOptions {
-  readonly keys?: string;
-}
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {
-  'verify-record': async (
-    [path = '']: readonly string[],
-    { keys: from = localServiceUrl() }: VerifyOptions,
-  ) => {
+  'verify-record': async ([path = ''], { keys: from = localServiceUrl() }: { keys?: string }) => {
     const keys = createLocalJWKSet(await keySetOf(from));
     const results: string[] = [];
     for await (const line of (await open(path)).readLines())
       if (line !== '') results.push(await result(line, keys));
     if (results.length === 0) throw new Error(`${path} is empty.`);
-    print(results);
-    process.exitCode = results.every((each) => each.startsWith(VALID)) ? 0 : 2;
+    return { words: results, code: results.every((each) => each.startsWith(VALID)) ? 0 : 2 };
   },
 };
 

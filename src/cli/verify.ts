@@ -14,9 +14,9 @@ import {
 import { addTo } from '../licenses/counts.ts';
 import { csvFormat, isResultColumn } from '../rosters/answer.ts';
 import type { Actions } from './options.ts';
-import { grouped, print, printError } from './output.ts';
+import { grouped, type Outcome, printError } from './output.ts';
 import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
-import type { ServiceOptions } from './service.ts';
+import { OTHER_SERVICE, type ServiceOptions } from './service.ts';
 
 const SOME_INVALID = 2;
 
@@ -42,9 +42,11 @@ interface AnsweredRows {
   readonly results: readonly (readonly string[])[];
 }
 
-/** Writes the result file in the order of the roster, after the rows that it has already. @returns the exit code */
-async function verifyFile(work: RosterWork, { board, maxMatches, out }: VerifyOptions): Promise<number> {
-  const { roster, service, display, onRows } = work;
+/** Writes the result file in the order of the roster, after the rows that it has already. */
+async function verifyFile(
+  { roster, service, onRows }: RosterWork,
+  { board, maxMatches, out }: VerifyOptions,
+): Promise<Outcome> {
   if (resolve(out) === resolve(roster.path)) throw new Error('--out must be another file than the roster.');
   const query = new URLSearchParams({
     ...(board !== undefined && { board }),
@@ -59,8 +61,7 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out }: VerifyOp
     const text = await service.text({ path: `/api/v1/lookup/batch?${query}`, body });
     const [header, ...answers] = await Array.fromAsync(csvRows(Readable.from([text]), ANSWERED));
     const columns = header?.cells.slice(names.length) ?? [];
-    if (!columns.includes('result_outcome'))
-      throw new Error('The answer is not one of this service. Is LICENSES_URL or --url right?');
+    if (!columns.includes('result_outcome')) throw new Error(OTHER_SERVICE);
     if (resultColumns.length > 0 && columns.join() !== resultColumns.join())
       throw new Error('The service adds other columns now than before. Choose another --out file.');
     resultColumns = columns;
@@ -95,7 +96,6 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out }: VerifyOp
   } finally {
     await file.close();
   }
-  display.end();
   return summarize(roster, out);
 }
 
@@ -146,36 +146,36 @@ async function resultsSoFar(roster: RosterFile, out: string): Promise<Results> {
   return done.rows < 1 || done.rows + 1 >= roster.total ? NONE : done;
 }
 
-/** Prints what the result file says. @returns the exit code */
-async function summarize(roster: RosterFile, out: string): Promise<number> {
-  const [outcomes, cautions, dates] = [
-    new Map<string, number>(),
-    new Map<string, number>(),
-    new Set<string>(),
-  ];
+/** What the result file says. */
+async function summarize(roster: RosterFile, out: string): Promise<Outcome> {
+  const [outcomes, cautions] = [new Map<string, number>(), new Map<string, number>()];
+  const dates = new Set<string>();
   let columns: readonly string[] = [];
   for await (const { cells } of csvRows(createReadStream(out), resultFormat(roster))) {
     const cell = (name: string) => cells[columns.indexOf(`result_${name}`)] ?? '';
     if (columns.length === 0) columns = cells;
     else {
       const [outcome, found] = [cell('outcome'), cell('cautions').split(';').filter(Boolean)];
-      addTo(outcomes, outcome === 'found' && found.length === 0 ? 'clear' : outcome);
+      addTo(outcomes, outcome);
+      if (outcome === 'found' && found.length === 0) addTo(outcomes, 'clear');
       for (const caution of outcome === 'ambiguous' ? ['several match'] : found) addTo(cautions, caution);
       dates.add(cell('last_scraped').slice(0, 10));
     }
   }
   const of = (outcome: string) => outcomes.get(outcome) ?? 0;
-  const [clear, invalid] = [of('clear'), of('invalid')];
-  const found = clear + of('found');
-  const summary = { found, clear, ambiguous: of('ambiguous'), not_found: of('not_found'), invalid };
-  print([
-    `${grouped(roster.total)} rows verified in the dataset of ${[...dates].join(' and ')}; ${out} has the results.`,
-    `${summaryInWords(summary)}.`,
-  ]);
+  const [found, clear, ambiguous] = [of('found'), of('clear'), of('ambiguous')];
+  const summary = { found, clear, ambiguous, not_found: of('not_found'), invalid: of('invalid') };
   const reasons = [...cautions].toSorted(([, one], [, other]) => other - one);
-  if (reasons.length > 0)
-    print(`Attention: ${reasons.map(([name, each]) => `${grouped(each)} ${name}`).join(', ')}.`);
-  if (dates.size > 1)
-    print('The dataset changed meanwhile: result_last_scraped says which one answered each row.');
-  return invalid > 0 ? SOME_INVALID : 0;
+  const attention = reasons.map(([name, each]) => `${grouped(each)} ${name}`).join(', ');
+  return {
+    words: [
+      `${grouped(roster.total)} rows verified in the dataset of ${[...dates].join(' and ')}; ${out} has the results.`,
+      `${summaryInWords(summary)}.`,
+      ...(attention === '' ? [] : [`Attention: ${attention}.`]),
+      ...(dates.size > 1
+        ? ['The dataset changed meanwhile: result_last_scraped says which one answered each row.']
+        : []),
+    ],
+    code: summary.invalid > 0 ? SOME_INVALID : 0,
+  };
 }

@@ -8,21 +8,17 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
-import { JOSE } from '../signing/keys.ts';
 import type { Actions } from './options.ts';
-import { grouped, print, printError } from './output.ts';
+import { grouped, type Outcome, print, printError } from './output.ts';
 import { interruption } from './progress.ts';
 import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
 import { openService, type Service, type ServiceOptions } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
 
-interface WatchOptions extends ServiceOptions {
-  readonly board?: string;
-  readonly sync?: true;
-  readonly yes?: true;
-  readonly proof?: string;
-}
+type WatchOptions = ServiceOptions & { readonly board?: string; readonly proof?: string } & {
+  readonly [Each in 'sync' | 'yes']?: true;
+};
 
 const watchRoster = rosterAction(watch);
 
@@ -36,20 +32,20 @@ export const ACTIONS: Actions = {
 };
 
 /** Writes the signed proof of each license that is watched, one a line. */
-async function writeProofs(file: string, options: WatchOptions): Promise<void> {
+async function writeProofs(file: string, options: WatchOptions): Promise<Outcome> {
   const waiting = { signal: interruption().signal, onWait: printError };
   const service = openService(options, { needsKey: true, waiting });
   const watched = await watchedLicenses(service);
   const proofs = async function* () {
     for (const { subscription_id: id } of watched)
-      yield `${await service.text({ path: `/api/v1/subscriptions/${id}/proof`, accept: JOSE })}\n`;
+      yield `${await service.text({ path: `/api/v1/subscriptions/${id}/proof`, accept: 'application/jose' })}\n`;
   };
   await writeFile(file, proofs());
-  print(`${grouped(watched.length)} proofs in ${file}.`);
+  return { words: `${grouped(watched.length)} proofs in ${file}.` };
 }
 
-/** Watches what is not watched yet; and with `--sync`, what else was watched is removed. @returns the exit code */
-async function watch(work: RosterWork, options: WatchOptions): Promise<number> {
+/** Watches what is not watched yet; and with `--sync`, what else was watched is removed. */
+async function watch(work: RosterWork, options: WatchOptions): Promise<Outcome> {
   if (!work.roster.meanings.includes('license_number'))
     throw new BadRequestError('The first row must name a column license_number.');
   const removed = options.sync === true ? await agreedRemovals(work, options) : [];
@@ -59,15 +55,15 @@ async function watch(work: RosterWork, options: WatchOptions): Promise<number> {
     const isWatched = result.outcome === 'created' || result.outcome === 'exists';
     if (!isWatched && options.sync !== true) printProblem(work, number, result);
   }
-  work.display.end();
   for (const { subscription_id: id } of removed)
     await work.service.text({ path: `/api/v1/subscriptions/${id}`, method: 'DELETE' });
   const count = (outcome: string) => grouped(outcomes.get(outcome) ?? 0);
-  print(
-    `${count('created')} added, ${count('exists')} watched already, ` +
+  return {
+    words:
+      `${count('created')} added, ${count('exists')} watched already, ` +
       `${count('not_found')} not found, ${count('invalid')} invalid.`,
-  );
-  return outcomes.has('not_found') || outcomes.has('invalid') ? SOME_NOT_WATCHED : 0;
+    code: outcomes.has('not_found') || outcomes.has('invalid') ? SOME_NOT_WATCHED : 0,
+  };
 }
 
 const license = z.object({ board: z.string(), license_number: z.string() });

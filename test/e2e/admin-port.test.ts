@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
@@ -14,6 +13,7 @@ import { publishQueue } from '../../src/publications/job.ts';
 import { queueBoard } from '../../src/service-status/queue-board.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
@@ -24,13 +24,13 @@ const PASSWORD = 'a password of the operators';
 let environment: TestEnvironment;
 const running: RunningProcess[] = [];
 
-beforeEach(async () => {
+beforeAll(async () => {
   environment = await testEnvironment();
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.stop()));
-  await environment.cleanUp();
 });
+afterAll(() => environment.cleanUp());
 
 async function started(starting: Promise<RunningProcess>): Promise<RunningProcess> {
   const started = await starting;
@@ -39,12 +39,10 @@ async function started(starting: Promise<RunningProcess>): Promise<RunningProces
 }
 
 /** A worker on a known admin port. */
-async function worker(settings: Record<string, string> = {}) {
+async function worker({ variables }: TestEnvironment, settings: Record<string, string> = {}) {
   const [port = 0] = await freePorts(1);
-  const process = await started(
-    startWorker({ ...environment.variables, WORKER_ADMIN_PORT: String(port), ...settings }),
-  );
-  return { process, port, origin: `http://127.0.0.1:${port}` };
+  const process = await started(startWorker({ ...variables, WORKER_ADMIN_PORT: String(port), ...settings }));
+  return { process, port };
 }
 
 /** The series of `/metrics`, by name and labels. */
@@ -59,89 +57,77 @@ const FILES = ['--individual', FIXTURES.individual, '--business', FIXTURES.busin
 /** The fixtures have more rejected rows than the guards allow. */
 const FORCE = ['--force', 'a test of something else'];
 
-async function publish(...options: string[]): Promise<string> {
-  const { stdout } = await licenses(environment.variables, 'publish', ...FILES, '--json', ...options);
+async function publish({ variables }: TestEnvironment, ...options: string[]): Promise<string> {
+  const { stdout } = await command(variables, 'publish', ...FILES, '--json', ...options);
   return z.object({ state: z.string() }).parse(JSON.parse(stdout)).state;
 }
 
-describe("the worker's admin port", () => {
-  test('has metrics of the queue, the results of publications and the age of the live one', async () => {
-    const { origin } = await worker();
-    const before = await series(origin);
-    expect(before.get('licenses_queue_jobs{state="waiting"}')).toBe(0);
-    expect([...before.keys()].filter((name) => /publication_|withheld/.test(name))).toEqual([]);
-
-    expect(await publish(...FORCE)).toBe('live');
-    const live = Date.now() / 1000;
-    const { today, answer: after } = await onOneDay(() => series(origin));
-    expect(after.get('licenses_publications_total{state="live"}')).toBe(1);
-    expect(after.get('licenses_publication_age_days')).toBe(daysBetween(FIXTURES_DATE, today));
-    expect(after.get('licenses_withheld_columns')).toBe(0);
-    expect(after.get('licenses_published_not_found')).toBe(0);
-    const last = after.get('licenses_last_publication_timestamp_seconds{state="live"}') ?? 0;
-    expect(Math.abs(live - last)).toBeLessThan(60);
-
-    expect(await publish()).toBe('skipped');
-    expect((await series(origin)).get('licenses_publications_total{state="skipped"}')).toBe(1);
-  });
-
-  test('has a metric of a lookup after the switch that finds nothing, which is in the log, too', async () => {
-    let isSwitched = false;
-    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      const answer = await request.forward();
-      isSwitched ||= request.path.startsWith('/_aliases') && request.method === 'POST';
-      const isLookup = /licenses-.*\/_(m?search|mget)\b/.test(request.path);
-      return isSwitched && isLookup ? { status: 500, body: '{"error":"broken"}' } : answer;
-    });
-    try {
-      const { process, origin } = await worker({ OPENSEARCH_URL: proxy.url });
-      expect(await publish(...FORCE)).toBe('live');
-      await process.printed('lookups find nothing; licenses rollback makes');
-      expect((await series(origin)).get('licenses_published_not_found')).toBe(1);
-    } finally {
-      await proxy.close();
-    }
-  });
-
-  test.each([
-    ['src/server.ts', 'ADMIN_PORT'],
-    ['src/cli/main.ts', 'ADMIN_PORT', 'serve'],
-    ['workers/main.ts', 'WORKER_ADMIN_PORT'],
-    ['src/cli/main.ts', 'WORKER_ADMIN_PORT', 'work'],
-  ])('in use makes %s fail with one line', async (script, setting, ...parameters) => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-    const address = z.object({ port: z.int() }).parse(taken.address());
-    const taking = { ...environment.variables, [setting]: String(address.port) };
-    const ended = startScript(script, taking, ...parameters);
-    await once(ended.child, 'close');
-    await new Promise((resolve) => taken.close(resolve));
-    expect(ended.child.exitCode).toBe(1);
-    expect(ended.output()).toMatch(
-      new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*$`, 'm'),
-    );
-    expect(ended.output()).not.toContain('    at ');
-  });
-});
-
-test('the admin ports of the API and the worker listen on ADMIN_HOST; PORT stays on HOST', async () => {
-  const { port } = await worker({ ADMIN_HOST: OTHER_ADDRESS });
+test('the admin ports listen on ADMIN_HOST, and have metrics of publications from the first on', async () => {
+  const ofWorker = await worker(environment, { ADMIN_HOST: OTHER_ADDRESS });
   await started(startApi({ ...environment.variables, ADMIN_HOST: OTHER_ADDRESS }));
-  const { ADMIN_PORT } = environment.config;
-  const healthOf = async (host: string, at: number) =>
-    (await fetch(`http://${host}:${at}/healthz`).catch(() => undefined))?.status;
-  expect(await healthOf(OTHER_ADDRESS, port)).toBe(200);
-  expect(await healthOf('127.0.0.1', port)).toBeUndefined();
-  expect(await healthOf(OTHER_ADDRESS, ADMIN_PORT)).toBe(200);
-  expect(await healthOf('127.0.0.1', ADMIN_PORT)).toBeUndefined();
+  const ports = [ofWorker.port, environment.config.ADMIN_PORT] as const;
+  const healthOf = async (host: string, port: number) =>
+    (await fetch(`http://${host}:${port}/healthz`).catch(() => undefined))?.status;
+  for (const port of ports)
+    expect([await healthOf(OTHER_ADDRESS, port), await healthOf('127.0.0.1', port)]).toEqual([
+      200,
+      undefined,
+    ]);
+
+  const [origin = '', api = ''] = ports.map((port) => `http://${OTHER_ADDRESS}:${port}`);
+  const before = await series(origin);
+  expect(before.get('licenses_queue_jobs{state="waiting"}')).toBe(0);
+  expect([...before.keys()].filter((name) => /publication_|withheld/.test(name))).toEqual([]);
+  // An age of 0 would mean that the data is current.
+  const ofApi = [...(await series(api)).keys()];
+  expect(ofApi).toContain('licenses_lookups_in_flight');
+  expect(ofApi.filter((name) => /publication_(?:age_days|licenses)/.test(name))).toEqual([]);
+
+  expect(await publish(environment, ...FORCE)).toBe('live');
+  const live = Date.now() / 1000;
+  const { today, answer: after } = await onOneDay(() => series(origin));
+  expect(after.get('licenses_publications_total{state="live"}')).toBe(1);
+  expect(after.get('licenses_publication_age_days')).toBe(daysBetween(FIXTURES_DATE, today));
+  expect(after.get('licenses_withheld_columns')).toBe(0);
+  expect(after.get('licenses_published_not_found')).toBe(0);
+  const last = after.get('licenses_last_publication_timestamp_seconds{state="live"}') ?? 0;
+  expect(Math.abs(live - last)).toBeLessThan(60);
+
+  expect(await publish(environment)).toBe('skipped');
+  expect((await series(origin)).get('licenses_publications_total{state="skipped"}')).toBe(1);
 });
 
-test('before the first publication the API has no metric for the age of the data: 0 would mean that it is current', async () => {
-  await started(startApi(environment.variables));
-  const names = [...(await series(`http://127.0.0.1:${environment.config.ADMIN_PORT}`)).keys()];
-  expect(names).toContain('licenses_lookups_in_flight');
-  expect(names).not.toContain('licenses_publication_age_days');
-  expect(names).not.toContain('licenses_publication_licenses');
+test('a lookup after the switch that finds nothing has a metric and a line of the log', async () => {
+  const own = await testEnvironment();
+  let isSwitched = false;
+  const proxy = await startProxy(own.config.OPENSEARCH_URL, async (request) => {
+    const answer = await request.forward();
+    isSwitched ||= request.path.startsWith('/_aliases') && request.method === 'POST';
+    const isLookup = /licenses-.*\/_(m?search|mget)\b/.test(request.path);
+    return isSwitched && isLookup ? { status: 500, body: '{"error":"broken"}' } : answer;
+  });
+  const { process, port } = await worker(own, { OPENSEARCH_URL: proxy.url });
+  expect(await publish(own, ...FORCE)).toBe('live');
+  await process.printed('lookups find nothing; licenses rollback makes');
+  expect((await series(`http://127.0.0.1:${port}`)).get('licenses_published_not_found')).toBe(1);
+});
+
+// `npm start` and the image run what these two run.
+test.each([
+  ['ADMIN_PORT', 'serve'],
+  ['WORKER_ADMIN_PORT', 'work'],
+])('a port of %s that is in use makes licenses %s fail with one line', async (setting, name) => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const address = z.object({ port: z.int() }).parse(taken.address());
+  const taking = { ...environment.variables, [setting]: String(address.port) };
+  const ended = await licenses(taking, name);
+  await new Promise((resolve) => taken.close(resolve));
+  expect(ended.code).toBe(1);
+  expect(ended.output).toMatch(
+    new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*$`, 'm'),
+  );
+  expect(ended.output).not.toContain('    at ');
 });
 
 describe('the queue board', () => {

@@ -39,7 +39,7 @@ function filesOf(date: string, nurses: number) {
   });
 }
 
-test('licenses audit lists who did what and when, latest first, and never a key', async () => {
+test('publications are listed, rolled back and pruned; licenses audit lists who did what, latest first, and never a key', async () => {
   const { publication: first } = published.parse(
     await publishFiles(environment, await filesOf('2026-11-20', 20)),
   );
@@ -47,8 +47,22 @@ test('licenses audit lists who did what and when, latest first, and never a key'
   const files = ['--individual', individual, '--business', business];
   const forced = await run('publish', ...files, '--force', 'the board closed', '--json');
   const { publication } = published.parse(JSON.parse(forced));
-  await run('rollback');
+  expect(JSON.parse(await run('publications', '--json'))).toMatchObject({
+    live: { publication, state: 'live' },
+    publications: [
+      { publication, state: 'live' },
+      { publication: first, state: 'superseded' },
+    ],
+  });
+  expect(await run('rollback')).toMatch(
+    new RegExp(`^Live again: publication ${first} of 2026-11-20, in place of .*${publication}`),
+  );
+  expect(await run('publications')).toMatch(/rolled_back/);
   await run('prune');
+  expect(await command(environment.variables, 'rollback', '--to', 'nothing')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^There is no publication nothing to roll back to\. --to takes: \w+/),
+  });
   const key = created.parse(
     JSON.parse(await run('keys', 'create', 'Acme Staffing', '--verified-by', 'Ada Operator', '--json')),
   );

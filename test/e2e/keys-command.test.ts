@@ -29,7 +29,7 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
   const listed = await run('keys', 'list');
   expect(listed.stdout).toContain(`olv_…${key.slice(-4)}`);
   expect(listed.stdout).not.toContain(key);
-  expect(listed.stdout).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d +active\n$/);
+  expect(listed.stdout).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d [\d:]+ E[SD]T +active\n$/);
 
   const rotated = keyCreated.parse(JSON.parse((await run('keys', 'rotate', id, '--json')).stdout));
   expect(rotated).toMatchObject({ account: 'Acme Staffing' });
@@ -45,12 +45,10 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
   expect(keys.find((each) => each.id === id)?.revoked_at).not.toBeNull();
   expect(keys.find((each) => each.id === rotated.id)?.revoked_at).toBeNull();
   await run('accounts', 'deactivate', 'Acme Staffing');
-  const deactivated = (await run('keys', 'list')).stdout.trimEnd().split('\n');
-  expect(deactivated[0]).toMatch(/^ID +KEY +ACCOUNT +CREATED +LAST USED +STATE$/);
-  const states = deactivated
-    .slice(1)
-    .map((line) => / {2}([a-z]+(?: [a-z]+)?) \d{4}-\d\d-\d\d$/.exec(line)?.[1]);
-  expect(states.toSorted()).toEqual(['account deactivated', 'revoked']);
+  const { stdout } = await run('keys', 'list');
+  expect(stdout).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
+  expect(stdout).toMatch(new RegExp(`^${id} .* revoked `, 'm'));
+  expect(stdout).toMatch(new RegExp(`^${rotated.id} .* account deactivated\\s*$`, 'm'));
   expect(await run('keys', 'revoke', 'nobody')).toMatchObject({
     code: 1,
     stderr: 'No key has the id "nobody".\n',
@@ -94,19 +92,15 @@ test('licenses webhooks list shows each receiver by account, its state, and neve
 
   const { code, stdout, stderr } = await run('webhooks', 'list');
   expect([code, stderr]).toEqual([0, '']);
-  const [headings, ...rows] = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {2,}/));
-  expect(headings).toEqual(['ACCOUNT', 'HOST', 'STATE', 'FAILING SINCE', 'DELIVERED AT', 'DELIVERED CURSOR']);
-  expect(rows.toSorted()).toEqual(
-    [
-      ['Acme', 'hooks.example.com', 'active', ohioTime(SINCE), 'cursor-2'],
-      ['Best Staffing', '10.1.2.3:8443', 'failing', ohioTime(SINCE), 'cursor-1'],
-      ['Care\\u001b[2J Home', 'hooks.example.com', 'gone', ohioTime(SINCE), 'cursor-1'],
-      [`${accountId('Lost').slice(0, 23)}…`, 'hooks.example.com', 'paused', ohioTime(SINCE), 'cursor-1'],
-    ].toSorted(),
-  );
+  const since = ohioTime(SINCE);
+  for (const line of [
+    ['ACCOUNT', 'HOST', 'STATE', 'FAILING SINCE', 'DELIVERED AT', 'DELIVERED CURSOR'],
+    ['Acme', 'hooks.example.com', 'active', since, 'cursor-2'],
+    ['Best Staffing', '10.1.2.3:8443', 'failing', since, 'cursor-1'],
+    ['Care\\u001b[2J Home', 'hooks.example.com', 'gone', since, 'cursor-1'],
+    [accountId('Lost').slice(0, 24), 'hooks.example.com', 'paused', since, 'cursor-1'],
+  ])
+    expect(stdout.split('\n').map((each) => each.split(/ {2,}/))).toContainEqual(line);
   const inJson = await run('webhooks', 'list', '--json');
   expect(JSON.parse(inJson.stdout)).toContainEqual({
     account: 'Best Staffing',

@@ -59,30 +59,29 @@ describe('licenses lookup', () => {
     },
   );
 
-  test('without --board asks every board', async () => {
-    const { code, stdout } = await run(['lookup', 'RN.700001']);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^license number +RN\.700001$/m)]);
-  });
-
-  test('of a license with cautions names each and exits 2', async () => {
-    const { code, stdout } = await run(['lookup', 'PN.700004']);
-    expect([code, stdout]).toEqual([
+  test.each<[string, readonly string[], number, RegExp]>([
+    ['a license, without --board', ['RN.700001'], 0, /^license number +RN\.700001$/m],
+    [
+      'a license with cautions names each',
+      ['PN.700004'],
       2,
-      expect.stringMatching(/^CAUTION +not_active: the primary status is not Active$/m),
-    ]);
-  });
-
-  test('of an unknown number says what was searched, offers similar ones and exits 3', async () => {
-    const { code, stdout, stderr } = await run(['lookup', 'RN.799999']);
-    expect([code, stderr]).toEqual([3, '']);
-    expect(stdout).toMatch(
+      /^CAUTION +not_active: the primary status is not Active$/m,
+    ],
+    [
+      'an unknown number says what was searched',
+      ['RN.799999'],
+      3,
       /^No license with the number "RN\.799999" is in the State's dataset of 2026-11-20\. .*the authority/,
-    );
-  });
-
-  test('of a number of another board says which and exits 3', async () => {
-    const { code, stdout } = await run(['lookup', 'RN.700001', '--board', 'board of pharmacy']);
-    expect([code, stdout]).toEqual([3, expect.stringContaining('but one of the Nursing Board')]);
+    ],
+    [
+      'a number of another board says which',
+      ['RN.700001', '--board', 'board of pharmacy'],
+      3,
+      /but one of the Nursing Board/,
+    ],
+  ])('of %s', async (_what, parameters, code, says) => {
+    const ended = await run(['lookup', ...parameters]);
+    expect(ended).toMatchObject({ code, stderr: '', stdout: expect.stringMatching(says) });
   });
 
   test('with --json prints the records as the service sent them', async () => {
@@ -118,11 +117,8 @@ test('licenses status says how old the data is, and exits 2 when it is not fresh
 test('licenses boards lists each by its code', async () => {
   step = pass;
   const { code, stdout } = await run(['boards'], { key: '' });
-  expect([code, stdout.trimEnd().split('\n')]).toEqual([
-    0,
-    expect.arrayContaining([expect.stringMatching(/^NUR {3}Nursing Board +\d+$/)]),
-  ]);
-  expect(stdout.trimEnd().split('\n')).toHaveLength(25);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^NUR {3}Nursing Board +\d+$/m)]);
+  expect(stdout.match(/^[A-Z]{3} {3}/gm)).toHaveLength(24);
 });
 
 test('licenses boards | true ends without an error: nobody reads on', async () => {

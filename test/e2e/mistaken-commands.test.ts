@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startScript } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
@@ -64,7 +62,6 @@ test.each<[string, readonly string[], Mistake]>([
   ['a limit that is none', ['audit', '--limit', 'x'], { says: /must be a whole number from 1 to 9999/ }],
   ['a guard that can not be accepted', ['publish', '--accept', 'no_rows'], { says: /It must be a guard/ }],
   ['a blank column', ['publish', '--accept', 'column_changed:'], { says: /It must be a guard/ }],
-  ['a guard that is none', ['publish', '--accept', 'nothing'], { says: /It must be a guard/ }],
   [
     'a setting that is not valid',
     ['publications'],
@@ -117,22 +114,7 @@ test('a publication that can not be recorded is not queued', async () => {
   await queue.close();
 });
 
-test.each(['src/server.ts', 'workers/main.ts'])(
-  'an invalid setting makes %s fail with the same line',
-  async (script) => {
-    const ended = startScript(script, { ...environment.variables, PORT: 'eighty' });
-    await once(ended.child, 'close');
-    expect(ended.child.exitCode).toBe(1);
-    expect(ended.output()).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
-  },
-);
-
-test.each([
-  ['keys', 'list'],
-  ['keys', 'create', 'Acme', '--verified-by', 'Ada'],
-  ['publications'],
-  ['rollback'],
-])(
+test.each([['keys', 'create', 'Acme', '--verified-by', 'Ada'], ['publications']])(
   'before a worker has created the indices, licenses %s %s prints one line that says so, and creates none',
   async (...unprepared) => {
     const settings = { ...environment.variables, INDEX_PREFIX: `${environment.config.INDEX_PREFIX}none-` };

@@ -4,11 +4,12 @@ import { createServer, type Server } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { command } from '../support/in-process.ts';
 
 const BASIC = `Basic ${Buffer.from('ann:passwordsecret').toString('base64')}`;
 const PIECE_BYTES = 2000;
@@ -102,7 +103,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
   });
 
   test('is published from: it resumes, keeps its secrets from the store, and is not asked twice for the same files', async () => {
-    const { code, stdout, stderr } = await licenses(settings, 'publish');
+    const { code, stdout, stderr } = await command(settings, 'publish');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^\w+: downloading \(step 1 of 9\)/m);
     expect(stdout).toMatch(/^Live: publication \w+, dataset of 2026-11-20: 203 rows/m);
@@ -114,7 +115,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     for (const each of asked.store) expect(JSON.stringify(each)).not.toMatch(/secret|authorization/);
 
     const before = asked.store.length;
-    const again = await licenses(settings, 'publish');
+    const again = await command(settings, 'publish');
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Skipped: /m) });
     const conditions = asked.store.slice(before).map(({ headers }) => headers['if-none-match']);
     expect(conditions).toEqual(['"/individual.csv"', '"/business.csv.gz"']);
@@ -123,7 +124,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
   test('that sends a page in place of the file fails the publication, and says so without its secrets', async () => {
     isDown = true;
     try {
-      const { code, stderr } = await licenses(settings, 'publish');
+      const { code, stderr } = await command(settings, 'publish');
       expect(code).toBe(1);
       expect(stderr).toMatch(
         /^Failed: https:\/\/127\.0\.0\.1:\d+\/individual\.csv\?… could not be downloaded: the server sent a web page/m,

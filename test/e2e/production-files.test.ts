@@ -35,13 +35,16 @@ test('the commands run with only the files of the image', async () => {
   });
 });
 
-test.each(['src/server.ts', 'workers/main.ts'])('%s finds all that it imports', async (program) => {
-  const { code, stderr } = await runProgram([process.execPath, join(image, program)], {
+test.each([
+  ['src/server.ts', 'PORT'],
+  ['workers/main.ts', 'WORKER_ADMIN_PORT'],
+])('%s finds all that it imports, and fails with one line for a setting', async (program, setting) => {
+  const { code, output } = await runProgram([process.execPath, join(image, program)], {
     cwd: image,
-    variables: { PORT: 'none', WORKER_ADMIN_PORT: 'none' },
+    variables: { [setting]: 'none' },
   });
   // It reads its settings once everything is loaded.
-  expect([code, stderr]).toEqual([1, expect.stringContaining('must be a port, 0 to 65535')]);
+  expect([code, output]).toEqual([1, `${setting} is "none", but must be a port, 0 to 65535.\n`]);
 });
 
 test('licenses sample-data says in one line that the image has no sample generator', async () => {

@@ -6,7 +6,7 @@ import type { CommandResult } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
-import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
+import { answer, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const NURSING = 'Nursing Board';
@@ -107,48 +107,31 @@ test('names numbers that may be meant, and exits with 0 when all is watched', as
   });
 });
 
-test('waits as told on 429 and 503, tries again after a lost connection, and splits what is too much', async () => {
+// That both commands wait, and what they say of an address or a key, verify and lookup prove.
+test('splits what is too much', async () => {
   const rest = await apiClient(service.environment, 'Another');
-  const later = { 'retry-after': '1' };
-  const faults = [
-    answer(429, '{"detail": "Too many requests; try again in 1 seconds."}', later),
-    answer(503, '{"detail": "Lookups are not available right now."}', later),
-    cut,
-  ];
-  fate = (request, items) => {
-    if (items > 600) return answer(413, '{"detail": "Split it."}');
-    return faults[request - 2] ?? pass;
-  };
+  fate = (_, items) => (items > 600 ? answer(413, '{"detail": "Split it."}') : pass);
   const rows = times(1000, (at) => `RN.${at % 2 === 0 ? '700001' : '700002'},${at}`);
-  const { code, stderr, stdout } = await watch(`license_number,reference\n${rows.join('\n')}\n`, {
-    key: rest.key,
+  const ended = await watch(`license_number,reference\n${rows.join('\n')}\n`, { key: rest.key });
+  expect(ended).toMatchObject({
+    code: 0,
+    stdout: '2 added, 998 watched already, 0 not found, 0 invalid.\n',
   });
-  expect([code, stdout]).toEqual([0, '2 added, 998 watched already, 0 not found, 0 invalid.\n']);
-  expect(stderr).toMatch(/waiting: /);
-  expect(requests).toBe(6);
-  expect((await watched(rest)).map(([number]) => number).toSorted()).toEqual(['RN.700001', 'RN.700002']);
+  expect(requests).toBe(3);
 });
 
-test.each([
-  ['no key', 'license_number\nRN.1\n', { key: '' }, /LICENSES_KEY/],
-  ['a file without numbers', 'last_name\nSmith\n', {}, /must name a column license_number/],
-])('with %s exits with 1 and says why', async (_what, roster, options, reason) => {
-  const { code, stderr, stdout } = await watch(roster, options);
-  expect([code, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(reason);
+test('of a file without numbers says why', async () => {
+  expect(await watch('last_name\nSmith\n')).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/must name a column license_number/),
+  });
 });
 
 test('sends nothing for rows without a number', async () => {
   const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
   expect([code, requests]).toEqual([2, 0]);
   expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 invalid.');
-});
-
-test('says so when another server answers', async () => {
-  fate = () => answer(200, '{"items": []}');
-  const { code, stderr } = await watch('license_number\nRN.700001\n');
-  expect(code).toBe(1);
-  expect(stderr).toContain('The answer is not one of this service.');
 });
 
 test('--sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {

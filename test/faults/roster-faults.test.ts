@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -210,6 +211,24 @@ test('when the client of a tool goes away, its roster does not begin', async () 
   for (const { status } of await Promise.all(under)) expect(status).toBe(200);
   await untilInFlight(0);
   expect(requests).toBe(requestsBefore);
+});
+
+/** One is under way, the others wait. */
+const PLACES_WITHOUT_KEY = 1 + MAX_ROSTERS_WAITING_WITHOUT_KEY;
+
+test('rosters without a key never take the places of those with one', async () => {
+  const held = Promise.withResolvers<boolean>();
+  before = () => held.promise;
+  const items = ROSTER.items.slice(0, 1).map((item) => ({ board: NURSING, ...item }));
+  const withoutKey = () => rest.request('POST', '/mcp', toolCall('verify_roster', { items }, '2025-06-18'));
+  const waiting = times(PLACES_WITHOUT_KEY, withoutKey);
+  await untilInFlight(PLACES_WITHOUT_KEY);
+  expect((await withoutKey()).text).toContain('The service is overloaded');
+  // Lookups by name are not held.
+  const { status } = await sendRoster(rest, { items: [{ board: NURSING, last_name: 'Smith' }] });
+  expect([status, await itemsInFlight()]).toEqual([200, PLACES_WITHOUT_KEY]);
+  held.resolve(true);
+  await Promise.all(waiting);
 });
 
 /** A call of the tool server by a client of this revision of the protocol. */

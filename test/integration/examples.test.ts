@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -167,15 +167,6 @@ describe('examples/typescript', () => {
   beforeAll(async () => {
     await installTypescriptExample(copy());
     await npm(copy(), 'run', 'types', '--', `${service.url}/openapi.json`);
-  });
-
-  test('has types that match the OpenAPI document', async () => {
-    const file = resolve(EXAMPLES, 'typescript/licenses-api.ts');
-    const made = await readFile(resolve(copy(), 'licenses-api.ts'), 'utf8');
-    if (process.env.RECORD === '1') await writeFile(file, made);
-    // A difference has hundreds of lines. Record the types again, and git shows it.
-    const toDo = (await readFile(file, 'utf8')) === made ? 'nothing' : 'run this test again with RECORD=1';
-    expect(toDo).toBe('nothing');
   });
 
   test('compiles with types generated from the served OpenAPI document', () => npm(copy(), 'run', 'check'));

@@ -1,19 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { FIXTURES_DATE, fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { ROSTER_PATH, rosterAnswer, sendRoster } from '../support/rosters.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
+import { FIXTURES_DATE, times } from '../support/fixtures.ts';
+import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const NURSING = 'Nursing Board';
+const ALL_NURSES = '?board=Nursing%20Board';
 const KNOWN = { license_number: 'RN.700001' };
-const UNKNOWN = { license_number: 'RN.799999' };
 
-let service: TestService;
+// test/http-transcripts/rosters.http has whole answers.
+let service: ReadService;
 
 beforeAll(async () => {
-  const namesakes = times(30, (at) => nurseRow(`ROSTER, ANN ${at}`, `RN.4440${String(at).padStart(2, '0')}`));
-  service = await startService({ files: (folder) => fixturesAnd(folder, { individual: namesakes }) });
+  service = await sharedService();
 });
-afterAll(() => service.stop());
 
 async function answered(body: unknown) {
   const { status, headers, body: answer } = await sendRoster(service.rest, body);
@@ -28,80 +29,6 @@ async function refused(body: unknown): Promise<string> {
 }
 
 describe('a roster', () => {
-  test('has a result for each item, in order, with a summary and the date of the dataset', async () => {
-    const items = [
-      { reference: 'a', ...KNOWN, last_name: 'De La Cruz' },
-      { reference: 'b', last_name: 'Smith' },
-      { ...UNKNOWN },
-      { reference: 'd' },
-    ];
-    const { status, body } = await sendRoster(service.rest, { board: NURSING, items });
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      feed_cursor: expect.any(String),
-      count: 4,
-      summary: { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 },
-      source: 'dataset',
-      last_scraped: `${FIXTURES_DATE}T00:00:00`,
-      data_age_days: expect.any(Number),
-      results: [
-        {
-          index: 0,
-          reference: 'a',
-          outcome: 'found',
-          found_by: 'number',
-          record: expect.objectContaining({
-            ...KNOWN,
-            name_match: true,
-            days_until_expiry: expect.any(Number),
-          }),
-        },
-        {
-          index: 1,
-          reference: 'b',
-          outcome: 'ambiguous',
-          matches: times(3, () => expect.objectContaining({ found: true, board: NURSING })),
-          truncated: false,
-        },
-        {
-          index: 2,
-          reference: null,
-          outcome: 'not_found',
-          detail: expect.stringContaining('No license with the number "RN.799999"'),
-          reason: 'unknown',
-          did_you_mean: [],
-        },
-        {
-          index: 3,
-          reference: 'd',
-          outcome: 'invalid',
-          detail: expect.stringMatching(/^Give license_number/),
-        },
-      ],
-    });
-  });
-
-  test('lists five matches of a name, or as many as it asks for, exact names first', async () => {
-    const item = { last_name: 'Roster', first_name: 'Ann' };
-    for (const [maxMatches, listed] of [
-      [undefined, 5],
-      [null, 5],
-      [1, 1],
-      [20, 20],
-    ]) {
-      const { results } = await answered({ board: NURSING, max_matches: maxMatches, items: [item] });
-      expect(results).toEqual([
-        expect.objectContaining({
-          outcome: 'ambiguous',
-          truncated: true,
-          matches: times(listed ?? 0, () =>
-            expect.objectContaining({ full_name: expect.stringMatching(/^ROSTER, ANN/) }),
-          ),
-        }),
-      ]);
-    }
-  });
-
   test('takes its board where an item has none, and never in place of one that it has', async () => {
     const { results } = await answered({
       board: 'Dental Board',
@@ -137,9 +64,7 @@ describe('a roster', () => {
   });
 
   test.each([
-    ['is no object', 5, 'The item must be a JSON object.'],
-    ['is null', null, 'The item must be a JSON object.'],
-    ['is an array', [KNOWN], 'The item must be a JSON object.'],
+    ['is no object', [KNOWN], 'The item must be a JSON object.'],
     ['has a reference that is no text', { ...KNOWN, reference: 5 }, 'reference must be a string.'],
     [
       'has a long reference',
@@ -164,7 +89,7 @@ describe('a roster', () => {
 });
 
 describe('a roster is refused as a whole', () => {
-  test.each([
+  test.each<[string, unknown, RegExp]>([
     ['without items', { board: NURSING }, /items must be an array of 1 to 1000 lookups/],
     ['with no item', { items: [] }, /items must be an array of 1 to 1000 lookups/],
     [
@@ -172,7 +97,6 @@ describe('a roster is refused as a whole', () => {
       { board: NURSING, items: times(1001, () => KNOWN) },
       /items must be an array of 1 to 1000/,
     ],
-    ['with items that are no array', { items: { a: 1 } }, /items must be an array/],
     ['that is an array', [KNOWN], /must be a JSON object/],
     [
       'with a board that is none',
@@ -180,59 +104,20 @@ describe('a roster is refused as a whole', () => {
       /No board has exactly the name given/,
     ],
     ['with a board that is no text', { board: 5, items: [KNOWN] }, /board must be a string/],
-    [
-      'with max_matches 0',
-      { max_matches: 0, items: [KNOWN] },
+    ...[0, 21, 1.5, '5'].map((most): [string, unknown, RegExp] => [
+      `with max_matches ${JSON.stringify(most)}`,
+      { max_matches: most, items: [KNOWN] },
       /max_matches must be a whole number from 1 to 20/,
-    ],
-    [
-      'with max_matches 21',
-      { max_matches: 21, items: [KNOWN] },
-      /max_matches must be a whole number from 1 to 20/,
-    ],
-    [
-      'with max_matches 1.5',
-      { max_matches: 1.5, items: [KNOWN] },
-      /max_matches must be a whole number from 1 to 20/,
-    ],
-    ['with max_matches as text', { max_matches: '5', items: [KNOWN] }, /max_matches must be a whole number/],
-    ['that is not JSON', '{"items": [', /not valid JSON/],
+    ]),
     ['that is nested 100,000 deep', '['.repeat(100_000), /not valid JSON/],
   ])('%s', async (_what, body, detail) => {
     expect(await refused(body)).toMatch(detail);
   });
+});
 
-  test('without a key, and by another method', async () => {
-    const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ board: NURSING, items: [KNOWN] });
-    const bad = await service.rest.request('POST', ROSTER_PATH, {
-      headers: { ...headers, 'X-API-Key': 'x' },
-      body,
-    });
-    expect(bad.status).toBe(401);
-    const get = await service.rest.get(ROSTER_PATH);
-    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
-  });
-
-  test('with more than 1 MB, and answered just below', async () => {
-    const padded = (bytes: number) => {
-      const body = JSON.stringify({ board: NURSING, items: [KNOWN] });
-      return body + ' '.repeat(bytes - body.length);
-    };
-    expect((await sendRoster(service.rest, padded(1024 * 1024))).status).toBe(200);
-    const { status, body } = await sendRoster(service.rest, padded(1024 * 1024 + 1));
-    expect([status, body]).toMatchObject([
-      413,
-      { detail: 'The body is too large; a roster takes at most 1 MB.' },
-    ]);
-  });
-
-  test('as another media type', async () => {
-    const { status, body } = await sendRoster(service.rest, '<items/>', {
-      'content-type': 'application/xml',
-    });
-    expect([status, body]).toMatchObject([415, { detail: expect.stringContaining('text/csv') }]);
-  });
+test('a roster of just 1 MB is answered', async () => {
+  const body = JSON.stringify({ board: NURSING, items: [KNOWN] });
+  expect((await sendRoster(service.rest, body.padEnd(1024 * 1024))).status).toBe(200);
 });
 
 test('nested deeply in an item, a roster is answered', async () => {
@@ -243,4 +128,136 @@ test('nested deeply in an item, a roster is answered', async () => {
   );
   expect(status).toBe(200);
   expect(rosterAnswer.parse(body).results.map(({ outcome }) => outcome)).toEqual(['found', 'invalid']);
+});
+
+/** The rows of an answer as objects, and its header row. */
+async function table(csv: string | Uint8Array<ArrayBuffer>, query = ALL_NURSES) {
+  const { status, headers, text } = await sendTable(service.rest, csv, query);
+  expect([status, headers.get('content-type'), text]).toEqual([
+    200,
+    'text/csv; charset=utf-8',
+    expect.any(String),
+  ]);
+  const rows = parse<Record<string, string>>(text, { columns: true });
+  return { text, rows, columns: parse(text, { to: 1 })[0] };
+}
+
+async function refusedTable(csv: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const { status, text } = await sendTable(service.rest, csv, ALL_NURSES);
+  expect(status).toBe(400);
+  return text;
+}
+
+describe('a roster as CSV', () => {
+  test('is answered with its rows and columns, and those of the results', async () => {
+    const { columns, rows } = await table(
+      'ward,license_number,Last Name,note\r\n' +
+        '3 West,RN.700001,De La Cruz,"a, b"\r\n' +
+        '3 West,RN.700001,Somebody,\r\n',
+    );
+    expect(columns).toEqual(['ward', 'license_number', 'Last Name', 'note', ...RESULT_COLUMNS]);
+    const found = {
+      ...{ ward: '3 West', license_number: 'RN.700001', 'Last Name': 'De La Cruz', note: 'a, b' },
+      ...Object.fromEntries(RESULT_COLUMNS.map((column) => [column, ''])),
+      result_outcome: 'found',
+      result_verdict: 'Clear',
+      result_license_number: 'RN.700001',
+      result_full_name: 'DE LA CRUZ, MARIA ELENA',
+      result_license_type: 'Registered Nurse (RN)',
+      result_status: 'ACTIVE',
+      result_raw_status: 'Active',
+      result_expiry_date: '2099-10-31',
+      result_days_until_expiry: expect.stringMatching(/^\d+$/),
+      result_board_action: 'No',
+      result_notes: 'endorsement',
+      result_detail: expect.stringContaining('APRN.CNP.0070001'),
+      result_name_match: 'true',
+      result_found_by: 'number',
+      result_last_scraped: `${FIXTURES_DATE}T00:00:00`,
+      result_data_age_days: expect.stringMatching(/^\d+$/),
+    };
+    expect(rows).toEqual([
+      found,
+      {
+        ...found,
+        ...{ 'Last Name': 'Somebody', note: '' },
+        result_verdict: 'Needs attention',
+        result_cautions: 'name_mismatch',
+        result_name_match: 'false',
+        result_detail: expect.stringContaining('not the holder’s'),
+      },
+    ]);
+  });
+
+  test('has its formulas neutralized, and the answer to an answer is the same, also for fields that begin with a sign', async () => {
+    const first = await table('reference,license_number,note\n-7,+RN.700001,"x;=1\n=2"\n');
+    expect(first.rows).toEqual([expect.objectContaining({ reference: "'-7", note: "x;'=1\n'=2" })]);
+    expect((await table(first.text)).text).toBe(first.text);
+    const json = await sendTable(service.rest, first.text, ALL_NURSES, { accept: 'application/json' });
+    expect(rosterAnswer.parse(json.body).results).toEqual([expect.objectContaining({ reference: '-7' })]);
+  });
+
+  test('has a result for each item of JSON, whatever it is', async () => {
+    const items = [{ reference: '7', license_number: 'RN.700001' }, { last_name: 'Smith' }, 5];
+    const asTable = await sendRoster(service.rest, { board: 'Nursing Board', items }, { accept: 'text/csv' });
+    expect(asTable.text.split('\r\n').slice(0, 4)).toEqual([
+      ['reference', 'license_number', 'last_name', ...RESULT_COLUMNS].join(','),
+      expect.stringMatching(/^7,RN\.700001,,found,Clear,RN\.700001,/),
+      expect.stringMatching(/^,,Smith,ambiguous,/),
+      expect.stringMatching(/^,,,invalid,/),
+    ]);
+  });
+
+  test('keeps rows with too few cells, and answers those with too many as invalid', async () => {
+    const { rows } = await table('license_number,last_name,note\nRN.700001\n\nRN.700001,a,b,c\n');
+    expect(rows.map(({ result_outcome }) => result_outcome)).toEqual(['found', 'invalid']);
+    expect(rows[1]?.result_detail).toContain('The row has 4 cells, but the header row has 3');
+  });
+});
+
+describe('a CSV is refused that', () => {
+  test.each([
+    [
+      'has no column of a lookup',
+      'note,ward\nx,y\n',
+      /at least one of license_number, last_name, business_name/,
+    ],
+    ['has a column twice', 'last_name,Last Name\nx,y\n', /more than one column last_name/],
+    ['has no rows', 'license_number\n', /no rows/],
+    ['has 1,001 rows', `license_number\n${'RN.700001\n'.repeat(1001)}`, /more than 1,000 rows/],
+    ['has 201 columns', `license_number,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`, /at most 200/],
+    ['has a quotation mark that is not closed', 'license_number\nRN.1\n"RN.2\nRN.3\n', /Row 3 of the CSV/],
+    ['has a million columns', `license_number${',a'.repeat(500_000)}\n`, /at most 200/],
+  ])('%s', async (_what, csv, detail) => {
+    expect(await refusedTable(csv)).toMatch(detail);
+  });
+
+  test.each([
+    ['?max_matches=five', /max_matches must be a whole number/],
+    ['?board=Wizards', /No board has exactly the name/],
+  ])('is sent with %s', async (query, detail) => {
+    const { status, text } = await sendTable(service.rest, 'license_number\nRN.1\n', query);
+    expect([status, text]).toEqual([400, expect.stringMatching(detail)]);
+  });
+
+  test('is not UTF-8', async () => {
+    expect(await refusedTable(new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 0x6f, 0x0a]))).toMatch(
+      /not valid UTF-8/,
+    );
+  });
+});
+
+test.each([
+  ['NUL bytes', 'license_number,note\n"RN.700001",a\u0000b\nRN\u0000.700001,\n', ['found', 'found']],
+  [
+    'line breaks of every kind',
+    'license_number\r\nRN.700001\rRN.700001\nRN.1\r\n',
+    ['found', 'found', 'not_found'],
+  ],
+  ['a header with a line break in it', '"license\nnumber",x\r\nRN.700001,"a\nb"\r\n', ['found']],
+  ['a row of a million cells', `license_number\n${','.repeat(1_000_000)}\nRN.700001\n`, ['invalid', 'found']],
+  ['1,000 identical rows', `license_number\n${'RN.700001\n'.repeat(1000)}`, times(1000, () => 'found')],
+])('hostile CSV with %s is answered', async (_what, csv, outcomes) => {
+  const { rows } = await table(csv);
+  expect(rows.map(({ result_outcome }) => result_outcome)).toEqual(outcomes);
 });

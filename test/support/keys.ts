@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import type { ApiAnswer } from './api.ts';
+import { command } from './in-process.ts';
 import { rawRequest } from './raw-http.ts';
 import type { TestService } from './service.ts';
 
@@ -37,7 +37,7 @@ export async function issueKey(
   account: string,
   ...options: string[]
 ) {
-  const { code, stdout } = await licenses(
+  const { code, stdout } = await command(
     environment.variables,
     ...['keys', 'create', account, '--verified-by', 'Ada Operator', '--json', ...options],
   );

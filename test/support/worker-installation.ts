@@ -95,5 +95,3 @@ export function filesOf({ environment }: Installation, date: string, nurses = 20
     business: licensesOf('Board of Pharmacy', '02', 3),
   });
 }
-
-export { eventually as until } from './eventually.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { progressDisplay } from '../../src/cli/progress.ts';
+import { progressDisplay } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
 function progress(details: Partial<PublishProgress> = {}): PublishProgress {
@@ -46,7 +46,7 @@ describe('progress without a terminal', () => {
     ]);
   });
 
-  test('says how long the whole still takes by an earlier publication, and by the pace of this step', () => {
+  test('says how long the whole still takes by an earlier publication', () => {
     const display = progressDisplay('mwq1', {}, { loading: 60, comparing: 20, 'making durable': 90 });
     display.show(progress());
     display.show(progress({ step: 'comparing' }));
@@ -56,7 +56,7 @@ describe('progress without a terminal', () => {
     expect(written).toEqual([
       'mwq1: loading (step 3 of 9), about 3 min to the end\n',
       'mwq1: comparing (step 5 of 9), about 2 min to the end\n',
-      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %, about 3 min to the end\n',
+      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %, about 2 min to the end\n',
       'mwq1: making durable (step 7 of 9), about 90 s to the end\n',
     ]);
   });

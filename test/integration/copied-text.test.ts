@@ -1,15 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
 import { casesPeople } from '../support/cases-people.ts';
-import { fixturesAnd } from '../support/fixtures.ts';
-import { sendTable } from '../support/rosters.ts';
+import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
+import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { textRow, workbook } from '../support/workbooks.ts';
+
+/** Rows with characters that nobody sees. */
+const HIDDEN = [
+  nurseRow('QXXHID\u00adDEN\ufeff, A\u200bNN\u0001', '\u200eRN.88\u200b0041'),
+  nurseRow('QXXHIDDEN, BO', 'RN.880042', {
+    TYPE: 'Registered Nurse (RN)\u200b',
+    PARCEL_CITY: 'LI\u00adMA',
+    BOARD: 'Nursing\u200b Board',
+  }),
+];
+
+const NAMESAKES = times(30, (at) => nurseRow(`ROSTER, ANN ${at}`, `RN.4440${String(at).padStart(2, '0')}`));
 
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startService({ files: (folder) => fixturesAnd(folder, casesPeople()) });
+  const { individual, business } = casesPeople();
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [...individual, ...HIDDEN, ...NAMESAKES],
+        business: [...business, pharmacyRow('QXX HID\u200bDEN DRUGS', '0288\u00ad00019')],
+      }),
+  });
 });
 afterAll(() => service.stop());
 
@@ -287,22 +307,11 @@ describe('a roster by REST', () => {
 
   test.each<[string, string, readonly string[]]>([
     [
-      'with names of columns as people write them',
-      'Lic #,Employee Name\n03880009,"Qxxpharm, Lee"\n',
-      ['found 03880009'],
-    ],
-    [
       'that names boards by code or short name',
       'license_number,board\n03880009,PRX\nDC-99010,Chiropractic\n',
       PHARMACIST_AND_CHIROPRACTOR,
     ],
     ['without a board', 'license_number\n03880009\n', ['found 03880009']],
-    ['with numbers as formulas', 'No,License Number\n1,="RN.880004"\n', ['found RN.880004']],
-    [
-      'with its separator in the first line',
-      'sep=;\r\nlicense_number;board\r\n03880009;Board of Pharmacy\r\n',
-      ['found 03880009'],
-    ],
     [
       'with two numbers in a cell',
       'license_number\n"RN.880007, APRN.CNP.0880007"\n',
@@ -330,4 +339,145 @@ describe('a roster by REST', () => {
     ]);
     expect(text).toContain('“Lic #” as license_number');
   });
+});
+
+const answer = z.looseObject({
+  license_number: z.string().optional(),
+  multiple: z.array(z.object({ license_number: z.string() })).optional(),
+  did_you_mean: z.array(z.string()).optional(),
+  name_match: z.boolean().optional(),
+});
+
+async function ask(typed: object) {
+  const { status, body } = await service.rest.verify(typed);
+  const { multiple, license_number: number, ...rest } = answer.parse(body);
+  const numbers = (multiple ?? [{ license_number: number }]).flatMap(
+    ({ license_number: each }) => each ?? [],
+  );
+  return { status, numbers, didYouMean: rest.did_you_mean, nameMatch: rest.name_match };
+}
+
+const NURSING = { board: 'Nursing Board' };
+const MEDICAL = { board: 'Medical Board' };
+const CHIROPRACTIC = { board: 'Chiropractic Board' };
+const SALONS = { board: 'Cosmetology and Barber Board' };
+
+describe('what nobody sees', () => {
+  test.each<[object, string]>([
+    [{ ...NURSING, license_number: 'RN.880001\u200b', last_name: 'Qxxobriens' }, 'RN.880001'],
+    [{ board: 'Board of Pharmacy', license_number: '\u200e03880009', last_name: 'Qxxpharm' }, '03880009'],
+    [{ ...CHIROPRACTIC, license_number: 'DC-\u00ad99010', last_name: 'Qxx\u2060chiro' }, 'DC-99010'],
+    [{ ...CHIROPRACTIC, license_number: 'dc\u0000-99010\ufeff', first_name: '\u202aSam\u202c' }, 'DC-99010'],
+  ])('is ignored in the request %j', async (typed, number) => {
+    expect(await ask(typed)).toEqual({
+      status: 200,
+      numbers: [number],
+      didYouMean: undefined,
+      nameMatch: true,
+    });
+  });
+
+  test.each<[object, string[]]>([
+    [
+      { ...NURSING, license_number: 'RN.880041', last_name: 'Qxxhidden', first_name: 'Ann' },
+      ['\u200eRN.88\u200b0041'],
+    ],
+    [{ ...NURSING, license_number: 'rn 880041\u200b' }, ['\u200eRN.88\u200b0041']],
+    [{ ...NURSING, last_name: 'Qxxhidden', first_name: 'Ann' }, ['\u200eRN.88\u200b0041']],
+    [
+      { ...NURSING, last_name: 'Qxxhidden', license_type: 'R\u200bN', city: 'Li\u00adma' },
+      ['\u200eRN.88\u200b0041', 'RN.880042'],
+    ],
+    [
+      { ...NURSING, last_name: 'Qxxhidden', license_type: 'Registered Nurse', first_name: 'Bo' },
+      ['RN.880042'],
+    ],
+    [
+      { board: 'Board of Pharmacy', search_type: 'business', license_number: '028800019' },
+      ['0288\u00ad00019'],
+    ],
+    [
+      { board: 'Board of Pharmacy', search_type: 'business', business_name: 'Qxx Hidden' },
+      ['0288\u00ad00019'],
+    ],
+  ])("is ignored in the State's files: %j", async (typed, numbers) => {
+    const { nameMatch = true, ...found } = await ask(typed);
+    expect({ ...found, nameMatch }).toMatchObject({ status: 200, numbers, nameMatch: true });
+  });
+
+  test('is no number', async () => {
+    const { status } = await ask({ ...NURSING, license_number: ' \u200b\ufeff ' });
+    expect(status).toBe(400);
+    const named = { ...NURSING, license_number: '\u00ad', last_name: 'Qxxpharm', board: 'Board of Pharmacy' };
+    expect(await ask(named)).toMatchObject({ status: 200, numbers: ['03880009'] });
+  });
+});
+
+// What is compared, test/unit/person-name.test.ts proves.
+test.each<[object, string, boolean]>([
+  [
+    { ...NURSING, license_number: 'RN.880004', last_name: 'De la Qxxcruz', first_name: 'Jos\u00e9 RN' },
+    'RN.880004',
+    true,
+  ],
+  [
+    { ...NURSING, license_number: 'RN.880004', last_name: 'Unrelated', first_name: 'Person RN' },
+    'RN.880004',
+    false,
+  ],
+  [{ ...SALONS, license_number: 'COSS.880020', last_name: 'ACME HOLDINGS LLC' }, 'COSS.880020', true],
+  [{ ...SALONS, license_number: 'COSS.880020', last_name: 'Other LLC' }, 'COSS.880020', false],
+])(
+  'a name sent with a number is compared without what is none of it: %j',
+  async (typed, number, nameMatch) => {
+    expect(await ask(typed)).toMatchObject({ status: 200, numbers: [number], nameMatch });
+  },
+);
+
+test.each<readonly [object, string[], string[]?]>([
+  [{ ...MEDICAL, last_name: 'Saint Qxxjohn' }, ['35.880006']],
+  [{ ...MEDICAL, last_name: 'ST QXXJOHN MD' }, ['35.880006']],
+  [{ ...MEDICAL, last_name: 'SaintQxxjohn' }, ['35.880006']],
+  [{ ...MEDICAL, last_name: 'Saint Qxxjonh' }, [], ['SAINTQXXJOHN']],
+  [{ ...NURSING, last_name: 'Qzklein' }, ['RN.998801', 'RN.998802']],
+  [{ ...NURSING, last_name: 'Qzklein', first_name: 'Oda' }, ['RN.998801', 'RN.998802']],
+  [{ ...NURSING, last_name: 'Qzklein', first_name: 'Oda V' }, ['RN.998801']],
+  [{ ...NURSING, last_name: 'Qzklein V' }, ['RN.998801']],
+  [{ ...NURSING, last_name: 'Qxxking 3rd' }, ['RN.880031', 'RN.880033']],
+  [{ ...NURSING, last_name: 'Qxxking', first_name: 'Martin' }, ['RN.880031']],
+  [{ ...NURSING, last_name: 'Qxxpharm, RN' }, []],
+  [{ ...NURSING, last_name: 'Qxxaprn, RN, BSN', first_name: 'Ms. Grace' }, ['RN.880007', 'APRN.CNP.0880007']],
+  [{ ...NURSING, last_name: 'Qzmora', first_name: 'Luz' }, [], ['QZMORA QZVEGA, LUZ']],
+  [{ ...NURSING, last_name: 'Qzvega' }, [], ['QZMORAQZVEGA']],
+  [{ ...NURSING, last_name: 'QZMORA QZVEGA' }, ['RN.998803']],
+  [{ ...NURSING, last_name: 'Qxxlopez', first_name: 'Maria' }, [], ['QXXGARCIA QXXLOPEZ, MARIA']],
+  [{ ...NURSING, last_name: 'Qxxlopez', first_name: 'Ana' }, [], []],
+])('a search by name finds or offers: %j', async (...[typed, numbers, didYouMean]) => {
+  const { status, ...answered } = await ask(typed);
+  expect(status).toBe(200);
+  expect(answered.numbers.toSorted()).toEqual(numbers.toSorted());
+  if (didYouMean) expect(answered.didYouMean).toEqual(expect.arrayContaining(didYouMean));
+  if (didYouMean?.length === 0) expect(answered.didYouMean).toEqual([]);
+});
+
+test('a roster lists five matches of a name, or as many as it asks for, exact names first', async () => {
+  const item = { last_name: 'Roster', first_name: 'Ann' };
+  for (const [maxMatches, listed] of [
+    [undefined, 5],
+    [null, 5],
+    [1, 1],
+    [20, 20],
+  ]) {
+    const { body } = await sendRoster(service.rest, { ...NURSING, max_matches: maxMatches, items: [item] });
+    const { results } = rosterAnswer.parse(body);
+    expect(results).toEqual([
+      expect.objectContaining({
+        outcome: 'ambiguous',
+        truncated: true,
+        matches: times(listed ?? 0, () =>
+          expect.objectContaining({ full_name: expect.stringMatching(/^ROSTER, ANN/) }),
+        ),
+      }),
+    ]);
+  }
 });
