@@ -14,6 +14,7 @@ const service = z.object({
   ports: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
   command: z.array(z.string()).default([]),
+  logging: z.object({ driver: z.literal('local') }),
 });
 const { services } = z
   .object({

@@ -43,7 +43,11 @@ const pod = z.object({
     }),
   ]),
 });
-const rules = z.array(z.object({ ports: z.array(z.object({ port: z.number() })) })).default([]);
+const rule = z.object({
+  ports: z.array(z.object({ port: z.number() })),
+  to: z.array(z.unknown()).default([]),
+});
+const rules = z.array(rule).default([]);
 const backend = z.object({ service: z.object({ name: z.string(), port: z.object({ name: z.string() }) }) });
 const manifest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('Namespace') }),
@@ -165,6 +169,15 @@ test('a request comes from the Ingress through the Service to the public port of
   const [behind, ...others] = selected(api?.spec.selector ?? {});
   expect([behind?.name, others]).toEqual(['api', []]);
   expect(api?.spec.ports.map(({ targetPort }) => behind?.ports.get(targetPort))).toEqual([config.PORT]);
+});
+
+test('DNS servers are asked in the cluster and on the node, as NodeLocal DNSCache', () => {
+  const egress = ofKind('NetworkPolicy').flatMap(({ spec }) => spec.egress);
+  const [dns] = egress.filter(({ ports }) => ports.some(({ port }) => port === 53));
+  expect(dns?.to).toEqual([
+    { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
+    { ipBlock: { cidr: '169.254.0.0/16' } },
+  ]);
 });
 
 test('the budget is for the API, and each policy for Pods that exist', () => {
