@@ -17,6 +17,9 @@ const ENVIRONMENT = {
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
+/** Version 0.3.0 as its users ran it last: what an upgrade starts from. */
+export const EARLIER_COMMIT = 'b18e83f';
+
 /** The programs of the checkout. */
 export const SCRIPTS = {
   API: 'src/server.ts',

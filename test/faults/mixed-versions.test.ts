@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { EARLIER_COMMIT, SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram, startProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
@@ -14,8 +14,6 @@ import { installedFolder } from '../support/installed-folder.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 
-/** Version 0.3.0 as its users ran it last. */
-const EARLIER_COMMIT = 'b18e83f';
 const ROOT = resolve(import.meta.dirname, '../..');
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 20);
