@@ -229,13 +229,17 @@ async function upgrade(): Promise<void> {
   await up(current, '--no-deps', 'worker');
   assert.match(await inWorker(current, 'licenses', 'publications'), / live /);
   await up(current, '--no-deps', 'api');
-  await up(current);
 }
 
 /** What the containers use of their memory; none was ever out of it. */
 async function usedMemory(): Promise<string> {
   const containers = (await compose(current, 'ps', '--quiet')).split('\n');
-  const states = await run('docker', ['inspect', '--format', '{{.Name}} {{.State.OOMKilled}}', ...containers]);
+  const states = await run('docker', [
+    'inspect',
+    '--format',
+    '{{.Name}} {{.State.OOMKilled}}',
+    ...containers,
+  ]);
   assert.doesNotMatch(states, /true/, 'a container was killed for lack of memory');
   return run('docker', ['stats', '--no-stream', '--format', '\n  {{.Name}}  {{.MemUsage}}', ...containers]);
 }
@@ -269,7 +273,9 @@ function steps(rows: number): readonly Step[] {
     ['make an API key', () => createKey(earlier)],
     ['publish', () => publish(earlier, rows, 2)],
     ['look a license up', look],
-    ['upgrade under lookups, with the volumes as they are', () => underLookups(upgrade, /^50[23]$|^[A-Z]/)],
+    ['upgrade the worker and the API under lookups', () => underLookups(upgrade, MAY_FAIL.api)],
+    // What is new in docker-compose.yml may replace these containers, too.
+    ['upgrade the others under lookups', () => underLookups(() => up(current), /^50[23]$|^[A-Z]/)],
     ['get the same answer with the same key', expectTheSame],
     ['ask MCP and the website', askOtherInterfaces],
     ['publish the next day', () => publish(current, rows, 1)],
