@@ -50,9 +50,6 @@ const ENVIRONMENT = Object.fromEntries(
 const createdKey = z.object({ key: z.string() });
 const foundLicense = z.looseObject({ found: z.literal(true), last_scraped: z.string() });
 type Answer = z.output<typeof foundLicense>;
-const foundByTool = z.object({
-  result: z.object({ structuredContent: z.looseObject({ outcome: z.literal('found') }) }),
-});
 
 /** A checkout, whose docker-compose.yml is used as it stands, with settings that its documents name. */
 interface Version {
@@ -98,10 +95,6 @@ async function up(version: Version, ...parameters: readonly string[]): Promise<v
   await compose(version, 'up', '--detach', '--wait', '--wait-timeout', '600', '--no-build', ...parameters);
   await compose(version, 'cp', 'proxy:/data/caddy/pki/authorities/local/root.crt', certificate);
   setDefaultCACertificates([...getCACertificates('bundled'), await readFile(certificate, 'utf8')]);
-}
-
-async function down(version: Version, ...parameters: readonly string[]): Promise<void> {
-  await compose(version, 'down', '--remove-orphans', ...parameters);
 }
 
 /** @param daysAgo the age of the data; each day differs from the others */
@@ -156,7 +149,7 @@ async function expectTheSame(): Promise<void> {
 async function askOtherInterfaces(): Promise<void> {
   const params = { name: 'verify_license', arguments: { license_number: EXAMPLE.license_number } };
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-  foundByTool.parse(JSON.parse(await send('/mcp', call, 'application/json, text/event-stream')));
+  assert.match(await send('/mcp', call, 'application/json, text/event-stream'), /"outcome":"found"/);
   assert.match(await send(`/?q=${EXAMPLE.license_number}`), new RegExp(EXAMPLE.license_number));
 }
 
@@ -248,48 +241,44 @@ async function usedMemory(): Promise<string> {
 type Step = readonly [name: string, action: () => Promise<unknown>];
 
 function steps(rows: number): readonly Step[] {
-  const look = async () => {
-    expected = await lookup();
-  };
-  return [
-    ['build the image', () => build(current)],
-    ['start with empty volumes', () => up(current)],
-    ['make an API key', () => createKey(current)],
-    ['publish', () => publish(current, rows, 1)],
-    ['look a license up through the proxy, by https', look],
+  const installed = (version: Version, daysAgo: number): readonly Step[] => [
+    ['start with empty volumes', () => up(version)],
+    ['make an API key', () => createKey(version)],
+    ['publish', () => publish(version, rows, daysAgo)],
+    [
+      'look a license up through the proxy, by https',
+      async () => {
+        expected = await lookup();
+      },
+    ],
+  ];
+  const asked: readonly Step[] = [
     ['ask MCP and the website', askOtherInterfaces],
-    ['save a signed record', saveRecord],
-    ['verify it', verifyRecord],
-    ...Object.entries(MAY_FAIL).map(
-      ([service, mayFail]): Step => [
-        `restart ${service} under lookups`,
-        () => underLookups(() => restart(service), mayFail),
-      ],
-    ),
+    ['save a signed record and verify it', () => saveRecord().then(verifyRecord)],
+  ];
+  const restarted = Object.entries(MAY_FAIL).map(([service, mayFail]): Step => {
+    return [`restart ${service} under lookups`, () => underLookups(() => restart(service), mayFail)];
+  });
+  return [
+    ['build the image', () => compose(current, 'build', 'api')],
+    ...installed(current, 1),
+    ...asked,
+    ...restarted,
     ['measure the memory of the containers', usedMemory],
-    ['remove all', () => down(current, '--volumes')],
-    [`build the image of the version before (${EARLIER_COMMIT})`, buildEarlier],
-    ['start it with empty volumes', () => up(earlier)],
-    ['make an API key', () => createKey(earlier)],
-    ['publish', () => publish(earlier, rows, 2)],
-    ['look a license up', look],
+    ['remove all', () => compose(current, 'down', '--volumes')],
+    [`build the image of the earlier version (${EARLIER_COMMIT})`, buildEarlier],
+    ...installed(earlier, 2),
     ['upgrade the worker and the API under lookups', () => underLookups(upgrade, MAY_FAIL.api)],
     // What is new in docker-compose.yml may replace these containers, too.
     ['upgrade the others under lookups', () => underLookups(() => up(current), /^50[23]$|^[A-Z]/)],
     ['get the same answer with the same key', expectTheSame],
-    ['ask MCP and the website', askOtherInterfaces],
     ['publish the next day', () => publish(current, rows, 1)],
-    ['save a signed record', saveRecord],
-    ['verify it', verifyRecord],
-    ['stop and start all', () => down(current).then(() => up(current))],
+    ...asked,
+    ['stop and start all', () => compose(current, 'down').then(() => up(current))],
     ['get the same answer', expectTheSame],
     ['verify the record again', verifyRecord],
     ['measure the memory of the containers', usedMemory],
   ];
-}
-
-async function build(version: Version): Promise<void> {
-  await compose(version, 'build', 'api');
 }
 
 async function buildEarlier(): Promise<void> {
@@ -297,7 +286,7 @@ async function buildEarlier(): Promise<void> {
   const archive = join(folder, 'earlier.tar');
   await run('git', ['archive', '--output', archive, EARLIER_COMMIT], { cwd: ROOT });
   await run('tar', ['-xf', archive], { cwd: earlier.folder });
-  await build(earlier);
+  await compose(earlier, 'build', 'api');
 }
 
 async function restart(service: string): Promise<void> {
@@ -309,7 +298,7 @@ async function restart(service: string): Promise<void> {
 /** Removes everything that was made here. */
 async function cleanUp(): Promise<void> {
   try {
-    await down(current, '--volumes', '--timeout', '10');
+    await compose(current, 'down', '--volumes', '--timeout', '10');
     for (const { image } of [current, earlier]) {
       // A run that failed may not have built it.
       await run('docker', ['image', 'rm', image]).catch(() => undefined);
