@@ -260,7 +260,7 @@ function steps(rows: number): readonly Step[] {
     return [`restart ${service} under lookups`, () => underLookups(() => restart(service), mayFail)];
   });
   return [
-    ['build the image', () => compose(current, 'build', 'api')],
+    ['build the image', () => build(current)],
     ...installed(current, 1),
     ...asked,
     ...restarted,
@@ -281,12 +281,16 @@ function steps(rows: number): readonly Step[] {
   ];
 }
 
+async function build(version: Version): Promise<void> {
+  await compose(version, 'build', 'api');
+}
+
 async function buildEarlier(): Promise<void> {
   await mkdir(earlier.folder);
   const archive = join(folder, 'earlier.tar');
   await run('git', ['archive', '--output', archive, EARLIER_COMMIT], { cwd: ROOT });
   await run('tar', ['-xf', archive], { cwd: earlier.folder });
-  await compose(earlier, 'build', 'api');
+  await build(earlier);
 }
 
 async function restart(service: string): Promise<void> {
@@ -315,7 +319,7 @@ await runCommand(async (signal) => {
     const startedMs = Date.now();
     try {
       const result = await action();
-      const told = typeof result === 'string' ? `: ${result}` : '';
+      const told = typeof result === 'string' && result !== '' ? `: ${result}` : '';
       print(`ok      ${seconds(Date.now() - startedMs).padStart(7)}  ${name}${told}`);
       passed += 1;
     } catch (error) {
