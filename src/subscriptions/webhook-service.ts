@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../storage/store.ts';
-import { recentRotations, signedHeaders, testMessage, testMessageId, webhookSecret } from './message.ts';
+import { messageId, recentRotations, signedHeaders, testMessage, webhookSecret } from './message.ts';
 import { type FAILURES, NoAnswerError, post, readWebhookUrl } from './outgoing.ts';
 import { WEBHOOKS, type Webhook } from './webhook.ts';
 
@@ -98,7 +98,7 @@ export function webhookService(
       if (webhook === undefined) return undefined;
       const now = new Date();
       const body = testMessage(now);
-      const headers = signedHeaders(secretKey, webhook, testMessageId(), body, now);
+      const headers = signedHeaders(secretKey, webhook, messageId(webhook, randomUUID()), body, now);
       try {
         const { status } = await post(webhook.url, headers, body, allowedRanges);
         const delivered = status >= 200 && status < 300;

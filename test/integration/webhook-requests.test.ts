@@ -9,7 +9,6 @@ import { describeUnless } from '../support/describe-unless.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LOOPBACK = ['127.0.0.0/8'];
-const ELSEWHERE = ['203.0.113.0/24', '2001:db8::/32'];
 /** Of receivers that would take longer than any test waits. */
 const SOON_MS = 300;
 
@@ -58,13 +57,6 @@ function endless(first: string, again: string | Buffer, pace: 'fast' | 'slow') {
   };
 }
 
-/** The hosts by which a server that listens on all addresses of this machine is reached, as somebody may write them. */
-const OWN_HOSTS = [
-  ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0.0.0.0', '0', 'localhost'],
-  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]'],
-];
-const OWN_ADDRESSES = ['127.0.0.1', '127.9.9.9', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', '::127.0.0.1'];
-
 describe('a server of this machine', () => {
   test('is reached in allowed ranges', async () => {
     const { port, connections } = await receiver(answering(NO_CONTENT), '::');
@@ -74,25 +66,6 @@ describe('a server of this machine', () => {
       expect([host, answer]).toEqual([host, { status: 204 }]);
     }
     expect(connections()).toBe(hosts.length);
-  });
-
-  test('is not connected to outside of them, however its host is written', async () => {
-    const { port, connections } = await receiver(answering(NO_CONTENT), '::');
-    for (const host of OWN_HOSTS) {
-      const sent = post(`http://${host}:${port}/`, {}, '{}', ELSEWHERE);
-      await expect(sent).rejects.toMatchObject({ reason: 'address not allowed' });
-    }
-    expect(connections()).toBe(0);
-  });
-
-  test('is not connected to outside of them, whatever a name stands for', async () => {
-    const { port, connections } = await receiver(answering(NO_CONTENT), '::');
-    for (const address of OWN_ADDRESSES) {
-      const addressesOf = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
-      const sent = post(`http://hooks.example.com:${port}/`, {}, '{}', ELSEWHERE, { addressesOf });
-      await expect(sent).rejects.toMatchObject({ reason: 'address not allowed' });
-    }
-    expect(connections()).toBe(0);
   });
 
   test('is not connected to by a name whose address changes after it was asked for', async () => {
