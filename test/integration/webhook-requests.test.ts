@@ -82,7 +82,7 @@ describe('a server of this machine', () => {
     const send = () => post(`http://hooks.example.com:${port}/`, {}, '{}', ['127.0.0.1/32'], { addressesOf });
     await expect(send()).resolves.toEqual({ status: 204 });
     expect(asked).toBe(1);
-    await expect(send()).rejects.toMatchObject({ reason: 'address not allowed' });
+    await expect(send()).resolves.toEqual({ reason: 'address not allowed' });
   });
 
   test('is not connected to because another one redirects to it', async () => {
@@ -156,7 +156,7 @@ describe('a receiver that', () => {
     const { url } = await receiver(answer);
     const sent = post(url, {}, '{}', LOOPBACK, { withinMs: SOON_MS });
     // The words are ours, whatever it sent.
-    await expect(sent).rejects.toMatchObject({ reason, message: reason });
+    await expect(sent).resolves.toEqual({ reason });
   });
 
   test('answers with a body that never ends is heard to its headers, and its body is not read', async () => {
@@ -192,13 +192,13 @@ describe('a receiver that', () => {
     ['can not be looked up', 'request failed', () => Promise.reject(new Error('the resolver said: secret'))],
   ])('%s: %s', async (_what, reason, addressesOf) => {
     const sent = post('https://hooks.example.com/', {}, '{}', [], { addressesOf, withinMs: SOON_MS });
-    await expect(sent).rejects.toMatchObject({ reason, message: reason });
+    await expect(sent).resolves.toEqual({ reason });
   });
 
   test('does not listen: connection refused', async () => {
     const { url } = await receiver(() => undefined);
     await Promise.all(opened.splice(0).map(stopped));
-    await expect(post(url, {}, '{}', LOOPBACK)).rejects.toMatchObject({ reason: 'connection refused' });
+    await expect(post(url, {}, '{}', LOOPBACK)).resolves.toEqual({ reason: 'connection refused' });
   });
 });
 
@@ -256,15 +256,15 @@ describeUnless(NO_OPENSSL, 'by https, a receiver', () => {
 
   test('with one that is not trusted, or is for another host, is not', async () => {
     const untrusted = post(`https://127.0.0.1:${port}/`, {}, '{}', LOOPBACK);
-    await expect(untrusted).rejects.toMatchObject({ reason: 'TLS failed' });
+    await expect(untrusted).resolves.toEqual({ reason: 'TLS failed' });
     const addressesOf = async () => [{ address: '127.0.0.1', family: 4 }];
     const ofOther = post(`https://hooks.example.com:${port}/`, {}, '{}', LOOPBACK, { ca, addressesOf });
-    await expect(ofOther).rejects.toMatchObject({ reason: 'TLS failed' });
+    await expect(ofOther).resolves.toEqual({ reason: 'TLS failed' });
   });
 
   test('without TLS is not', async () => {
     const plain = await receiver(answering(NO_CONTENT));
     const sent = post(plain.url.replace('http:', 'https:'), {}, '{}', LOOPBACK);
-    await expect(sent).rejects.toMatchObject({ reason: 'TLS failed' });
+    await expect(sent).resolves.toEqual({ reason: 'TLS failed' });
   });
 });

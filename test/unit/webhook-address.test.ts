@@ -38,15 +38,15 @@ describe('nothing is sent to', () => {
   test.each(HOSTILE)('%s', async (host, address) => {
     const url = `https://${host}/hook`;
     expect(() => readWebhookUrl(url, [])).toThrow(BadRequestError);
-    await expect(send(url, [])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(url, [])).resolves.toEqual(NOT_ALLOWED);
     // As the answer for a name, alone and beside a public one.
-    await expect(send('https://hooks.example.com/', [address])).rejects.toMatchObject(NOT_ALLOWED);
-    await expect(send('https://hooks.example.com/', ['8.8.8.8', address])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', [address])).resolves.toEqual(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', ['8.8.8.8', address])).resolves.toEqual(NOT_ALLOWED);
   });
 
   test.each(LOCAL_NAMES)('%s', async (host) => {
     expect(() => readWebhookUrl(`https://${host}/`, [])).toThrow('public host');
-    await expect(send(`https://${host}/`, ['8.8.8.8'])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(`https://${host}/`, ['8.8.8.8'])).resolves.toEqual(NOT_ALLOWED);
   });
 
   test.each([
@@ -54,7 +54,7 @@ describe('nothing is sent to', () => {
     ['a text that is no address', 'hooks.example.com'],
     ['an empty text', ''],
   ])('%s, whatever a resolver gives', async (_what, address) => {
-    await expect(send('https://hooks.example.com/', [address])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', [address])).resolves.toEqual(NOT_ALLOWED);
   });
 });
 
@@ -112,7 +112,7 @@ test.each([
 ])(
   'by %s, a name with a public address is not connected to, whatever ranges are allowed',
   async (_how, url) => {
-    await expect(send(url, ['8.8.8.8'], ['10.0.0.0/8', 'fd00::/8'])).rejects.toMatchObject(NOT_ALLOWED);
-    await expect(send(url, ['2600::1'], ['10.0.0.0/8', 'fd00::/8'])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(url, ['8.8.8.8'], ['10.0.0.0/8', 'fd00::/8'])).resolves.toEqual(NOT_ALLOWED);
+    await expect(send(url, ['2600::1'], ['10.0.0.0/8', 'fd00::/8'])).resolves.toEqual(NOT_ALLOWED);
   },
 );

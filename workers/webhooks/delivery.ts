@@ -8,7 +8,7 @@ import {
   messageId,
   signedHeaders,
 } from '../../src/subscriptions/message.ts';
-import { type Answer, NoAnswerError, post } from '../../src/subscriptions/outgoing.ts';
+import { post } from '../../src/subscriptions/outgoing.ts';
 import { recordDelivery, WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import type { FanOut } from './fan-out.ts';
 
@@ -125,9 +125,8 @@ async function send(
   const { host } = new URL(webhook.url);
   const body = changesMessage(announcement, now());
   const headers = signedHeaders(secretKey, webhook, messageId(webhook, announcement.cursor), body, now());
-  const answer = await post(webhook.url, headers, body, allowedRanges).catch(withoutAnswer);
-  const ended = { host, answered: 'status' in answer ? answer.status : answer.reason };
-  const status = 'status' in answer ? answer.status : 0;
+  const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
+  const ended = { host, answered: reason ?? status };
   if (status >= 200 && status < 300) {
     const delivered = { delivered_cursor: announcement.cursor, delivered_at: now().toISOString() };
     const told = await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
@@ -140,11 +139,5 @@ async function send(
   });
   if (status === GONE) return { outcome: { ...ended, outcome: 'gone' } };
   const isRetried = failed !== undefined && failed.paused === null;
-  const retryAfterMs = 'status' in answer ? (answer.retryAfterMs ?? 0) : 0;
   return { outcome: { ...ended, outcome: 'failed', ...(isRetried && { retryAfterMs }) } };
-}
-
-function withoutAnswer(error: unknown): Pick<NoAnswerError, 'reason'> | Answer {
-  if (error instanceof NoAnswerError) return { reason: error.reason };
-  throw error;
 }
