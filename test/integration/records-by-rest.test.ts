@@ -56,11 +56,9 @@ describe('a record by REST', () => {
   });
 
   test.each([
-    ['no number', { license_number: ' ' }, /^license_number is needed/],
     ['a number that nobody sees', { license_number: '\u200b' }, /^license_number is needed/],
     ['null for a board', { board: null }, /^board is needed/],
     ['an unknown board', { board: 'Nursing' }, /^No board has exactly the name given/],
-    ['a note of two lines', { reference: 'a\nb' }, /^reference takes one line of at most 100/],
     ['a note that is too long', { checked_by: 'x'.repeat(101) }, /^checked_by takes one line/],
     ['a note that is no text', { checked_by: 7 }, /^checked_by takes one line/],
   ])('is refused with %s', async (_what, fields, detail) => {

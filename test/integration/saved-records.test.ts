@@ -105,17 +105,6 @@ describe('a saved record', () => {
     const { body } = await store.client.get({ index: store.names.savedRecords, id: code });
     expect(body._source).toEqual({ ...shown, changes, saved_at: expect.any(String) });
   });
-
-  test.each([
-    ['a date in another form', { date: '11/20/2026' }],
-    ['a date that does not exist', { today: '2026-02-30' }],
-    ['a time in place of a date', { since: '2026-11-20T00:00:00' }],
-  ])('is not stored with %s', async (_what, fields) => {
-    await expect(savedRecords(store, RECORD_LIMITS).save(shownNurse(fields))).rejects.toThrow(
-      'Invalid ISO date',
-    );
-    expect(await count()).toBe(0);
-  });
 });
 
 describe('a record', () => {
@@ -139,9 +128,7 @@ describe('a record', () => {
 
   test.each([
     ['blank', ''],
-    ['longer than 100 characters', 'x'.repeat(101)],
     ['of two lines', 'Ada\nLovelace'],
-    ['with a NUL', 'Ada\0'],
     ['that is turned around', 'Ada \u202eecalevoL'],
     ['with a line separator', 'Ada\u2028'],
     ['with half a character', 'Ada \ud83d'],
