@@ -95,6 +95,20 @@ test('a new feed starts when real data replaces sample data', async () => {
   expect([feeds[0] === feeds[1], feeds.includes(await feedId()), state]).toMatchObject([true, false, [{}]]);
 });
 
+test('where nothing is live, as after a restore, the same files begin a feed without a gap, others after one', async () => {
+  const installed = await newEnvironment();
+  const { client, store } = installed;
+  for (const date of ['2026-11-20', '2026-11-21']) await published(installed, date);
+  for (const [date, begins] of [
+    ['2026-11-21', 'without_gap'],
+    ['2026-11-22', 'after_gap'],
+  ] as const) {
+    await client.indices.delete({ index: store.names.licensesPattern });
+    await published(installed, date);
+    expect(lastOf((await liveFeed(store)).state)).toMatchObject({ date, begins });
+  }
+});
+
 test('changes are kept for CHANGES_KEPT_DAYS', async () => {
   await publishCity('LIMA');
   const beginning = await latest();
