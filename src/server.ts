@@ -38,7 +38,7 @@ import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { watchProofs } from './subscriptions/proof.ts';
 import { subscriptionsService } from './subscriptions/service.ts';
-import { watchedAmong } from './subscriptions/subscription.ts';
+import { subscriptionsTo } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
@@ -87,7 +87,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   const lookups = liveLookups(store, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
   const feed = () => liveFeed(store, tracker);
-  const changes = changesService(store, feed, watchedAmong);
+  const changes = changesService(store, feed, subscriptionsTo);
   const signing = signingKeys(store, config.SIGNING_SECRET_KEY);
   return {
     config,

@@ -12,8 +12,11 @@ type Answer = Readonly<z.output<typeof answer>>;
 /** A request with an Idempotency-Key: when it began (ISO 8601), the hash of its body, and once it ended, its answer. */
 const firstAnswer = z.object({ at: z.iso.datetime(), sha256: z.string(), answer: answer.optional() });
 
-/** The first answers, under a hash of account, operation and key. */
-export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, { needsIndex: true });
+/** The first answers, under a hash of account, operation and key. One that is not valid counts as expired. */
+export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, {
+  needsIndex: true,
+  salvage: () => ({ at: new Date(0).toISOString(), sha256: '' }),
+});
 
 const DAY_MS = 86_400_000;
 

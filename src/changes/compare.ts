@@ -4,9 +4,9 @@ import { currentBoardName } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
 import { nameParts } from '../licenses/names.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { documentsById } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
-import { changedFields, extraField } from './change.ts';
+import { changedFields, extraField, isPlaceField } from './change.ts';
 import { type Difference, differences, readDigest } from './digest.ts';
 
 /** A license as an index of licenses has it. */
@@ -118,47 +118,28 @@ function idsIn(group: readonly Difference[], without: 'added' | 'removed'): stri
   return [...new Set(ids)];
 }
 
-const response = z.object({
-  docs: z.array(z.object({ _id: z.string(), _source: compared.optional(), error: z.unknown().optional() })),
-});
-
 /** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
 export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
-  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
-  const { docs } = response.parse(body);
-  if (docs.some(({ error }) => error !== undefined))
-    throw new SearchUnavailableError('OpenSearch did not read every license.');
-  return new Map(
-    docs.flatMap(({ _id, _source }) => (_source === undefined ? [] : [[_id, _source] as const])),
-  );
+  const found = await documentsById(client, { index, realtime: false, body: { ids: [...ids] } });
+  return new Map(found.map(({ _id, _source }) => [_id, compared.parse(_source)]));
 }
 
-/** The State's columns of the fields whose names are not made from them. `raw_status` has SUB_STATUS, too. */
+/** The State's columns of the fields whose names do not tell them. `raw_status` has SUB_STATUS, too. */
 const COLUMNS: ReadonlyMap<string, string> = new Map([
-  ['license_number', 'LICENSE_NUMBER'],
-  ['board', 'BOARD'],
   ['license_type', 'TYPE'],
-  ['status', 'STATUS'],
   ['raw_status', 'SUB_STATUS'],
   ['expiry_date', 'EXPIRATION_DATE'],
-  ['issue_date', 'ISSUE_DATE'],
-  ['city', 'PARCEL_CITY'],
-  ['state', 'PARCEL_STATE'],
-  ['county', 'PARCEL_COUNTY'],
   [extraField('ZIP'), 'PARCEL_ZIP_CODE'],
-  [extraField('County'), 'PARCEL_COUNTY'],
-  [extraField('Country'), 'PARCEL_COUNTRY'],
-  [extraField('Street Address'), 'PARCEL_STREET_ADDRESS'],
 ]);
 
 /** The State's column of a field; of a name, that of the file that has it. */
 export function columnOfField(field: string, sourceRow: string): string {
   if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
-  const known = COLUMNS.get(field);
-  if (known !== undefined) return known;
-  const label = field.slice(extraField('').length).toUpperCase();
-  return label.replaceAll(' ', '_').replace(/^MEDICAL_/, 'MED_');
+  const label = field.slice(field.indexOf('.') + 1).toUpperCase();
+  const name = label.replaceAll(' ', '_').replace(/^MEDICAL_/, 'MED_');
+  const isPlace = isPlaceField(field) && !isPlaceColumn(name);
+  return COLUMNS.get(field) ?? (isPlace ? `PARCEL_${name}` : name);
 }
 
 /** Whether a column says where the holder is: the State may withhold it. */

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-/** A publication or rollback, as the feed knows it. */
-const segment = z.object({
+/** A publication or rollback, as the feed knows it, or the beginning of a feed. */
+const entry = z.object({
+  /** The id of its feed: another one when a new feed begins. */
+  feed: z.string(),
   epoch: z.int(),
   /** How many changes it made. */
   changes: z.int(),
@@ -11,48 +13,41 @@ const segment = z.object({
   date: z.string(),
   /** ISO 8601. */
   at: z.string(),
+  /**
+   * Of what the first changes of a feed were compared with: its own changes are not part of the feed. After a gap,
+   * changes are not known between the feed before and this one.
+   */
+  begins: z.enum(['after_gap', 'without_gap']).optional(),
   /** Whether a rollback has undone it. */
   withdrawn: z.literal(true).optional(),
 });
 
-export type Segment = Readonly<z.output<typeof segment>>;
-
-const feed = z.object({
-  /** The feed's id: a new one when a new feed starts. */
-  feed: z.string(),
-  /** What the first of its changes were compared with. Its own changes are not part of the feed. */
-  base: segment,
-  /** The publications and rollbacks since then. Changes of other epochs are not visible. */
-  segments: z.array(segment),
-  /** Whether changes are not known between the feed before and this one. */
-  isAfterGap: z.boolean(),
-});
+export type FeedEntry = Readonly<z.output<typeof entry>>;
 
 /**
- * The feed of changes as a switch of the alias leaves it, with the feeds before it, the earliest first. The history of a
- * license has their changes, too.
+ * The feed of changes as a switch of the alias leaves it, after the feeds before it, the earliest first. It begins with
+ * a beginning. Changes of other epochs are not visible. The history of a license has the changes of all these feeds.
  */
-export const feedState = feed.extend({ earlier: z.array(feed) });
+export const feedState = z.array(entry).min(1).readonly();
 
-/** One feed: from its beginning to its end, no change is missing. */
-export type Feed = Readonly<z.output<typeof feed>>;
+export type FeedState = z.output<typeof feedState>;
 
-export type FeedState = Readonly<z.output<typeof feedState>>;
-
-/** The feeds that the history of a license is read from, the earliest first; the last is the current one. */
-export function feedsOf({ earlier, ...current }: FeedState): readonly Feed[] {
-  return [...earlier, current];
+/** The last of a list that has one. */
+export function lastOf<Item>(list: readonly Item[]): Item {
+  const last = list.at(-1);
+  if (last === undefined) throw new RangeError('A feed has a beginning.');
+  return last;
 }
 
-/** The feeds that a client can follow to the end without missing a change, the earliest first. */
-export function unbrokenFeeds(state: FeedState): readonly Feed[] {
-  const feeds = feedsOf(state);
-  return feeds.slice(
-    Math.max(
-      0,
-      feeds.findLastIndex(({ isAfterGap }) => isAfterGap),
-    ),
-  );
+/** The publications and rollbacks whose changes are visible. */
+export function switchesOf(state: FeedState): FeedState {
+  return state.filter(({ begins }) => begins === undefined);
+}
+
+/** What a client can follow to the end without missing a change. */
+export function unbroken(state: FeedState): FeedState {
+  const gap = state.findLastIndex(({ begins }) => begins === 'after_gap');
+  return state.slice(Math.max(0, gap));
 }
 
 /** A time of which no changes are known: between the datasets of two dates, `YYYY-MM-DD`. */
@@ -62,13 +57,11 @@ export type HistoryGap = Readonly<z.output<typeof historyGap>>;
 
 /** Since the dataset of which date changes are known, and where some are not. */
 export function coverageOf(state: FeedState): { since: string; gaps: readonly HistoryGap[] } {
-  const feeds = feedsOf(state);
-  const gaps = feeds.flatMap(({ isAfterGap, base }, at) => {
-    const before = feeds[at - 1];
-    if (!isAfterGap || before === undefined) return [];
-    return [{ after: (before.segments.at(-1) ?? before.base).date, before: base.date }];
+  const gaps = state.flatMap(({ begins, date: before }, at) => {
+    const last = state[at - 1];
+    return begins === 'after_gap' && last !== undefined ? [{ after: last.date, before }] : [];
   });
-  return { since: (feeds[0] ?? state).base.date, gaps };
+  return { since: state[0]?.date ?? '', gaps };
 }
 
 const POSITIONS_OF_EPOCH = 2 ** 24;
@@ -94,32 +87,37 @@ export function positionOf(epoch: number, ordinal: number): number {
 }
 
 /** The place of the last change of a publication or rollback. */
-function endOf({ epoch, changes }: Segment): number {
+export function endOf({ epoch, changes }: FeedEntry): number {
   return positionOf(epoch, changes);
 }
 
 /** A publication that begins a feed. */
-export type FeedBeginning = Pick<Segment, 'publication' | 'epoch' | 'date'> & {
+export type FeedBeginning = Pick<FeedEntry, 'publication' | 'epoch' | 'date'> & {
   readonly started_at?: string;
 };
 
 const FEED_ID_CHARACTERS = 12;
 
-export function newFeed({ publication, epoch, date, started_at: at = '' }: FeedBeginning): FeedState {
-  return {
-    feed: hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS),
-    base: { epoch, changes: 0, publication, date, at },
-    segments: [],
-    isAfterGap: true,
-    earlier: [],
-  };
+export function newFeed(
+  { publication, epoch, date, started_at: at = '' }: FeedBeginning,
+  begins: FeedEntry['begins'] = 'after_gap',
+): FeedState {
+  const feed = hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
+  return [{ feed, epoch, changes: 0, publication, date, at, begins }];
 }
 
-/** A feed that begins after another, whose changes stay in the history. @param isAfterGap whether some are not known */
-export function nextFeed(before: FeedState, isAfterGap: boolean, beginning: FeedBeginning): FeedState {
-  // A single feed without changes says nothing about the time before a gap.
-  const hasHistory = before.earlier.length > 0 || !isAfterGap || before.segments.length > 0;
-  return { ...newFeed(beginning), ...(hasHistory && { isAfterGap, earlier: [...feedsOf(before)] }) };
+/** A feed that begins after another, whose changes stay in the history. */
+export function nextFeed(
+  before: FeedState,
+  begins: FeedEntry['begins'],
+  beginning: FeedBeginning,
+): FeedState {
+  return withoutLoneBeginning([...before, ...newFeed(beginning, begins)]);
+}
+
+/** A beginning without changes says nothing about the time before a gap. */
+function withoutLoneBeginning(state: FeedState): FeedState {
+  return state[1]?.begins === 'after_gap' ? state.slice(1) : state;
 }
 
 /**
@@ -130,62 +128,47 @@ export function nextFeed(before: FeedState, isAfterGap: boolean, beginning: Feed
  */
 export function rolledBackFeed(
   state: FeedState,
-  then: FeedState | undefined,
+  then: FeedState = [],
   to: FeedBeginning,
 ): FeedState | undefined {
-  const { base, segments } = state;
-  const last = [base, ...segments].findLastIndex(
-    ({ epoch, publication }) => publication === to.publication || epoch === to.epoch,
+  const { feed } = lastOf(state);
+  const last = state.findLastIndex(
+    (each) => each.feed === feed && (each.publication === to.publication || each.epoch === to.epoch),
   );
   if (last < 0) return undefined;
-  const before = then?.feed === state.feed ? then.segments : [];
-  const withdrawn = new Set(before.flatMap((each) => (each.withdrawn ? [each.epoch] : [])));
-  return {
-    ...state,
-    segments: segments.map(({ withdrawn: _, ...each }, at) =>
-      at >= last || withdrawn.has(each.epoch) ? { ...each, withdrawn: true } : each,
-    ),
-  };
+  const before = new Set(then.flatMap((each) => (each.feed === feed && each.withdrawn ? [each.epoch] : [])));
+  return state.map(({ withdrawn, ...each }, at) => {
+    const isWithdrawn = each.feed === feed ? at > last || before.has(each.epoch) : withdrawn;
+    return isWithdrawn ? { ...each, withdrawn: true } : each;
+  });
 }
 
 /** Whether a rollback has undone a change of one of these feeds. */
 export function isWithdrawn(state: FeedState, change: { feed: string; epoch: number }): boolean {
-  return feedsOf(state).some(
-    ({ feed, segments }) =>
-      feed === change.feed && segments.some(({ epoch, withdrawn }) => withdrawn && epoch === change.epoch),
+  return switchesOf(state).some(
+    ({ feed, epoch, withdrawn }) => withdrawn && feed === change.feed && epoch === change.epoch,
   );
 }
 
 /** The feeds without the publications and rollbacks before a time. @param earliest ISO 8601 */
 export function keptFeed(state: FeedState, earliest: string): FeedState {
-  const earlier = state.earlier.map((each) => trimmed(each, earliest));
-  const first = earlier.findIndex(({ base, segments }) => segments.length > 0 || base.at >= earliest);
-  return { ...trimmed(state, earliest), earlier: first < 0 ? [] : earlier.slice(first) };
+  const last = state.findLastIndex(({ at }) => at < earliest);
+  const [first, ...later] = state.slice(Math.max(0, last));
+  return first === undefined ? state : withoutLoneBeginning([{ ...first, begins: 'after_gap' }, ...later]);
 }
 
-function trimmed<Trimmed extends Feed>(feed: Trimmed, earliest: string): Trimmed {
-  const last = feed.segments.findLastIndex(({ at }) => at < earliest);
-  return { ...feed, base: feed.segments[last] ?? feed.base, segments: feed.segments.slice(last + 1) };
+/** Whether a visible change has this place, or a feed begins after it. */
+export function hasPosition(entry: FeedEntry, position: number): boolean {
+  if (entry.begins !== undefined) return position === endOf(entry);
+  return position > positionOf(entry.epoch, 0) && position <= endOf(entry);
 }
 
-/** The place of the last visible change. */
-export function lastPosition({ base, segments }: Feed): number {
-  return endOf(segments.findLast(({ changes }) => changes > 0) ?? base);
-}
-
-/** Whether a visible change has this place, or the feed begins after it. */
-export function hasPosition(feed: Feed, position: number): boolean {
-  return position === endOf(feed.base) || positionsBetween([feed], position - 1, position) > 0;
-}
-
-/** How many changes of feeds have a place after one and up to another: each epoch's are numbered from 1. */
-export function positionsBetween(feeds: readonly Feed[], after: number, upTo: number): number {
-  return feeds
-    .flatMap(({ segments }) => segments)
-    .reduce((sum, each) => {
-      const begins = positionOf(each.epoch, 0);
-      return sum + Math.max(0, Math.min(endOf(each), upTo) - Math.max(begins, after));
-    }, 0);
+/** How many visible changes have a place after one and up to another: each epoch's are numbered from 1. */
+export function positionsBetween(state: FeedState, after: number, upTo: number): number {
+  return switchesOf(state).reduce((sum, each) => {
+    const begins = positionOf(each.epoch, 0);
+    return sum + Math.max(0, Math.min(endOf(each), upTo) - Math.max(begins, after));
+  }, 0);
 }
 
 /** A place in the feed of an id; greater for later changes. */
@@ -200,9 +183,15 @@ export function cursorText({ feed, position }: FeedPosition): string {
   return `${text}.${checkOf(text)}`;
 }
 
+/** The place of the last visible change. */
+export function lastPosition(state: FeedState): FeedPosition {
+  const last = lastOf(state.filter(({ begins, changes }) => begins !== undefined || changes > 0));
+  return { feed: last.feed, position: endOf(last) };
+}
+
 /** The cursor of the latest place of a feed: after it, nothing has changed yet. */
 export function latestCursor(state: FeedState): string {
-  return cursorText({ feed: state.feed, position: lastPosition(state) });
+  return cursorText(lastPosition(state));
 }
 
 const CURSOR = /^(([0-9a-z]{1,40})\.([0-9a-z]{1,11}))\.([0-9a-f]{8})$/;
@@ -220,20 +209,24 @@ function checkOf(text: string): string {
   return hash('sha256', `cursor ${text}`).slice(0, 8);
 }
 
-/** A publication or rollback, and the cursor after all of its changes. */
-export type FeedSegment = Segment & { readonly feed: string; readonly cursor: string };
+/**
+ * What comes after a place of the feed; `undefined` where it is none any more. A place that its feed does not have was
+ * given out, too: after the backup from which the feed was restored.
+ */
+export function entriesAfter(state: FeedState, place: FeedPosition | undefined): FeedState | undefined {
+  const known = unbroken(state);
+  const isKnown = known.some(
+    (each) => place !== undefined && each.feed === place.feed && hasPosition(each, place.position),
+  );
+  return isKnown ? switchesOf(known).filter((each) => endOf(each) > (place?.position ?? 0)) : undefined;
+}
 
-/** The publications and rollbacks after a cursor, the earliest first; `undefined` where it is no place of the feed any more. */
-export function segmentsAfter(state: FeedState, cursor: string): readonly FeedSegment[] | undefined {
-  const place = readCursor(cursor);
-  const feeds = unbrokenFeeds(state);
-  const from = feeds.findIndex((each) => each.feed === place?.feed && hasPosition(each, place.position));
-  if (place === undefined || from < 0) return undefined;
-  return feeds
-    .slice(from)
-    .flatMap(({ feed, segments }) =>
-      segments
-        .filter((each) => each.changes > 0 && endOf(each) > place.position)
-        .map((each) => ({ ...each, feed, cursor: cursorText({ feed, position: endOf(each) }) })),
-    );
+/** A publication or rollback that changed something, and the cursor after all of its changes. */
+export type ChangingSwitch = FeedEntry & { readonly cursor: string };
+
+/** Those after a cursor, the earliest first; `undefined` where it is no place of the feed any more. */
+export function changesAfterCursor(state: FeedState, cursor: string): readonly ChangingSwitch[] | undefined {
+  return entriesAfter(state, readCursor(cursor))
+    ?.filter(({ changes }) => changes > 0)
+    .map((each) => ({ ...each, cursor: cursorText({ feed: each.feed, position: endOf(each) }) }));
 }

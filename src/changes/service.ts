@@ -8,27 +8,30 @@ import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './cha
 import {
   coverageOf,
   cursorText,
+  endOf,
+  entriesAfter,
   type FeedState,
-  feedsOf,
   type HistoryGap,
   hasPosition,
   isWithdrawn,
+  lastOf,
   lastPosition,
   positionsBetween,
   readCursor,
-  unbrokenFeeds,
+  switchesOf,
+  unbroken,
 } from './feed.ts';
-import { CHANGES, changedLicenses, visible } from './stored-changes.ts';
+import { CHANGED_LICENSES, CHANGES, nextChanged, visible } from './stored-changes.ts';
 
 /**
- * Tells which of some licenses an account watches, and what it calls each: the document ids, with the references, which
- * are null where the account gave none.
+ * Tells which of some licenses an account watches, by their document ids, and what it calls each: the reference is null
+ * where the account gave none.
  */
 export type WatchedAmong = (
   store: Store,
   account: string,
   licenses: readonly string[],
-) => Promise<ReadonlyMap<string, string | null>>;
+) => Promise<ReadonlyMap<string, { readonly reference: string | null }>>;
 
 /** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
 export const CHANGES_LOOKED_THROUGH = 2500;
@@ -89,18 +92,31 @@ export type Changes = ReturnType<typeof changesService>;
 const MAX_TRIES = 5;
 
 /**
+ * Reads again where another publication went live meanwhile.
+ *
+ * @param read gives `undefined` where it may have read from two publications
+ * @throws {SearchUnavailableError} after five tries
+ */
+export async function readFromOne<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const result = await read();
+    if (result !== undefined) return result;
+  }
+  throw new SearchUnavailableError('Publications went live faster than one could be read.');
+}
+
+/**
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
-  /** Reads again when another publication went live meanwhile: pruning may have deleted some of what was read. */
-  async function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
-    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+  /** Once another publication is live, pruning may have deleted some of what was read. */
+  function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
+    return readFromOne(async () => {
       const before = await live();
       const result = await read(before);
-      if (stateOf(before) === stateOf(await live())) return result;
-    }
-    throw new SearchUnavailableError('Publications went live faster than changes could be read.');
+      return isSameFeed(before, await live()) ? result : undefined;
+    });
   }
 
   async function readNumber(
@@ -138,9 +154,10 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
   };
 }
 
-/** Tells one state of the live feed from every other. */
-function stateOf({ index, state: { feed, base, segments } }: LiveFeed): string {
-  return `${index} ${feed} ${(segments.at(-1) ?? base).epoch}`;
+/** Whether nothing was published and nothing rolled back in between. */
+export function isSameFeed(before: LiveFeed, now: LiveFeed): boolean {
+  const [last, latest] = [lastOf(before.state), lastOf(now.state)];
+  return before.index === now.index && last.feed === latest.feed && last.epoch === latest.epoch;
 }
 
 async function readPage(
@@ -149,26 +166,25 @@ async function readPage(
   request: FeedRequest,
   watchedAmong: WatchedAmong,
 ): Promise<FeedPage> {
-  let page = await changesAfter(store, state, placeOf(request.since, state), request, watchedAmong);
+  const known = unbroken(state);
+  let page = await changesAfter(store, known, placeOf(request.since, known), request, watchedAmong);
   while (!page.isWhole) {
     // A client that has a copy must start over; who has none begins after what can't be read.
     if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
-    page = await changesAfter(store, state, page.next, request, watchedAmong);
+    page = await changesAfter(store, known, page.next, request, watchedAmong);
   }
-  const { changes, next, more } = page;
-  const { feed } = unbrokenFeeds(state).findLast((each) => hasPosition(each, next)) ?? state;
-  return { changes: changes.map(withCurrentBoard), next: cursorText({ feed, position: next }), more };
+  const { changes, next: position, more } = page;
+  const { feed } = lastOf(known.filter((each) => hasPosition(each, position)));
+  return { changes: changes.map(withCurrentBoard), next: cursorText({ feed, position }), more };
 }
 
 function placeOf(since: string, state: FeedState): number {
-  const feeds = unbrokenFeeds(state);
-  if (since === '') return lastPosition({ ...(feeds[0] ?? state), segments: [] });
-  if (since === 'latest') return lastPosition(state);
+  const [beginning = lastOf(state)] = state;
+  if (since === '') return endOf(beginning);
+  if (since === 'latest') return lastPosition(state).position;
   const place = readCursor(since);
   if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
-  // A place that its feed does not have was given out, too: after the backup from which the feed was restored.
-  const feed = feeds.find((each) => each.feed === place.feed);
-  if (feed === undefined || !hasPosition(feed, place.position)) throw new CursorExpiredError(EXPIRED_CURSOR);
+  if (entriesAfter(state, place) === undefined) throw new CursorExpiredError(EXPIRED_CURSOR);
   return place.position;
 }
 
@@ -183,43 +199,39 @@ async function changesAfter(
   { limit, filters: { board, kind, cause }, watchedBy }: FeedRequest,
   watchedAmong: WatchedAmong,
 ) {
-  const end = lastPosition(state);
+  const end = lastPosition(state).position;
   if (after === end) return { changes: [], next: end, more: false, isWhole: true };
-  const feeds = unbrokenFeeds(state);
-  const upTo = (last: number) => [visible(feeds), { range: { position: { gt: after, lte: last } } }];
-  const filters = [
-    ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
-    ...(kind === undefined ? [] : [{ term: { kind } }]),
-    ...(cause === undefined ? [] : [{ term: { cause } }]),
-  ];
+  const upTo = (last: number) => [visible(state), { range: { position: { gt: after, lte: last } } }];
   const watched =
     watchedBy === undefined
       ? undefined
       : await watchedOf(store, upTo(end), end, (licenses) => watchedAmong(store, watchedBy, licenses));
-  const places = watched === undefined ? upTo(end) : [{ terms: { position: watched.positions } }];
-  const { documents, count, firstBad, last } = await found(store, [...places, ...filters], limit + 1, 'asc');
-  const isFull = count > limit;
-  const changes = documents.slice(0, limit);
+  const filters = [
+    ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
+    ...(kind === undefined ? [] : [{ term: { kind } }]),
+    ...(cause === undefined ? [] : [{ term: { cause } }]),
+    ...(watched === undefined ? [] : [{ terms: { position: watched.positions } }]),
+  ];
   const lookedUpTo = watched?.last ?? end;
-  const next = isFull ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
-  const matching =
-    watched?.positions.filter((each) => each <= next).length ?? positionsBetween(feeds, after, next);
-  const isRead = filters.length === 0 ? changes.length === matching : firstBad === undefined;
-  const known =
-    watched?.seen ??
-    (filters.length === 0
-      ? undefined
-      : await countDocuments(store.client, store.names.changes, { bool: { filter: upTo(next) } }));
-  const expected = positionsBetween(feeds, after, watched === undefined ? next : lookedUpTo);
+  const wanted = [...upTo(lookedUpTo), ...filters];
+  const { documents, count, firstBad, last } = await found(store, wanted, limit + 1, 'asc');
+  const changes = documents.slice(0, limit);
+  const next = count > limit ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
+  const countUpTo = (position: number) =>
+    filters.length === 0
+      ? changes.length
+      : countDocuments(store.client, store.names.changes, { bool: { filter: upTo(position) } });
+  const known = watched?.seen ?? (await countUpTo(next));
+  const isRead = firstBad === undefined || Number(firstBad[0]) > next;
   return {
     changes: changes.map((change) =>
       watched === undefined
         ? change
-        : { ...change, reference: watched.references.get(change.license) ?? null },
+        : { ...change, reference: watched.references.get(change.license)?.reference ?? null },
     ),
     next,
     more: next < end,
-    isWhole: isRead && (known === undefined || known >= expected),
+    isWhole: isRead && known >= positionsBetween(state, after, watched === undefined ? next : lookedUpTo),
   };
 }
 
@@ -235,16 +247,17 @@ async function watchedOf(
   end: number,
   watchedAmong: (licenses: readonly string[]) => ReturnType<WatchedAmong>,
 ) {
-  const hits = await changedLicenses(store, ahead, CHANGES_LOOKED_THROUGH);
-  const found = hits.filter(({ license }) => license !== undefined);
-  const references = await watchedAmong([...new Set(found.flatMap(({ license }) => license ?? []))]);
-  const isWatched = ({ license = '' }: (typeof hits)[number]) => references.has(license);
+  const { documents, count, last } = await CHANGED_LICENSES.search(
+    store,
+    nextChanged(ahead, CHANGES_LOOKED_THROUGH),
+  );
+  const references = await watchedAmong([...new Set(documents.map(({ license }) => license))]);
   return {
     references,
-    positions: [...new Set(found.filter(isWatched).map(({ position }) => position))],
+    positions: documents.flatMap(({ position, license }) => (references.has(license) ? [position] : [])),
     /** How many were looked through, and up to which place. */
-    seen: new Set(found.map(({ position }) => position)).size,
-    last: hits.length < CHANGES_LOOKED_THROUGH ? end : (hits.at(-1)?.position ?? end),
+    seen: documents.length,
+    last: count < CHANGES_LOOKED_THROUGH ? end : Number(last?.[0]),
   };
 }
 
@@ -270,14 +283,13 @@ const MAX_CHANGES_OF_LICENSE = 1000;
 
 /** The changes of a board's licenses with this number, the newest first, and whether older ones are left out. */
 async function changesOfNumber(store: Store, state: FeedState, board: Board, number: string) {
-  const feeds = feedsOf(state);
-  if (feeds.every(({ segments }) => segments.length === 0)) return { changes: [], isCutOff: false };
+  if (switchesOf(state).length === 0) return { changes: [], isCutOff: false };
   // A license of the board, whatever the board was called then.
   const ofBoard = [
     { prefix: { license: `${board.code}/` } },
     { terms: { board: [board.name, ...board.aliases] } },
   ];
-  const filter = [visible(feeds), { term: { number } }, { bool: { should: ofBoard } }];
+  const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
   const { documents, count, firstBad } = await found(store, filter, MAX_CHANGES_OF_LICENSE, 'desc');
   const oldest = Number(firstBad?.[0] ?? 0);
   const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
@@ -298,9 +310,8 @@ export async function lastChangesOfNumbers(
   state: FeedState,
   numbers: readonly string[],
 ): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
-  const feeds = feedsOf(state);
-  if (feeds.every(({ segments }) => segments.length === 0)) return new Map();
-  const filter = [visible(feeds), { terms: { number: [...numbers] } }];
+  if (switchesOf(state).length === 0) return new Map();
+  const filter = [visible(state), { terms: { number: [...numbers] } }];
   const lastOfEach = { collapse: { field: 'license' } };
   const { documents, count, firstBad } = await found(store, filter, MAX_LAST_CHANGES, 'desc', lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {

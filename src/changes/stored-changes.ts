@@ -1,86 +1,68 @@
-import { z } from 'zod';
 import { addTo } from '../licenses/counts.ts';
-import { search } from '../storage/checked-search.ts';
+import { bulk } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { CHANGE_KINDS, isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
-import { type Feed, type FeedBeginning, type FeedState, feedsOf } from './feed.ts';
+import { isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
+import { type FeedBeginning, type FeedEntry, type FeedState, lastOf, switchesOf } from './feed.ts';
 import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
 /** The changes, under their positions. */
-export const CHANGES = collection('changes', storedChange, {
-  isStoredUnder: (id, { position }) => id === String(position),
-});
+export const CHANGES = collection('changes', storedChange, { isStoredUnder: isAtPosition });
+
+function isAtPosition(id: string, { position }: Pick<StoredChange, 'position'>): boolean {
+  return id === String(position);
+}
+
+/** The index has other documents of the feed, too. */
+const IS_CHANGE = { exists: { field: 'position' } };
 
 const CHANGES_A_PAGE = 1000;
 
 /** All changes that match, the oldest first, in pages. */
 function changePages(store: Store, filter: readonly object[]) {
   return CHANGES.pages(store, {
-    query: { bool: { filter: [...filter, { exists: { field: 'position' } }] } },
+    query: { bool: { filter: [...filter, IS_CHANGE] } },
     sort: [{ position: 'asc' }],
     size: CHANGES_A_PAGE,
   });
 }
 
 /** The changes that a publication made of the live feed, in pages. */
-export async function* changesOfPublication(store: Store, state: FeedState, publication: string) {
-  for (const { feed, segments } of feedsOf(state)) {
-    const epochs = segments.filter((each) => each.publication === publication).map(({ epoch }) => epoch);
-    yield* changePages(store, [{ term: { feed } }, { terms: { epoch: epochs } }]);
-  }
+export function changesOfPublication(store: Store, state: FeedState, publication: string) {
+  return changePages(store, [visible(state.filter((each) => each.publication === publication))]);
 }
 
-const places = z.object({
-  hits: z
-    .object({
-      hits: z.array(
-        z.object({
-          sort: z.tuple([z.int()]),
-          // Missing where the change is not valid.
-          fields: z.object({ license: z.tuple([z.string()]) }).optional(),
-          _source: z.object({ kind: z.enum(CHANGE_KINDS).optional().catch(undefined) }).default({}),
-        }),
-      ),
-    })
-    // OpenSearch leaves out what a filtered path does not find.
-    .default({ hits: [] }),
-});
+/** What says which license each change is of. */
+export const CHANGED_LICENSES = collection(
+  'changes',
+  storedChange.pick({ position: true, license: true, kind: true }),
+  { isStoredUnder: isAtPosition },
+);
 
-/**
- * The next changes that match, in the order of their places, with no more than the license and the kind of each; these
- * are missing where a change is not valid.
- */
-export async function changedLicenses(store: Store, filter: readonly object[], size: number) {
-  const { hits } = await search(store.client, places, {
-    index: store.names.changes,
-    filter_path: ['timed_out', '_shards', 'hits.hits.sort', 'hits.hits.fields', 'hits.hits._source'],
-    body: {
-      query: { bool: { filter: [...filter] } },
-      sort: [{ position: 'asc' }],
-      size,
-      track_total_hits: false,
-      _source: ['kind'],
-      docvalue_fields: ['license'],
-    },
-  });
-  return hits.hits.map(({ sort: [position], fields, _source: { kind } }) => ({
-    position,
-    license: fields?.license[0],
-    kind,
-  }));
+/** The search of the next changes that match, in the order of their places, with no more than that. */
+export function nextChanged(filter: readonly object[], size: number) {
+  return {
+    query: { bool: { filter: [...filter, IS_CHANGE] } },
+    sort: [{ position: 'asc' as const }],
+    size,
+    track_total_hits: false,
+    _source: ['position', 'license', 'kind'],
+  };
 }
 
 /**
  * The clause that a change of these feeds matches. Changes of a publication that did not go live have an epoch that no
  * feed has.
  */
-export function visible(feeds: readonly Feed[]) {
-  const should = feeds.map(({ feed, segments }) => ({
-    bool: { filter: [{ term: { feed } }, { terms: { epoch: segments.map(({ epoch }) => epoch) } }] },
-  }));
-  return { bool: { should, minimum_should_match: 1 } };
+export function visible(state: FeedState) {
+  const switches = switchesOf(state);
+  const ofEpochs = (some: FeedState) => ({ terms: { epoch: some.map(({ epoch }) => epoch) } });
+  const should = Array.from(
+    Map.groupBy(switches, ({ feed }) => feed),
+    ([feed, ofFeed]) => ({ bool: { filter: [{ term: { feed } }, ofEpochs(ofFeed)] } }),
+  );
+  // Without a filter, OpenSearch would take an empty `should` for a match of everything.
+  return { bool: { filter: [ofEpochs(switches)], should, minimum_should_match: 1 } };
 }
 
 /** What a publication or rollback makes of the feed. */
@@ -107,8 +89,9 @@ export function changeMaker(
   { publication, epoch, date }: FeedBeginning,
   { dateBefore, newFields }: { readonly dateBefore: string; readonly newFields?: ReadonlySet<string> },
 ) {
-  const segment = { epoch, at: new Date().toISOString(), publication, date };
-  const origin = { ...segment, feed: state.feed, before: dateBefore };
+  const { feed } = lastOf(state);
+  const entry = { feed, epoch, at: new Date().toISOString(), publication, date };
+  const origin = { ...entry, before: dateBefore };
   let total = 0;
   const counts = {
     kinds: new Map<string, number>(),
@@ -140,7 +123,7 @@ export function changeMaker(
         boards: Object.fromEntries(counts.boards),
       };
       await store.client.indices.refresh({ index: store.names.changes });
-      return { feed: { ...state, segments: [...state.segments, { ...segment, changes: total }] }, changes };
+      return { feed: [...state, { ...entry, changes: total }], changes };
     },
   };
 }
@@ -161,12 +144,11 @@ export async function eraseWithdrawnPlaces(
   state: FeedState,
   onProgress: (changes: number, total: number) => void = () => undefined,
 ): Promise<void> {
-  const feeds = feedsOf(state);
   await onceForEach(store, 'erased', state, async ({ feed, epoch, changes }) => {
     const withdrawing = [{ term: { feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
     let looked = 0;
     for await (const page of changePages(store, withdrawing)) {
-      await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], page);
+      await eraseEarlier(store, [visible(state), { range: { epoch: { lt: epoch } } }], page);
       looked += page.length;
       onProgress(looked, changes);
     }
@@ -174,7 +156,7 @@ export async function eraseWithdrawnPlaces(
 }
 
 /** The changes of licenses whose numbers the State writes in another way, to their removals, in pages. */
-export async function* renumberings(store: Store, { feed, epoch }: { feed: string; epoch: number }) {
+export async function* renumberings(store: Store, { feed, epoch }: FeedEntry) {
   const removed = [{ term: { feed } }, { term: { epoch } }, { term: { kind: 'removed' } }];
   for await (const page of changePages(store, removed)) {
     const renumbered = page.flatMap(({ license, renumbered_to: to }) =>
@@ -214,10 +196,6 @@ function erases(change: StoredChange, name: string): boolean {
     : (change.erases ?? []).includes(name);
 }
 
-const updateResponse = z.object({
-  items: z.array(z.object({ update: z.object({ status: z.int() }) })),
-});
-
 const GONE = 404;
 
 /** Updates parts of changes. One that has been deleted meanwhile stays deleted. */
@@ -227,11 +205,7 @@ async function update(
 ): Promise<void> {
   if (updates.length === 0) return;
   const body = updates.flatMap(({ position, doc }) => [{ update: { _id: String(position) } }, { doc }]);
-  const answer = await client.bulk({ index: names.changes, body, refresh: true });
-  const statuses = updateResponse.parse(answer.body).items.map((item) => item.update.status);
-  if (statuses.some((status) => status >= 300 && status !== GONE)) {
-    throw new SearchUnavailableError('OpenSearch did not erase every withdrawn place.');
-  }
+  await bulk(client, { index: names.changes, body, refresh: true }, [GONE]);
 }
 
 /**
@@ -259,7 +233,7 @@ export async function deleteInvisibleChanges(
       query: {
         bool: {
           filter: [{ range: { epoch: { lt: epoch } } }],
-          must_not: [visible(feedsOf(state)), { bool: ofKept }],
+          must_not: [visible(state), { bool: ofKept }],
         },
       },
     },

@@ -3,7 +3,7 @@ import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
-import { type Feed, type FeedState, feedState, feedsOf, positionOf, type Segment } from './feed.ts';
+import { endOf, type FeedEntry, type FeedState, feedState, lastOf, positionOf, switchesOf } from './feed.ts';
 
 /** How many changes a publication or rollback made, by kind, by cause, and by the board's name. */
 export const changeCounts = z.object({
@@ -56,7 +56,7 @@ export async function readFeed(
 ): Promise<FeedState | undefined> {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
   if (earlier === undefined) return made?.state;
-  const [epoch] = earlier.segments.at(-1) ?? [Math.floor(earlier.start / positionOf(1, 0))];
+  const [epoch] = earlier.segments.at(-1) ?? [placeIn(earlier.start).epoch];
   // Where it is later, a rollback by version 0.3.0 wrote it.
   return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
 }
@@ -105,14 +105,14 @@ export async function onceForEach(
   store: Store,
   task: 'erased' | 'followed',
   state: FeedState,
-  work: (segment: Segment & Pick<Feed, 'feed'>) => Promise<void>,
+  work: (each: FeedEntry) => Promise<void>,
 ): Promise<void> {
   const done = (await TASKS.read(store, TASK_ID + task).catch(noneIfBad))?.document;
-  const all = feedsOf(state).flatMap(({ feed, segments }) => segments.map((each) => ({ ...each, feed })));
-  const last = all.findIndex(({ feed, epoch }) => feed === done?.feed && epoch === done.epoch);
-  for (const segment of all.slice(last + 1)) {
-    await work(segment);
-    await TASKS.put(store, TASK_ID + task, { feed: segment.feed, epoch: segment.epoch });
+  const switches = switchesOf(state);
+  const last = switches.findLastIndex(({ feed, epoch }) => feed === done?.feed && epoch === done.epoch);
+  for (const each of switches.slice(last + 1)) {
+    await work(each);
+    await TASKS.put(store, TASK_ID + task, { feed: each.feed, epoch: each.epoch });
   }
 }
 
@@ -165,40 +165,49 @@ async function fromEarlier(
   const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
   const stored = ids.length === 0 ? [] : await EARLIER_SEGMENTS.readAll(store, ids);
   const feeds = all.map(({ feed, since: date, start, segments, withdrawn = [] }, at) => {
-    const [epoch, changes] = [Math.floor(start / positionOf(1, 0)), start % positionOf(1, 0)];
-    const known = segments.flatMap(([epoch, changes]): Segment[] => {
+    const isAfterGap = at === 0 || all[at - 1]?.until !== undefined;
+    const begins = isAfterGap ? ('after_gap' as const) : ('without_gap' as const);
+    const known = segments.flatMap(([epoch, changes]): FeedState => {
       const found = stored.find((each) => each.feed === feed && each.epoch === epoch);
       if (found === undefined) return [];
       const { publication, date, at } = found;
       const isWithdrawn = withdrawn.includes(epoch);
-      return [{ epoch, changes, publication, date, at, ...(isWithdrawn && { withdrawn: true }) }];
+      return [{ feed, epoch, changes, publication, date, at, ...(isWithdrawn && { withdrawn: true }) }];
     });
-    return {
-      ...{ feed, base: { epoch, changes, publication: '', date, at: '' }, segments: known },
-      isAfterGap: at === 0 || all[at - 1]?.until !== undefined,
-      isLost: known.length < segments.length,
-    };
+    const beginning = { feed, ...placeIn(start), publication: '', date, at: '', begins };
+    return known.length < segments.length ? undefined : [beginning, ...known];
   });
-  const [last, ...before] = feeds.slice(feeds.findLastIndex(({ isLost }) => isLost) + 1).reverse();
-  return last && feedState.parse({ ...last, earlier: before.reverse() });
+  const kept = feeds.slice(feeds.lastIndexOf(undefined) + 1).flatMap((feed) => feed ?? []);
+  return kept.length === 0 ? undefined : kept;
+}
+
+function placeIn(position: number) {
+  const ofEpoch = positionOf(1, 0);
+  return { epoch: Math.floor(position / ofEpoch), changes: position % ofEpoch };
 }
 
 /** What `_meta` has of the feed for version 0.3.0. */
 export function toEarlier(state: FeedState): EarlierFeed {
-  const feeds = feedsOf(state);
-  const converted = ({ feed, base, segments }: Feed, at: number) => ({
-    ...{ feed, since: base.date, start: positionOf(base.epoch, base.changes) },
-    segments: segments.map(({ epoch, changes }): [number, number] => [epoch, changes]),
-    withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
-    ...(feeds[at + 1]?.isAfterGap === true && { until: (segments.at(-1) ?? base).date }),
+  const feeds = state.flatMap((beginning, from): EarlierFeed[] => {
+    if (beginning.begins === undefined) return [];
+    const { feed, date: since } = beginning;
+    const segments = switchesOf(state).filter((each) => each.feed === feed);
+    const next = state[from + segments.length + 1];
+    return [
+      {
+        ...{ feed, since, start: endOf(beginning) },
+        segments: segments.map(({ epoch, changes }) => [epoch, changes]),
+        withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
+        ...(next?.begins === 'after_gap' && { until: (segments.at(-1) ?? beginning).date }),
+      },
+    ];
   });
-  return { ...converted(state, state.earlier.length), earlier: state.earlier.map(converted) };
+  return { ...lastOf(feeds), earlier: feeds.slice(0, -1) };
 }
 
 /** The document of the last publication or rollback of a feed, for a command of version 0.3.0. */
-async function writeEarlierSegment(store: Store, { feed, segments }: FeedState): Promise<void> {
-  const last = segments.at(-1);
-  if (last === undefined) return;
-  const { epoch, publication, date, at } = last;
+async function writeEarlierSegment(store: Store, state: FeedState): Promise<void> {
+  const { begins, feed, epoch, publication, date, at } = lastOf(state);
+  if (begins !== undefined) return;
   await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + epoch, { feed, epoch, publication, date, at });
 }

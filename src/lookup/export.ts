@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { cursorText, lastPosition } from '../changes/feed.ts';
-import type { LiveFeed } from '../changes/service.ts';
+import { latestCursor } from '../changes/feed.ts';
+import { type LiveFeed, readFromOne } from '../changes/service.ts';
 import { recordText, storedLicense } from '../licenses/license.ts';
 import { countDocuments, pagesOf } from '../storage/checked-search.ts';
-import { type Lookups, readFromOne } from './service.ts';
+import type { Lookups } from './service.ts';
 
 /** What an export is of. */
 export interface ExportOrigin {
@@ -46,12 +46,7 @@ export function licenseExports(
 ) {
   async function originOf({ index, publication, date, state }: LiveFeed): Promise<ExportOrigin> {
     const records = await countDocuments(client, index);
-    return {
-      publication,
-      date,
-      records,
-      cursor: cursorText({ feed: state.feed, position: lastPosition(state) }),
-    };
+    return { publication, date, records, cursor: latestCursor(state) };
   }
 
   return {

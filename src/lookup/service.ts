@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Origin } from '../answers/origin.ts';
 import { changesOfOne } from '../changes/change.ts';
 import { latestCursor } from '../changes/feed.ts';
-import type { Changes, NumberChanges } from '../changes/service.ts';
+import { type Changes, type NumberChanges, readFromOne } from '../changes/service.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
@@ -16,7 +16,7 @@ import {
 } from '../licenses/lookup.ts';
 import { type LivePublication, type PublicationSource, withLivePublication } from '../publications/live.ts';
 import { withTimeout } from '../storage/batcher.ts';
-import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { type ExampleNumbers, exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
@@ -219,22 +219,6 @@ export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publi
   readonly licenseNumber: string | undefined;
   /** The license as it is now; `undefined` when it is not in the dataset. */
   readonly record: LicenseRecord | undefined;
-}
-
-const MAX_TRIES = 3;
-
-/**
- * Reads again where another publication went live meanwhile.
- *
- * @param read gives `undefined` where it read from two publications
- * @throws {SearchUnavailableError} after three tries
- */
-export async function readFromOne<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
-  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-    const result = await read();
-    if (result !== undefined) return result;
-  }
-  throw new SearchUnavailableError('Publications went live faster than one could be read.');
 }
 
 /**

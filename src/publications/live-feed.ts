@@ -63,7 +63,7 @@ export async function feedWithoutLive(
     last.sha256.individual === sources?.individual.sha256 &&
     last.sha256.business === sources.business.sha256 &&
     last.service_version === service_version;
-  return nextFeed(before.state, !isSame, beginning);
+  return nextFeed(before.state, isSame ? 'without_gap' : 'after_gap', beginning);
 }
 
 /** Writes what the feed is once an index is live, before it is. @returns the index's metadata */

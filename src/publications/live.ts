@@ -1,5 +1,5 @@
 import { activityOf, type BoardActivity } from '../changes/board-activity.ts';
-import { type FeedState, feedsOf } from '../changes/feed.ts';
+import { type FeedState, switchesOf } from '../changes/feed.ts';
 import { readFeed } from '../changes/stored-feed.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
@@ -172,7 +172,6 @@ export async function readPublication(store: Store, index: string): Promise<Live
 
 /** The changes of the publications that the feed knows, without those that a rollback has undone. */
 async function changesKnownTo(store: Store, live: PublicationMetadata, feed: FeedState) {
-  const segments = feedsOf(feed).flatMap((each) => each.segments);
-  const counted = new Set(segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
+  const counted = new Set(switchesOf(feed).flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
   return counted.size === 0 ? [] : readPublishedChanges(store, live, (epoch) => counted.has(epoch));
 }

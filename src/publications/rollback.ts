@@ -138,7 +138,7 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   } catch (error) {
     if (!(error instanceof TooManyChangesError || error instanceof BadDocumentError)) throw error;
   }
-  return withoutChanges(nextFeed(feed ?? before, true, beginning));
+  return withoutChanges(nextFeed(feed ?? before, 'after_gap', beginning));
 }
 
 async function compared(

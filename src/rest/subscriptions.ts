@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Origin, originBody, originFields } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { historyGap } from '../changes/feed.ts';
+import { readFromOne } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
@@ -16,7 +17,6 @@ import {
   type NumberRequest,
   readLookup,
 } from '../licenses/lookup.ts';
-import { readFromOne } from '../lookup/service.ts';
 import { sourceHashes } from '../records/saved-records.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import { JOSE } from '../signing/keys.ts';

@@ -1,4 +1,4 @@
-import { createHmac, hash, hkdfSync, randomUUID } from 'node:crypto';
+import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
 import { CHANGE_KINDS, type StoredChange } from '../changes/change.ts';
 import type { Webhook } from './webhook.ts';
@@ -96,14 +96,13 @@ export function testMessage(now: Date): string {
   } satisfies z.output<typeof webhookTest>);
 }
 
-/** The id of the message up to a place of the feed: the same each time it is sent, so that a receiver knows it again. */
-export function messageId({ id }: Pick<Webhook, 'id'>, cursor: string): string {
-  return `msg_${hash('sha256', `${id} ${cursor}`).slice(0, ID_CHARACTERS)}`;
-}
-
-/** The id of a message that is sent once. */
-export function testMessageId(): string {
-  return `msg_${randomUUID().replaceAll('-', '')}`;
+/**
+ * The id of a message: the same each time it is sent, so that a receiver knows it again.
+ *
+ * @param about the place of the feed up to which it tells the changes; of another message, anything unique
+ */
+export function messageId({ id }: Pick<Webhook, 'id'>, about: string): string {
+  return `msg_${hash('sha256', `${id} ${about}`).slice(0, ID_CHARACTERS)}`;
 }
 
 /** What a receiver verifies signatures with: `whsec_` and 32 bytes in base64. Nothing secret need be stored. */

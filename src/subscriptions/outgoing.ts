@@ -29,22 +29,27 @@ export const FAILURES = [
   'request failed',
 ] as const;
 
-/** A receiver did not answer. The reason has nothing that it sent. */
-export class NoAnswerError extends Error {
-  readonly reason: (typeof FAILURES)[number];
+type Failure = (typeof FAILURES)[number];
 
-  constructor(reason: (typeof FAILURES)[number]) {
+/** Why a message is not sent. */
+class NotSentError extends Error {
+  readonly reason: Failure;
+
+  constructor(reason: Failure) {
     super(reason);
     this.reason = reason;
   }
 }
 
-/** How a receiver answered. */
-export interface Answer {
-  readonly status: number;
-  /** What its Retry-After says, at most 24 hours. */
-  readonly retryAfterMs?: number;
-}
+/** How a receiver answered, or why it did not; the reason has nothing that it sent. */
+type Answer =
+  | {
+      readonly status: number;
+      /** What its Retry-After says, at most 24 hours. */
+      readonly retryAfterMs?: number;
+      readonly reason?: never;
+    }
+  | { readonly reason: Failure; readonly status?: never; readonly retryAfterMs?: never };
 
 interface Options {
   /** From the first question to the last header. */
@@ -61,7 +66,6 @@ interface Options {
  * The address is checked that is connected to: a name may have other addresses than a moment before.
  *
  * @param allowedRanges CIDR ranges to which it may connect although they are not public, and by http and at any port
- * @throws {NoAnswerError}
  */
 export async function post(
   url: string,
@@ -73,14 +77,15 @@ export async function post(
   // The API seldom posts; without undici it starts sooner.
   const { Agent, request } = await import('undici');
   const target = allowedUrl(url, allowedRanges);
-  async function checkedAddresses(host: string): Promise<LookupAddress[]> {
+  if (target === undefined) return { reason: 'address not allowed' };
+  const checkedAddresses = async (host: string): Promise<LookupAddress[]> => {
     const addresses = await addressesOf(host);
     // Node ends the process for a name without an address.
-    if (addresses.length === 0) throw new NoAnswerError('host not found');
+    if (addresses.length === 0) throw new NotSentError('host not found');
     const isRefused = addresses.some(({ address }) => !isAllowed(address, target, allowedRanges));
-    if (isRefused) throw new NoAnswerError('address not allowed');
+    if (isRefused) throw new NotSentError('address not allowed');
     return [...addresses];
-  }
+  };
   const lookUp: LookupFunction = (host, _options, callback) => {
     checkedAddresses(host).then(
       (addresses) => callback(null, addresses),
@@ -95,7 +100,7 @@ export async function post(
     ...(ca === undefined ? {} : { ca }),
   };
   const dispatcher = new Agent({ connect, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES });
-  const timer = setTimeout(() => dispatcher.destroy(new NoAnswerError('timeout')), withinMs);
+  const timer = setTimeout(() => dispatcher.destroy(new NotSentError('timeout')), withinMs);
   try {
     const sent = { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT };
     const answer = await request(target, { dispatcher, method: 'POST', headers: sent, body, reset: true });
@@ -104,18 +109,18 @@ export async function post(
     const retryAfterMs = readRetryAfter(String(answer.headers['retry-after'] ?? ''));
     return { status: answer.statusCode, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {
-    throw error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error));
+    return { reason: error instanceof NotSentError ? error.reason : reasonOf(error) };
   } finally {
     clearTimeout(timer);
     await dispatcher.destroy();
   }
 }
 
-function allowedUrl(url: string, allowedRanges: readonly string[]): URL {
+function allowedUrl(url: string, allowedRanges: readonly string[]): URL | undefined {
   try {
     return new URL(readWebhookUrl(url, allowedRanges));
   } catch {
-    throw new NoAnswerError('address not allowed');
+    return undefined;
   }
 }
 
@@ -179,7 +184,7 @@ function isPublic(address: string): boolean {
 }
 
 /** By their codes: the messages of errors may have what the receiver sent. */
-const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
+const REASONS: readonly (readonly [RegExp, Failure])[] = [
   [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'host not found'],
   [/^ECONNREFUSED$/, 'connection refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'host unreachable'],
@@ -189,7 +194,7 @@ const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
   [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
 ];
 
-function reasonOf(error: unknown): (typeof FAILURES)[number] {
+function reasonOf(error: unknown): Failure {
   if (error instanceof Error && error.name === 'HTTPParserError') return 'not an HTTP response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';

@@ -1,18 +1,15 @@
 import { toResponseRecord } from '../answers/view.ts';
 import type { HistoryChange } from '../changes/change.ts';
-import { coverageOf, feedsOf } from '../changes/feed.ts';
-import type { LiveFeed } from '../changes/service.ts';
+import { coverageOf, type FeedEntry, switchesOf } from '../changes/feed.ts';
+import { isSameFeed, type LiveFeed, readFromOne } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, daysBetween } from '../licenses/dates.ts';
 import { licenseId } from '../licenses/license.ts';
 import { licenseHistory } from '../lookup/service.ts';
 import type { Subscription } from './subscription.ts';
 
-/**
- * All licenses were compared with those that were live before. `date` is the run date of the dataset that went live, `at`
- * the time, ISO 8601; a withdrawn comparison was undone by a rollback.
- */
-type Comparison = Readonly<Record<'date' | 'at', string>> & { readonly isWithdrawn: boolean };
+/** All licenses were compared with those that were live before. */
+type Comparison = Pick<FeedEntry, 'date' | 'at' | 'withdrawn'>;
 
 /**
  * On which days a license that is watched was compared: run dates of datasets, `YYYY-MM-DD`.
@@ -31,7 +28,7 @@ export function watchedDays(
   const coverage_start = comparisons.findLast(({ at }) => at <= createdAt)?.date ?? start;
   const later = comparisons.filter(({ at }) => at > createdAt);
   const byDay = Map.groupBy(later, ({ date }) => date);
-  const isCompared = (day: string) => byDay.get(day)?.some((each) => !each.isWithdrawn) === true;
+  const isCompared = (day: string) => byDay.get(day)?.some((each) => !each.withdrawn) === true;
   const length = daysBetween(coverage_start, until);
   const days = Array.from({ length }, (_, at) => daysBefore(coverage_start, -at - 1));
   const missed = days.filter((day) => !isCompared(day));
@@ -64,29 +61,25 @@ export function watchProofs(feed: () => Promise<LiveFeed>, services: HistoryServ
     const board = boardByLabel(watched.board);
     if (board === undefined) return undefined;
     const { license_number: number, created_at: createdAt } = watched;
-    const { publication, state } = await feed();
-    const history = await licenseHistory(services, { board, number });
-    const { changes, since } = await services.changes.ofNumber(board, number);
-    // Another publication went live meanwhile, or the same one again, with another feed.
-    const isSame = JSON.stringify((await feed()).state) === JSON.stringify(state);
-    if (!isSame || history.publication !== publication) return proofOf(watched);
-    const { date, today, files, isSampleData: sample, record } = history;
-    // Of a license with too many changes, not all are listed: then the proof begins with those that are.
-    const listed = feedsOf(state).flatMap(({ segments }) => segments.filter((each) => each.date >= since));
-    const comparisons = listed.map(({ date, at, withdrawn = false }) => ({
-      date,
-      at,
-      isWithdrawn: withdrawn,
-    }));
-    const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
-    const days = watchedDays(comparisons, { start: since, createdAt, until });
-    // Not another license whose number is written like it.
-    const isIt = record !== undefined && licenseId(record.board, record.license_number) === watched.license;
-    return {
-      ...{ publication, date, sample, files, today, ...days },
-      gaps: coverageOf(state).gaps.filter(({ before }) => before > days.coverage_start),
-      record: isIt ? toResponseRecord(record, history) : null,
-      changes: changesOf(watched, changes),
-    };
+    return readFromOne(async () => {
+      const live = await feed();
+      const { publication, state } = live;
+      const history = await licenseHistory(services, { board, number });
+      const { changes, since } = await services.changes.ofNumber(board, number);
+      if (history.publication !== publication || !isSameFeed(live, await feed())) return undefined;
+      const { date, today, files, isSampleData: sample, record } = history;
+      // Of a license with too many changes, not all are listed: then the proof begins with those that are.
+      const comparisons = switchesOf(state).filter((each) => each.date >= since);
+      const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
+      const days = watchedDays(comparisons, { start: since, createdAt, until });
+      // Not another license whose number is written like it.
+      const isIt = record !== undefined && licenseId(record.board, record.license_number) === watched.license;
+      return {
+        ...{ publication, date, sample, files, today, ...days },
+        gaps: coverageOf(state).gaps.filter(({ before }) => before > days.coverage_start),
+        record: isIt ? toResponseRecord(record, history) : null,
+        changes: changesOf(watched, changes),
+      };
+    });
   };
 }

@@ -61,16 +61,6 @@ export async function subscriptionsTo(
   return new Map(documents.map((each) => [each.license, each]));
 }
 
-/** What an account calls those of some licenses that it watches. @throws as `subscriptionsTo` */
-export async function watchedAmong(
-  store: Store,
-  account: string,
-  licenses: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> {
-  const watched = await subscriptionsTo(store, account, licenses);
-  return new Map([...watched].map(([license, { reference }]) => [license, reference]));
-}
-
 const SUBSCRIPTIONS_A_PAGE = 1000;
 
 /** Makes subscriptions follow the licenses whose numbers the State writes in another way, once that is live. */

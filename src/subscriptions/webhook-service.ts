@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../storage/store.ts';
-import { recentRotations, signedHeaders, testMessage, testMessageId, webhookSecret } from './message.ts';
-import { type FAILURES, NoAnswerError, post, readWebhookUrl } from './outgoing.ts';
+import { messageId, recentRotations, signedHeaders, testMessage, webhookSecret } from './message.ts';
+import { type FAILURES, post, readWebhookUrl } from './outgoing.ts';
 import { WEBHOOKS, type Webhook } from './webhook.ts';
 
 /** Each secret of the last day adds a signature to every message. */
@@ -98,20 +98,16 @@ export function webhookService(
       if (webhook === undefined) return undefined;
       const now = new Date();
       const body = testMessage(now);
-      const headers = signedHeaders(secretKey, webhook, testMessageId(), body, now);
-      try {
-        const { status } = await post(webhook.url, headers, body, allowedRanges);
-        const delivered = status >= 200 && status < 300;
-        if (delivered) {
-          await WEBHOOKS.update(store, account, (current) =>
-            current?.id === webhook.id ? resumed(current) : undefined,
-          );
-        }
-        return { delivered, status };
-      } catch (error) {
-        if (error instanceof NoAnswerError) return { delivered: false, reason: error.reason };
-        throw error;
+      const headers = signedHeaders(secretKey, webhook, messageId(webhook, randomUUID()), body, now);
+      const { status, reason } = await post(webhook.url, headers, body, allowedRanges);
+      if (status === undefined) return { delivered: false, reason };
+      const delivered = status >= 200 && status < 300;
+      if (delivered) {
+        await WEBHOOKS.update(store, account, (current) =>
+          current?.id === webhook.id ? resumed(current) : undefined,
+        );
       }
+      return { delivered, status };
     },
   };
 }

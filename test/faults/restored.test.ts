@@ -141,7 +141,7 @@ describe('after a restore, when the newest files are published', () => {
         },
         script: {
           source:
-            'for (feed in ctx._source.state.earlier) for (each in feed.segments) each.at = "2026-01-01T00:00:00.000Z"',
+            "def all = ctx._source.state; for (each in all) if (each.feed != all[all.size() - 1].feed) each.at = '2026-01-01T00:00:00.000Z'",
         },
       },
     });

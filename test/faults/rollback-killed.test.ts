@@ -1,6 +1,7 @@
 /** @room publishing @long */
 
 import { describe, expect, test } from '@jest/globals';
+import { switchesOf } from '../../src/changes/feed.ts';
 import { flip } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory, reconcileLedger } from '../../src/publications/history.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
@@ -60,11 +61,11 @@ describe('a rollback', () => {
       await reconcileLedger(store);
       if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
       expect(await indicesUnderAlias(store)).toEqual([files[to]]);
-      const { segments } = (await liveFeed(store)).state;
+      const switches = switchesOf((await liveFeed(store)).state);
       // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
       expect({
         killedAt,
-        counts: segments.map(({ changes }) => changes).filter((count) => count !== 20),
+        counts: switches.map(({ changes }) => changes).filter((count) => count !== 20),
       }).toEqual({
         killedAt,
         counts: [],

@@ -265,7 +265,7 @@ async function taken(model: Model, each: Step): Promise<Model> {
     }
     case 'trim': {
       const { index } = await liveFeed(store);
-      const script = "for (each in ctx._source.state.segments) each.at = '2000-01-01T00:00:00.000Z'";
+      const script = "for (each in ctx._source.state) each.at = '2000-01-01T00:00:00.000Z'";
       const query = { ids: { values: [`switch-${index}`] } };
       await client.indices.refresh({ index: changes });
       await client.updateByQuery({

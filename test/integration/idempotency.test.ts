@@ -73,6 +73,7 @@ describe('a request with an Idempotency-Key', () => {
     const before = await stored();
     const noted = { ...NURSE, reference: 'a reference of this body' };
     const first = await post('one', noted);
+    expect(first.body).not.toHaveProperty('url');
     expect([first.status, await post('one', noted), await post('one', noted)]).toEqual([201, first, first]);
     expect(await savedCount()).toBe(1);
     const { source } = await onlyStored(before);
@@ -126,6 +127,19 @@ describe('a request with an Idempotency-Key', () => {
     expect(answers.filter(({ status }) => status !== 201 && status !== 503)).toEqual([]);
     expect(await post('one')).toEqual(first);
     expect(await savedCount()).toBe(1);
+  });
+
+  test('whose first answer is not valid any more is done again, once', async () => {
+    await newAccount();
+    const { client: search, store } = service.environment;
+    const before = await stored();
+    await post('one');
+    const { id } = await onlyStored(before);
+    const bad = { at: new Date().toISOString(), sha256: 'a', answer: { status: '201' } };
+    await search.index({ index: store.names.firstAnswers, id, body: bad, refresh: true });
+    const second = await post('one');
+    expect(second.status).toBe(201);
+    expect(await post('one')).toEqual(second);
   });
 
   test('that was done gets its answer even if the answer can not be kept', async () => {

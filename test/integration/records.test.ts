@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import statuses from '../../data/statuses.json' with { type: 'json' };
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import { matchesIn, recordIn } from '../support/answers.ts';
@@ -13,51 +14,9 @@ const NURSING = 'Nursing Board';
 const MEDICAL = 'Medical Board';
 const PHARMACY = 'Board of Pharmacy';
 
-/** Primary statuses of `data/statuses.json`, and one that it does not have. */
-const PRIMARY_STATUSES = [
-  'Active',
-  'Inactive',
-  'Closed',
-  'In Review',
-  'Submitted',
-  'Relinquished',
-  'Bewitched',
-];
-
-/** Sub-statuses of `data/statuses.json`, and one that it does not have. */
-const SUB_STATUSES = [
-  ...['Expired', 'Lapsed', 'Late Renewal', 'Not Renewing'],
-  ...[
-    'Suspended',
-    'Revoked',
-    'Revocation',
-    'Permanent Revocation',
-    'Probation',
-    'Board Action',
-    'Restricted',
-  ],
-  ...['Surrendered', 'Permanent Surrender', 'Forfeited', 'Abandoned', 'Withdrawn', 'Permanent Withdrawal'],
-  ...[
-    'Denied',
-    'Permanent Denial',
-    'Permanently Denied',
-    'Failed Exam',
-    'Out of Business',
-    'Closed',
-    'Deceased',
-  ],
-  ...['Exam Eligible', 'Exam Scheduled', 'Exam No Show', 'Pending Approval', 'Conditional Approval'],
-  ...[
-    'Additional Information',
-    'Additional Information Required',
-    'Incomplete',
-    'Fee Required',
-    'Provisional',
-  ],
-  ...['Pending Basic', 'Pending Advanced', 'Pending Receipt of Plan', 'Active In Renewal'],
-  ...['Additional Endorsement Pending', 'Retired', 'Permanent Retirement', 'Emeritus', 'Escrow', 'OnDeposit'],
-  ...['Exempt', 'Advanced', 'Upgraded', 'Limited Temp', 'Finished', 'Turned to Stone'],
-];
+/** The catalog's, and one that it does not have. */
+const PRIMARY_STATUSES = [...statuses.primary, 'Bewitched'];
+const SUB_STATUSES = [...statuses.sub, 'Turned to Stone'];
 
 /** Expiry dates in the test data, in days from the day on which the test starts. */
 const DAYS_AHEAD = [-400, -1, 0, 1, 400];
@@ -77,13 +36,8 @@ beforeAll(async () => {
           ...PRIMARY_STATUSES.map((STATUS, at) => nurseRow('PRIMARY, P', `RN.${91_000 + at}`, { STATUS })),
           ...SUB_STATUSES.map((SUB_STATUS, at) => nurseRow('SUB, S', `RN.${92_000 + at}`, { SUB_STATUS })),
           nurseRow('BARE, BEN', 'RN.93000', {
-            TYPE: '',
-            STATUS: '',
-            PARCEL_CITY: '',
-            PARCEL_STATE: '',
-            PARCEL_COUNTY: '',
-            ISSUE_DATE: '',
-            EXPIRATION_DATE: '',
+            ...{ TYPE: '', STATUS: '', PARCEL_CITY: '', PARCEL_STATE: '', PARCEL_COUNTY: '' },
+            ...{ ISSUE_DATE: '', EXPIRATION_DATE: '' },
           }),
           ...DAYS_AHEAD.map((days, at) =>
             nurseRow('AHEAD, A', `RN.${94_000 + at}`, { EXPIRATION_DATE: daysAfter(PLANTED_ON, days) }),
@@ -108,19 +62,10 @@ describe('a record', () => {
     async () => {
       const { today, answer } = await onOneDay(() => record('Chiropractic Board', 'DC-01234'));
       expect(answer).toEqual({
-        found: true,
-        license_number: 'DC-01234',
-        full_name: 'SPINE, SAM',
-        board: 'Chiropractic Board',
-        license_type: 'Chiropractor',
-        status: 'ACTIVE',
-        expiry_date: '2099-01-01',
-        days_until_expiry: daysBetween(today, '2099-01-01'),
-        city: 'LIMA',
-        state: 'OH',
-        raw_status: 'Active',
-        county: 'Allen',
-        issue_date: '2000-01-01',
+        ...{ found: true, license_number: 'DC-01234', full_name: 'SPINE, SAM', board: 'Chiropractic Board' },
+        ...{ license_type: 'Chiropractor', status: 'ACTIVE', raw_status: 'Active' },
+        ...{ expiry_date: '2099-01-01', days_until_expiry: daysBetween(today, '2099-01-01') },
+        ...{ city: 'LIMA', state: 'OH', county: 'Allen', issue_date: '2000-01-01' },
         extra_data: { County: 'Allen', ZIP: '45801', 'Issue Date': '2000-01-01', 'Board Action': 'No' },
         cautions: [],
         notes: [],
@@ -174,16 +119,8 @@ describe('a record', () => {
 
   verifies('RECORD-14', 'has null for values that its row lacks or hides', async () => {
     expect(await record(NURSING, 'RN.93000')).toMatchObject({
-      license_type: null,
-      status: null,
-      raw_status: null,
-      city: null,
-      state: null,
-      county: null,
-      issue_date: null,
-      expiry_date: null,
-      days_until_expiry: null,
-      extra_data: {},
+      ...{ license_type: null, status: null, raw_status: null, city: null, state: null, county: null },
+      ...{ issue_date: null, expiry_date: null, days_until_expiry: null, extra_data: {} },
     });
     expect(await record(NURSING, 'RN.700003')).toMatchObject({ city: null, state: null, county: null });
     expect(await record(MEDICAL, '35.700007')).toMatchObject({ city: 'MIAMI', state: 'FL', county: null });

@@ -183,20 +183,19 @@ describe('licenses verify-record prints', () => {
     expect(code).toBe(2);
   });
 
-  test.each([
-    ['the same secret', SECRET, 0],
-    ['another secret', OTHER, 1],
-  ])('VALID in a restored installation with %s, of before and after', async (_what, secret, added) => {
+  test('VALID in a restored installation with the same or another secret, of before and after', async () => {
     const before = await signed(shownNurse());
     const file = join(service.environment.folder, 'licenses.backup');
     await writeBackup(store, file, DOCUMENT_CHECKS);
-    const restored = await newEnvironment();
-    await restoreBackup(restored.store, file, DOCUMENT_CHECKS);
-    const kept = await keySetOf(restored.store);
-    const after = await signed(shownNurse(), { secret, in: restored.store });
-    const { code, printed } = await verified([before, after], await writeKeys(restored.store, secret));
-    expect([code, printed.map((line) => line.split(':')[0])]).toEqual([0, ['VALID', 'VALID']]);
-    expect((await keySetOf(restored.store)).keys).toHaveLength(kept.keys.length + added);
+    const restored = (await newEnvironment()).store;
+    await restoreBackup(restored, file, DOCUMENT_CHECKS);
+    const { length } = (await keySetOf(restored)).keys;
+    const same = await signed(shownNurse(), { in: restored });
+    expect((await keySetOf(restored)).keys).toHaveLength(length);
+    const other = await signed(shownNurse(), { secret: OTHER, in: restored });
+    expect((await keySetOf(restored)).keys).toHaveLength(length + 1);
+    const { code, printed } = await verified([before, same, other], await writeKeys(restored, OTHER));
+    expect([code, printed.map((line) => line.split(':')[0])]).toEqual([0, ['VALID', 'VALID', 'VALID']]);
   });
 
   test('an error for a file without lines, and for keys by http', async () => {
@@ -227,9 +226,9 @@ describeUnless(pythonIsMissing(), 'examples/python/verify_record.py', () => {
     const { store: elsewhere } = await newEnvironment();
     const other = await signed(shownNurse(), { secret: OTHER, in: elsewhere });
     const file = join(service.environment.folder, 'python.jose');
-    const changed = Array.from(jws, (character, at) => {
-      return `${jws.slice(0, at)}${character === 'A' ? 'B' : 'A'}${jws.slice(at + 1)}`;
-    }).filter((line) => line !== jws);
+    const changed = [10, jws.indexOf('.') + 5, jws.length - 5].map((at) => {
+      return `${jws.slice(0, at)}${jws[at] === 'A' ? 'B' : 'A'}${jws.slice(at + 1)}`;
+    });
     await writeFile(file, [jws, other, ...changed].join('\n'));
     const program = resolve(ROOT, 'examples/python/verify_record.py');
     const keys = await writeKeys(store, SECRET);

@@ -135,36 +135,20 @@ describe('watching one license', () => {
   });
 
   test('two at once are one 201 and one 409 with the same id', async () => {
-    for (const nurse of NURSES.slice(0, 5)) {
-      const answers = await Promise.all([
-        subscribe(nurse.number),
-        subscribe(nurse.number.toLowerCase()),
-        subscribe(nurse.number),
-      ]);
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
-      expect(
-        new Set(
-          answers.map(({ body }) => z.object({ subscription_id: z.string() }).parse(body).subscription_id),
-        ).size,
-      ).toBe(1);
-    }
-    expect(await listAll()).toHaveLength(5);
+    const answers = await Promise.all(['RN.900001', 'rn.900001', 'RN.900001'].map((each) => subscribe(each)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    const ids = answers.map(({ body }) => z.object({ subscription_id: z.string() }).parse(body));
+    expect(new Set(ids.map((each) => each.subscription_id)).size).toBe(1);
+    expect(await listAll()).toHaveLength(1);
   });
 
   test('a number that is not found is answered as /lookup/verify answers it, and so is a bad board', async () => {
     for (const body of [
-      { board: NURSING, license_number: 'RN.9000011' },
-      { board: NURSING, license_number: 'RN.' },
       { board: 'Board of Pharmacy', license_number: 'RN.900001' },
       { board: 'Nursing', license_number: 'RN.900001' },
-      { board: '__proto__', license_number: 'RN.900001' },
       { license_number: 'RN.900001' },
-      { board: NURSING, license_number: 'x'.repeat(201) },
-      { board: NURSING, license_number: 7 },
       { board: NURSING, license_number: ['RN.900001'] },
-      { board: 7, license_number: 'RN.900001' },
       [],
-      'RN.900001',
     ]) {
       const [asked, looked] = [await rest.verify(body, PATH), await rest.verify(body)];
       const withAge = { ...withDetail.parse(asked.body), data_age_days: expect.any(Number) };
@@ -176,26 +160,14 @@ describe('watching one license', () => {
 
   test('what else is wrong is 400 and says what', async () => {
     for (const [more, detail] of [
-      [{ license_number: null }, 'license_number is needed: the number of the license to watch.'],
-      [{ license_number: ' ' }, 'license_number is needed: the number of the license to watch.'],
       [{ license_number: '\u0000' }, 'license_number is needed: the number of the license to watch.'],
-      [
-        { license_number: undefined, last_name: 'HOLDER' },
-        'license_number is needed: the number of the license to watch.',
-      ],
       [{ reference: 7 }, 'reference must be a string.'],
       [{ reference: 'x'.repeat(101) }, 'reference must have at most 100 characters.'],
     ] as const) {
       const answer = await subscribe('RN.900001', more);
       expect([more, answer.status, answer.body]).toEqual([more, 400, { detail }]);
     }
-    const large = await rest.verify({ reference: 'x'.repeat(20_000) }, PATH);
-    expect(large.status).toBe(413);
-    const text = await rest.request('POST', PATH, {
-      body: 'RN.900001',
-      headers: { 'content-type': 'text/csv' },
-    });
-    expect(text.status).toBe(415);
+    expect((await rest.verify({ reference: 'x'.repeat(20_000) }, PATH)).status).toBe(413);
     expect(await listAll()).toEqual([]);
   });
 });
@@ -248,14 +220,7 @@ describe('a batch', () => {
 
   test('has 1 to 1,000 items, and is otherwise 400 as a whole', async () => {
     const items = (length: number) => Array.from({ length }, () => ({ license_number: 'RN.1' }));
-    for (const body of [
-      {},
-      { items: [] },
-      { items: items(1001) },
-      { items: { length: 1 } },
-      { items: 'RN.1' },
-      null,
-    ]) {
+    for (const body of [{ items: [] }, { items: items(1001) }, { items: { length: 1 } }, null]) {
       const answer = await rest.verify(body, `${PATH}/batch`);
       expect(answer.status).toBe(400);
       check('post', `${PATH}/batch`, answer);
@@ -279,23 +244,11 @@ describe('the list', () => {
     expect((await list()).next).toBeNull();
   });
 
-  test('of an account that watches nothing is empty', async () => {
-    const { body } = await rest.get(PATH);
-    expect(body).toEqual({
-      source: 'dataset',
-      last_scraped: expect.stringMatching(/T00:00:00$/),
-      data_age_days: expect.any(Number),
-      feed_cursor: expect.any(String),
-      next: null,
-      subscriptions: [],
-    });
-  });
-
   test('a bad parameter is 400, a blank one counts as absent', async () => {
     const id = await watched('RN.900001');
     for (const [name, value] of [
-      ...['0', '1001', '-1', '1e2', 'x', '1.5'].map((text) => ['limit', text]),
-      ...['x', `${id}0`, `sub_${'g'.repeat(24)}`, '__proto__'].map((text) => ['after', text]),
+      ...['0', '1001', '1.5'].map((text) => ['limit', text]),
+      ...[`${id}0`, `sub_${'g'.repeat(24)}`].map((text) => ['after', text]),
       ...['-1', '3651', 'soon'].map((text) => ['expires_within_days', text]),
     ] as [string, string][]) {
       const answer = await rest.get(`${PATH}?${new URLSearchParams([[name, value]])}`);
@@ -359,25 +312,10 @@ describe('subscriptions belong to the account', () => {
     const deleted = await rest.request('DELETE', `${PATH}/${id}`);
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect(await watched('RN.900001')).toBe(id);
-    for (const text of ['x', '__proto__', '%00', '_search', `${'a'.repeat(600)}`, `${id.slice(0, -1)}*`]) {
+    for (const text of ['__proto__', '%00', '_search', `${id.slice(0, -1)}*`]) {
       const answer = await rest.request('DELETE', `${PATH}/${text}`);
       expect([text, answer.status]).toEqual([text, 404]);
     }
-    expect((await rest.request('PUT', `${PATH}/${id}`)).status).toBe(405);
-    expect((await rest.request('DELETE', PATH)).status).toBe(405);
-  });
-
-  test('without a key there is nothing', async () => {
-    const id = await watched('RN.900001');
-    const nobody = { headers: { 'X-API-Key': '' } };
-    for (const [method, path] of [
-      ['GET', PATH],
-      ['POST', PATH],
-      ['POST', `${PATH}/batch`],
-      ['DELETE', `${PATH}/${id}`],
-      ['GET', '/api/v1/changes?watched=true'],
-    ] as const)
-      expect((await rest.request(method, path, nobody)).status).toBe(401);
   });
 });
 
@@ -441,17 +379,9 @@ test('an account watches at most 100,000 licenses', async () => {
   for (let at = 0; at < existing.length; at += 2000) {
     const some = existing.slice(at, at + 2000).map(({ record }): Subscription => {
       const license = licenseId(NURSING, record.license_number);
-      const id = subscriptionId(owner, license);
-      const number = numberKey(record.license_number);
-      return {
-        id,
-        account: owner,
-        license,
-        ...record,
-        number,
-        reference: null,
-        created_at: '2026-11-01T00:00:00Z',
-      };
+      const [id, number] = [subscriptionId(owner, license), numberKey(record.license_number)];
+      const created_at = '2026-11-01T00:00:00Z';
+      return { id, account: owner, license, ...record, number, reference: null, created_at };
     });
     await SUBSCRIPTIONS.putAll(
       store,
@@ -491,11 +421,7 @@ test('what is subscribed or listed while a publication goes live is missed by no
   const moved = NURSES.map((row) => ({ ...row, city: `MOVED ${row.number}` }));
   const cityOf = z.object({ record: z.object({ city: z.string() }) });
   await rest.verify({ board: NURSING, license_number: second?.number }, PATH);
-  const alias = async () =>
-    Object.keys(
-      (await service.environment.client.indices.getAlias({ name: service.environment.store.names.alias }))
-        .body,
-    ).join();
+  const alias = async () => (await indicesUnderAlias(service.environment.store)).join();
   const before = await alias();
   const publishing = service.publishDay(moved);
   while ((await alias()) === before);

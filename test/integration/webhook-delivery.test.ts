@@ -2,9 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
 import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
 import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
 import { deliver, waitAfter } from '../../workers/webhooks/delivery.ts';
 import { type FanOut, fanOut } from '../../workers/webhooks/fan-out.ts';
+import { daysAfter } from '../support/days.ts';
 import {
   NOT_WATCHED,
   type Receiver,
@@ -41,7 +43,7 @@ async function deliverAt(
   const webhookId = id ?? (await installed.webhookOf(name))?.id ?? '';
   return deliver(webhookId, accountId(name), await liveFeed(store), {
     store,
-    fanOut: news,
+    newsOf: news,
     secretKey: SECRET_KEY,
     allowedRanges: ['127.0.0.0/8'],
     now: () => new Date(at),
@@ -90,6 +92,54 @@ test('a receiver that names a longer time is asked then, at most a day later', a
   expect(await asked('3600')).toBe(HOUR);
   expect(await asked('864000')).toBe(24 * HOUR);
   expect(await asked('soon')).toBe(0);
+});
+
+test('410 pauses; once the account has resumed it, everything since then is told, a rollback too', async () => {
+  await installed.subscribe('Gone', receiver.url());
+  await installed.publishNext();
+  receiver.respond(() => ({ status: 410 }));
+  expect(await deliverAt('Gone', START)).toMatchObject({ outcome: 'gone', answered: 410 });
+  receiver.respond(well);
+  await installed.publishNext();
+  const { date } = await liveFeed(installed.environment.store);
+  await rollBack(installed.environment.store);
+  const first = receiver.received.length;
+  expect(await deliverAt('Gone', START)).toEqual({ outcome: 'nothing' });
+  await installed.resume('Gone');
+  expect(await deliverAt('Gone', START)).toMatchObject({ outcome: 'delivered' });
+  const dates = receiver.received.slice(first).map(({ message }) => message.data.date);
+  expect(dates).toEqual([daysAfter(date, -1), date, daysAfter(date, -1)]);
+});
+
+test('an account that is deactivated is neither queued nor told; activated again, it is told everything', async () => {
+  await installed.subscribe('Deactivated', receiver.url());
+  receiver.respond(well);
+  const queued = async () => (await installed.queue.getJobs()).some(({ data }) => data.account === ofAccount);
+  const ofAccount = accountId('Deactivated');
+  await installed.setActive('Deactivated', false);
+  await installed.publishNext();
+  expect([await queued(), await deliverAt('Deactivated', START)]).toEqual([false, { outcome: 'nothing' }]);
+  await installed.setActive('Deactivated', true);
+  expect([await queued(), await deliverAt('Deactivated', START)]).toMatchObject([
+    true,
+    { outcome: 'delivered' },
+  ]);
+});
+
+test.each([
+  ['deleted', undefined],
+  ['replaced by another', 'other'],
+])('a webhook that is %s during a send is not written', async (_what, other) => {
+  await installed.subscribe('Changing', receiver.url());
+  await installed.publishNext();
+  let created: unknown;
+  receiver.respond(async () => {
+    await installed.removeWebhook('Changing');
+    created = other === undefined ? undefined : await installed.subscribe('Changing', receiver.url(other));
+    return { status: 204 };
+  });
+  expect(await deliverAt('Changing', START)).toMatchObject({ outcome: 'delivered' });
+  expect(await installed.webhookOf('Changing')).toEqual(created);
 });
 
 test('a receiver that can not be reached fails, and the log has no more of its address than the host', async () => {

@@ -120,17 +120,18 @@ describe('PUT', () => {
     expect(made.body).toEqual({ ...z.looseObject({}).parse(shown.body), secret });
   });
 
-  test.each([
-    { state: 'paused', paused: 'failing' },
-    { state: 'gone', paused: 'gone' },
-    { state: 'failing', paused: null },
-  ] as const)('of the same url resumes a webhook that is $state', async ({ state, paused }) => {
+  test('of the same url resumes a webhook that is paused, gone or failing', async () => {
     await put();
-    await change({ paused, failing_since: FAILING_SINCE });
-    expect((await ask('GET')).body).toMatchObject({ state });
-    const resumed = await ask('PUT', PATH, { url });
-    expect(resumed.status).toBe(200);
-    expect(resumed.body).toMatchObject({ state: 'active', failing_since: null });
+    for (const [state, paused] of [
+      ['paused', 'failing'],
+      ['gone', 'gone'],
+      ['failing', null],
+    ] as const) {
+      await change({ paused, failing_since: FAILING_SINCE });
+      expect((await ask('GET')).body).toMatchObject({ state });
+      const resumed = await ask('PUT', PATH, { url });
+      expect(resumed).toMatchObject({ status: 200, body: { state: 'active', failing_since: null } });
+    }
   });
 
   test('of another url makes another webhook, with another secret, that goes on at the same place', async () => {
@@ -146,24 +147,12 @@ describe('PUT', () => {
     expect([isSignedWith(secret), isSignedWith(other)]).toEqual([false, true]);
   });
 
-  test.each<[string, unknown]>([
-    ['no object', []],
-    ['no url', {}],
-    ['a number', { url: 1 }],
-    ['a text that is no url', { url: 'hooks.example.com' }],
-    ['ftp', { url: 'ftp://hooks.example.com/' }],
-    ['a private address', { url: 'https://10.0.0.1/' }],
-    ['a user name', { url: 'https://me@hooks.example.com/' }],
-    ['501 characters', { url: `https://hooks.example.com/${'x'.repeat(475)}` }],
-  ])('refuses %s', async (_what, body) => {
-    expect((await ask('PUT', PATH, body)).status).toBe(400);
-    expect((await ask('GET')).status).toBe(404);
-  });
-
-  test('refuses a body of more than 4 KB, and one that is not JSON', async () => {
+  test('refuses what is no url, a body of more than 4 KB, and one that is not JSON', async () => {
+    for (const body of [[], {}, { url: 1 }]) expect((await ask('PUT', PATH, body)).status).toBe(400);
     expect((await ask('PUT', PATH, { url: 'x'.repeat(5000) })).status).toBe(413);
     const plain = { body: url, headers: { 'content-type': 'text/plain' } };
     expect((await rest.request('PUT', PATH, plain)).status).toBe(415);
+    expect((await ask('GET')).status).toBe(404);
   });
 });
 
@@ -178,32 +167,27 @@ test('an account sees and changes only its own webhook', async () => {
 test('DELETE removes it, with what it had been told', async () => {
   const secret = await put();
   expect((await ask('DELETE')).status).toBe(204);
-  for (const [method, path] of [
-    ['GET', PATH],
-    ['DELETE', PATH],
-    ['POST', `${PATH}/test`],
-    ['POST', `${PATH}/rotate`],
-  ] as const) {
-    expect((await ask(method, path)).status).toBe(404);
-  }
-  expect(received).toEqual([]);
+  expect((await ask('GET')).status).toBe(404);
+  expect((await ask('POST', `${PATH}/rotate`)).status).toBe(404);
   expect(await put()).not.toBe(secret);
 });
 
-describe('rotate', () => {
-  test('gives a new secret; for a day, both sign', async () => {
-    const first = await put();
-    const rotated = await ask('POST', `${PATH}/rotate`);
-    expect(rotated.status).toBe(200);
-    expect(rotated.body).toMatchObject({ url, rotated_at: expect.any(String) });
-    const { secret: second } = withSecret.parse(rotated.body);
-    await ask('POST', `${PATH}/test`);
-    expect([isSignedWith(first), isSignedWith(second)]).toEqual([true, true]);
-    const yesterday = new Date(Date.now() - 25 * 3_600_000).toISOString();
-    await change({ rotated_at: yesterday, rotations: [yesterday] });
-    await ask('POST', `${PATH}/test`);
-    expect([isSignedWith(first), isSignedWith(second)]).toEqual([false, true]);
-  });
+test('rotate gives a new secret; for a day, all of them sign, and at most 20 are made', async () => {
+  const secrets = [await put()];
+  const rotate = () => ask('POST', `${PATH}/rotate`);
+  for (let times = 0; times < 2; times += 1) {
+    const { status, body } = await rotate();
+    expect([status, body]).toEqual([200, expect.objectContaining({ url, rotated_at: expect.any(String) })]);
+    secrets.push(withSecret.parse(body).secret);
+  }
+  await ask('POST', `${PATH}/test`);
+  expect(secrets.map(isSignedWith)).toEqual([true, true, true]);
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  await change({ rotated_at: hoursAgo(1), rotations: [hoursAgo(25), hoursAgo(1)] });
+  await ask('POST', `${PATH}/test`);
+  expect(secrets.map(isSignedWith)).toEqual([false, true, true]);
+  await change({ rotations: Array.from({ length: 20 }, () => hoursAgo(1)) });
+  expect((await rotate()).status).toBe(429);
 });
 
 describe('a test', () => {
@@ -240,12 +224,6 @@ describe('a test', () => {
     };
     await ask('POST', `${PATH}/test`);
     expect(await stored()).toMatchObject({ id: 'wh_another', paused: 'gone' });
-  });
-
-  test('says why the receiver did not answer, in words of its own', async () => {
-    await put('http://127.0.0.1:1/');
-    const tested = await ask('POST', `${PATH}/test`);
-    expect(tested.body).toEqual({ delivered: false, reason: 'connection refused' });
   });
 
   test('waits longer for a receiver than an idle connection is kept', async () => {
@@ -287,26 +265,6 @@ test('nothing secret is stored or logged, and the address is not logged', async 
   const kept = JSON.stringify(await stored()) + service.api.output();
   for (const secret of secrets) expect(kept).not.toContain(secret.slice('whsec_'.length));
   expect(service.api.output()).not.toContain('a-secret-token');
-});
-
-test('without WEBHOOK_SECRET_KEY every route answers 501 and says what the operator must set', async () => {
-  const bare = await startService();
-  try {
-    for (const [method, path] of [
-      ['PUT', PATH],
-      ['GET', PATH],
-      ['DELETE', PATH],
-      ['POST', `${PATH}/test`],
-      ['POST', `${PATH}/rotate`],
-    ] as const) {
-      const refused = await bare.rest.request(method, path);
-      expect(refused.status).toBe(501);
-      expect(refused.text).toContain('WEBHOOK_SECRET_KEY');
-      check(method.toLowerCase(), path, refused);
-    }
-  } finally {
-    await bare.stop();
-  }
 });
 
 test('an API that is newer than the worker answers 503, and creates no index without its template', async () => {

@@ -3,65 +3,69 @@ import { changesOfOne, isPlaceField, makeChange } from '../../src/changes/change
 import {
   coverageOf,
   cursorText,
+  entriesAfter,
   type FeedState,
-  hasPosition,
+  isWithdrawn,
   keptFeed,
+  lastOf,
   lastPosition,
   MAX_CHANGES_OF_EPOCH,
   newFeed,
   nextFeed,
   positionOf,
   readCursor,
+  rolledBackFeed,
+  switchesOf,
   TooManyChangesError,
-  unbrokenFeeds,
+  unbroken,
 } from '../../src/changes/feed.ts';
 import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
+const [{ feed: FEED_ID } = { feed: '' }] = BEGINNING;
 
-function extended(state: FeedState, epoch: number, changes: number): FeedState {
-  const day = String(epoch).padStart(2, '0');
-  const [date, at] = [`2026-11-${day}`, `2026-11-${day}T12:00:00.000Z`];
-  return { ...state, segments: [...state.segments, { epoch, changes, publication: `p-${epoch}`, date, at }] };
+function extended(state: FeedState, epoch: number, changes: number, publication = `p-${epoch}`): FeedState {
+  const date = `2026-11-${String(epoch).padStart(2, '0')}`;
+  const { feed } = lastOf(state);
+  return [...state, { feed, epoch, changes, publication, date, at: `${date}T12:00:00.000Z` }];
 }
 
 const FEED = extended(extended(BEGINNING, 4, 10), 6, 0);
 
 describe('a cursor', () => {
+  const cursor = cursorText({ feed: FEED_ID, position: 77 });
+
   test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
     'can be read back (position %d)',
     (position) => {
-      const place = { feed: BEGINNING.feed, position };
+      const place = { feed: FEED_ID, position };
       expect(readCursor(cursorText(place))).toEqual(place);
     },
   );
 
-  const cursor = cursorText({ feed: BEGINNING.feed, position: 77 });
   test.each([
-    '',
-    'x',
-    '..',
-    cursor.slice(1),
-    cursor.slice(0, -1),
-    `${cursor}0`,
-    cursor.toUpperCase(),
-    cursor.replace('.', '.1'),
+    ...['', 'x', '..', cursor.slice(1), cursor.slice(0, -1), `${cursor}0`],
+    ...[cursor.toUpperCase(), cursor.replace('.', '.1')],
   ])('that was altered is invalid: %s', (altered) => {
     expect(readCursor(altered)).toBeUndefined();
   });
 });
 
 describe('the state of a feed', () => {
+  const isKnown = (state: FeedState, position: number) =>
+    entriesAfter(state, { feed: FEED_ID, position }) !== undefined;
+
   test('has a different feed id for another publication with the same epoch', () => {
-    expect(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' }).feed).not.toBe(BEGINNING.feed);
+    expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
   });
 
   test('knows the position of its first and last change', () => {
-    expect(lastPosition(BEGINNING)).toBe(positionOf(3, 0));
-    expect(lastPosition(FEED)).toBe(positionOf(4, 10));
-    expect(lastPosition(extended(FEED, 7, 2))).toBe(positionOf(7, 2));
+    const last = (state: FeedState) => lastPosition(state).position;
+    expect([BEGINNING, FEED, extended(FEED, 7, 2)].map(last)).toEqual([
+      ...[positionOf(3, 0), positionOf(4, 10), positionOf(7, 2)],
+    ]);
   });
 
   test.each([
@@ -73,15 +77,13 @@ describe('the state of a feed', () => {
     [positionOf(4, 11), false],
     [positionOf(6, 1), false],
   ])('knows whether position %d exists: %p', (position, isThere) => {
-    expect(hasPosition(FEED, position)).toBe(isThere);
+    expect(isKnown(FEED, position)).toBe(isThere);
   });
 
-  test('without its oldest segments starts after them', () => {
-    const state = extended(FEED, 7, 2);
-    const kept = keptFeed(state, '2026-11-05T00:00:00.000Z');
-    expect(kept).toEqual({ ...state, base: state.segments[0], segments: state.segments.slice(1) });
-    expect(hasPosition(kept, positionOf(4, 10))).toBe(true);
-    expect(hasPosition(kept, positionOf(4, 9))).toBe(false);
+  test('without its oldest publications starts after them', () => {
+    const kept = keptFeed(extended(FEED, 7, 2), '2026-11-05T00:00:00.000Z');
+    expect(switchesOf(kept).map(({ epoch }) => epoch)).toEqual([6, 7]);
+    expect([positionOf(4, 10), positionOf(4, 9)].map((place) => isKnown(kept, place))).toEqual([true, false]);
     expect(coverageOf(kept).since).toBe('2026-11-04');
     expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
   });
@@ -94,52 +96,84 @@ test('more changes in one epoch than there are positions are refused', () => {
 
 describe('a new feed after another one', () => {
   const next = { publication: 'p-9', epoch: 9, date: '2026-11-09' };
-  const feeds = (state: typeof FEED) => unbrokenFeeds(state).map(({ feed }) => feed);
+  const feeds = (state: FeedState) => [...new Set(unbroken(state).map(({ feed }) => feed))];
 
   test('keeps the earlier changes in the history, and reports the gap between them', () => {
-    const state = nextFeed(FEED, true, next);
+    const state = nextFeed(FEED, 'after_gap', next);
     expect(coverageOf(state)).toEqual({
       since: '2026-11-01',
       gaps: [{ after: '2026-11-06', before: '2026-11-09' }],
     });
-    expect(feeds(state)).toEqual([newFeed(next).feed]);
+    expect(feeds(state)).toEqual([lastOf(state).feed]);
+    // Once all before the gap is too old, nothing is said of it.
+    expect(coverageOf(keptFeed(state, '2026-11-07'))).toEqual({ since: '2026-11-09', gaps: [] });
   });
 
   test('has no gap if no change is missing, and both are read as one', () => {
-    const state = nextFeed(FEED, false, next);
+    const state = nextFeed(FEED, 'without_gap', next);
     expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
-    expect(feeds(state)).toEqual([FEED.feed, newFeed(next).feed]);
+    expect(feeds(state)).toEqual([FEED_ID, lastOf(state).feed]);
   });
 
   test('has no history if there were no changes before the gap', () => {
-    expect(coverageOf(nextFeed(BEGINNING, true, next))).toEqual({ since: '2026-11-09', gaps: [] });
-    const continued = nextFeed(BEGINNING, false, next);
-    const third = nextFeed(continued, true, { ...next, epoch: 10, date: '2026-11-12' });
+    expect(coverageOf(nextFeed(BEGINNING, 'after_gap', next))).toEqual({ since: '2026-11-09', gaps: [] });
+    const continued = nextFeed(BEGINNING, 'without_gap', next);
+    const third = nextFeed(continued, 'after_gap', { ...next, epoch: 10, date: '2026-11-12' });
     expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
   });
 });
 
+/** The epochs that are withdrawn after the publication p1 (epoch 1) and what went live since (2, 3, …). */
+function withdrawnAfter(steps: string): number[] {
+  const date = '2026-11-01';
+  const built = new Map([['p1', 1]]);
+  let state = newFeed({ publication: 'p1', epoch: 1, date });
+  const left = new Map<string, FeedState>([['p1', state]]);
+  for (const [at, step] of steps.split(' ').entries()) {
+    const [how, publication = ''] = step.includes(':') ? step.split(':') : ['publish', step];
+    const epoch = at + 2;
+    if (how === 'publish') built.set(publication, epoch);
+    else {
+      const to = { publication, epoch: built.get(publication) ?? 0, date };
+      state = rolledBackFeed(state, left.get(publication), to) ?? state;
+    }
+    if (how === 'unknown') state = nextFeed(state, 'after_gap', { publication, epoch, date });
+    else state = extended(state, epoch, 1, publication);
+    left.set(publication, state);
+  }
+  return switchesOf(state)
+    .filter((each) => isWithdrawn(state, each))
+    .map(({ epoch }) => epoch);
+}
+
+test.each<[what: string, steps: string, withdrawn: number[]]>([
+  ['no rollback', 'p2 p3', []],
+  ['to what began the feed', 'p2 back:p1', [2]],
+  ['to a later one', 'p2 p3 p4 back:p2', [3, 4]],
+  ['then the corrected files', 'p2 back:p1 p3', [2]],
+  ['twice the wrong files, then the right ones', 'p2 back:p1 p3 back:p1 p4', [2, 4]],
+  ['two in a row, the second further back', 'p2 p3 back:p2 back:p1', [2, 3, 4]],
+  ['that is undone', 'p2 back:p1 back:p2', [3]],
+  ['that is undone, and done again', 'p2 back:p1 back:p2 back:p1', [2, 4]],
+  ['that is undone after other files', 'p2 back:p1 p3 back:p2', [3, 4]],
+  ['then the same publication once more, by its job', 'p2 back:p1 p2', [2]],
+  ['whose changes are not known, so that a new feed starts', 'p2 p3 p4 unknown:p2 p5', [3, 4]],
+  ['the same, which undid another one', 'p2 back:p1 unknown:p2', [3]],
+])(
+  'a rollback withdraws the publications after the one that it goes back to: %s',
+  (_what, steps, withdrawn) => {
+    expect(withdrawnAfter(steps)).toEqual(withdrawn);
+  },
+);
+
 const RECORD: LicenseRecord = {
-  license_number: 'RN.1',
-  full_name: 'DOE, JANE',
-  board: 'Nursing Board',
-  license_type: null,
-  status: 'ACTIVE',
-  expiry_date: '2027-10-31',
-  city: 'LIMA',
-  state: 'OH',
-  raw_status: 'Active',
-  county: null,
-  issue_date: null,
-  extra_data: { ZIP: '43215' },
+  ...{ license_number: 'RN.1', full_name: 'DOE, JANE', board: 'Nursing Board', license_type: null },
+  ...{ status: 'ACTIVE', expiry_date: '2027-10-31', city: 'LIMA', state: 'OH', raw_status: 'Active' },
+  ...{ county: null, issue_date: null, extra_data: { ZIP: '43215' } },
 };
 const ORIGIN = {
-  feed: 'f',
-  epoch: 4,
-  at: '2026-11-02T00:00:00.000Z',
-  publication: 'p-2',
-  date: '2026-11-02',
-  before: '2026-11-01',
+  ...{ feed: 'f', epoch: 4, at: '2026-11-02T00:00:00.000Z', publication: 'p-2' },
+  ...{ date: '2026-11-02', before: '2026-11-01' },
 };
 
 function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {

@@ -6,10 +6,6 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 describe('a new code of a saved record', () => {
   const codes = Array.from({ length: 4000 }, newRecordCode);
 
-  test('has 16 characters of the alphabet, which are 80 bits', () => {
-    expect(codes.filter((code) => !/^[0-9A-HJKMNP-TV-Z]{16}$/.test(code))).toEqual([]);
-  });
-
   test('has every character about as often at each position', () => {
     for (let at = 0; at < 16; at += 1) {
       const counts = Map.groupBy(codes, (code) => code.charAt(at));
@@ -29,40 +25,27 @@ describe('a new code of a saved record', () => {
 
   test('is read in the stored and in the written form, in either case', () => {
     for (const code of codes.slice(0, 500)) {
-      expect(readRecordCode(code)).toBe(code);
-      expect(readRecordCode(writtenRecordCode(code))).toBe(code);
-      expect(readRecordCode(writtenRecordCode(code).toLowerCase())).toBe(code);
+      expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
+      for (const written of [code, writtenRecordCode(code), writtenRecordCode(code).toLowerCase()])
+        expect(readRecordCode(written)).toBe(code);
     }
   });
 });
 
-test.each([
-  ['0123456789ABCDEF', '0123-4567-89AB-CDEF'],
-  ['GHJKMNPQRSTVWXYZ', 'GHJK-MNPQ-RSTV-WXYZ'],
-])('the code %s is shown as %s', (code, written) => {
-  expect(writtenRecordCode(code)).toBe(written);
+test('a code is shown with hyphens', () => {
+  expect(writtenRecordCode('0123456789ABCDEF')).toBe('0123-4567-89AB-CDEF');
 });
 
 describe('a typed code', () => {
   const CODE = '0123456789ABCDEF';
 
   test.each([
-    ['as it is stored', '0123456789ABCDEF', CODE],
-    ['as it is written', '0123-4567-89AB-CDEF', CODE],
-    ['in lower case', '0123-4567-89ab-cdef', CODE],
     ['in both cases', '0123-4567-89aB-CdEf', CODE],
-    ['with blanks', '0123 4567 89AB CDEF', CODE],
     ['with blanks around it', '  0123-4567-89AB-CDEF\r\n', CODE],
     ['with tabs and no-break spaces', '0123\t4567\u00a089AB\u202fCDEF', CODE],
     ['with dashes and the hyphen that breaks no line', '0123\u20114567\u201389AB\u2014CDEF', CODE],
     ['with hyphens at other places', '-01-23456789AB--CDEF-', CODE],
-    ['with the letter O for 0', 'O123-4567-89AB-CDEF', CODE],
-    ['with the letter o for 0', 'o123-4567-89AB-CDEF', CODE],
-    ['with the letter I for 1', '0I23-4567-89AB-CDEF', CODE],
-    ['with the letter i for 1', '0i23-4567-89AB-CDEF', CODE],
-    ['with the letter L for 1', '0L23-4567-89AB-CDEF', CODE],
-    ['with the letter l for 1', '0l23-4567-89AB-CDEF', CODE],
-    ['of O, I and L alone', 'OIL OIL OIL OIL oilo', '0110110110110110'],
+    ['of O, I and L alone, for 0 and 1', 'OIL OIL OIL oil oilo', '0110110110110110'],
     ['with a blank after each character', [...CODE].join(' '), CODE],
     ['of exactly 64 characters', CODE.padEnd(64), CODE],
   ])('%s is read', (_what, typed, code) => {
@@ -81,9 +64,6 @@ describe('a typed code', () => {
     ['a u', 'u123-4567-89AB-CDEF'],
     ['a check character of Crockford', '*123-4567-89AB-CDEF'],
     ['an underscore', '0123_4567_89AB_CDEF'],
-    ['a slash', '0123/4567/89AB/CDEF'],
-    ['a dot', '0123.4567.89AB.CDEF'],
-    ['an escaped blank', '0123%204567%2089AB%20CDEF'],
     ['a NUL', `${CODE}\0`],
     ['a dotless i, whose upper case is I', '0\u013123456789ABCDEF'],
     ['a long s, whose upper case is S', '\u017f123456789ABCDEF'],

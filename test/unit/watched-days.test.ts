@@ -3,7 +3,7 @@ import { watchedDays } from '../../src/subscriptions/proof.ts';
 
 /** A comparison at this hour of the dataset of a day in November 2026. */
 function compared(day: number, hour: number, isWithdrawn = false) {
-  return { date: dateOf(day), at: timeOf(hour), isWithdrawn };
+  return { date: dateOf(day), at: timeOf(hour), ...(isWithdrawn && { withdrawn: true as const }) };
 }
 
 const dateOf = (day: number) => `2026-11-${String(day).padStart(2, '0')}`;

@@ -2,82 +2,29 @@ import { describe, expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { post, readWebhookUrl } from '../../src/subscriptions/outgoing.ts';
 
-/** Hosts to which nothing may be sent, as they are written, and the address that each means. */
-const HOSTILE: readonly (readonly [host: string, address: string])[] = [
-  ['127.0.0.1', '127.0.0.1'],
-  ['127.255.1.2', '127.255.1.2'],
-  ['127.1', '127.0.0.1'],
-  ['2130706433', '127.0.0.1'],
-  ['0x7f000001', '127.0.0.1'],
-  ['0x7f.0.0.1', '127.0.0.1'],
-  ['017700000001', '127.0.0.1'],
-  ['0177.0.0.1', '127.0.0.1'],
-  ['127.0.0.1.', '127.0.0.1'],
-  ['①②⑦.⓪.⓪.①', '127.0.0.1'],
-  ['127。0。0。1', '127.0.0.1'],
-  ['%31%32%37.0.0.1', '127.0.0.1'],
-  ['0.0.0.0', '0.0.0.0'],
-  ['0', '0.0.0.0'],
-  ['0.1.2.3', '0.1.2.3'],
-  ['10.0.0.1', '10.0.0.1'],
-  ['172.16.0.1', '172.16.0.1'],
-  ['172.31.255.255', '172.31.255.255'],
-  ['192.168.1.1', '192.168.1.1'],
-  ['169.254.0.1', '169.254.0.1'],
-  ['169.254.169.254', '169.254.169.254'],
-  ['2852039166', '169.254.169.254'],
-  ['100.64.0.1', '100.64.0.1'],
-  ['100.100.100.200', '100.100.100.200'],
-  ['192.0.0.192', '192.0.0.192'],
-  ['192.0.2.1', '192.0.2.1'],
-  ['192.88.99.1', '192.88.99.1'],
-  ['198.18.0.1', '198.18.0.1'],
-  ['198.19.255.255', '198.19.255.255'],
-  ['198.51.100.1', '198.51.100.1'],
-  ['203.0.113.1', '203.0.113.1'],
-  ['224.0.0.1', '224.0.0.1'],
-  ['239.255.255.255', '239.255.255.255'],
-  ['240.0.0.1', '240.0.0.1'],
-  ['255.255.255.255', '255.255.255.255'],
-  ['[::]', '::'],
-  ['[::1]', '::1'],
-  ['[0:0:0:0:0:0:0:1]', '::1'],
-  ['[::ffff:127.0.0.1]', '::ffff:127.0.0.1'],
-  ['[::ffff:7f00:1]', '::ffff:7f00:1'],
-  ['[::ffff:8.8.8.8]', '::ffff:8.8.8.8'],
-  ['[::127.0.0.1]', '::127.0.0.1'],
-  ['[::8.8.8.8]', '::8.8.8.8'],
-  ['[::ffff:0:127.0.0.1]', '::ffff:0:127.0.0.1'],
-  ['[64:ff9b::127.0.0.1]', '64:ff9b::127.0.0.1'],
-  ['[64:ff9b::a9fe:a9fe]', '64:ff9b::a9fe:a9fe'],
-  ['[64:ff9b:1::1]', '64:ff9b:1::1'],
-  ['[2002:7f00:1::]', '2002:7f00:1::'],
-  ['[2002:a9fe:a9fe::1]', '2002:a9fe:a9fe::1'],
-  ['[2001::1]', '2001::1'],
-  ['[2001:0:7f00:1::]', '2001:0:7f00:1::'],
-  ['[2001:2::1]', '2001:2::1'],
-  ['[2001:10::1]', '2001:10::1'],
-  ['[2001:db8::1]', '2001:db8::1'],
-  ['[3fff::1]', '3fff::1'],
-  ['[100::1]', '100::1'],
-  ['[5f00::1]', '5f00::1'],
-  ['[fc00::1]', 'fc00::1'],
-  ['[fd00:ec2::254]', 'fd00:ec2::254'],
-  ['[fe80::1]', 'fe80::1'],
-  ['[fec0::1]', 'fec0::1'],
-  ['[ff02::1]', 'ff02::1'],
-];
+/** Hosts to which nothing may be sent, as they are written, with the address that each means where it is another. */
+const HOSTILE = `
+  127.0.0.1 127.255.1.2 127.1=127.0.0.1 2130706433=127.0.0.1 0x7f000001=127.0.0.1 0x7f.0.0.1=127.0.0.1
+  017700000001=127.0.0.1 0177.0.0.1=127.0.0.1 127.0.0.1.=127.0.0.1 ①②⑦.⓪.⓪.①=127.0.0.1
+  127。0。0。1=127.0.0.1 %31%32%37.0.0.1=127.0.0.1 0.0.0.0 0=0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1
+  172.31.255.255 192.168.1.1 169.254.0.1 169.254.169.254 2852039166=169.254.169.254 100.64.0.1
+  100.100.100.200 192.0.0.192 192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1
+  224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 [::] [::1] [0:0:0:0:0:0:0:1]=::1
+  [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:8.8.8.8] [::127.0.0.1] [::8.8.8.8] [::ffff:0:127.0.0.1]
+  [64:ff9b::127.0.0.1] [64:ff9b::a9fe:a9fe] [64:ff9b:1::1] [2002:7f00:1::] [2002:a9fe:a9fe::1]
+  [2001::1] [2001:0:7f00:1::] [2001:2::1] [2001:10::1] [2001:db8::1] [3fff::1] [100::1] [5f00::1]
+  [fc00::1] [fd00:ec2::254] [fe80::1] [fec0::1] [ff02::1]`
+  .trim()
+  .split(/\s+/)
+  .map((each) => {
+    const [host = '', address = host.replace(/[[\]]/g, '')] = each.split('=');
+    return [host, address] as const;
+  });
 
 /** Names of this machine, however they are written. */
-const LOCAL_NAMES = [
-  'localhost',
-  'LOCALHOST',
-  'localhost.',
-  'ｌocalhost',
-  'localhost。',
-  'a.localhost',
-  'a.localhost.',
-];
+const LOCAL_NAMES = 'localhost LOCALHOST localhost. ｌocalhost localhost。 a.localhost a.localhost.'.split(
+  ' ',
+);
 
 function send(url: string, addresses: readonly string[], ranges: readonly string[] = []): Promise<unknown> {
   return post(url, {}, '{}', ranges, {
@@ -91,15 +38,15 @@ describe('nothing is sent to', () => {
   test.each(HOSTILE)('%s', async (host, address) => {
     const url = `https://${host}/hook`;
     expect(() => readWebhookUrl(url, [])).toThrow(BadRequestError);
-    await expect(send(url, [])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(url, [])).resolves.toEqual(NOT_ALLOWED);
     // As the answer for a name, alone and beside a public one.
-    await expect(send('https://hooks.example.com/', [address])).rejects.toMatchObject(NOT_ALLOWED);
-    await expect(send('https://hooks.example.com/', ['8.8.8.8', address])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', [address])).resolves.toEqual(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', ['8.8.8.8', address])).resolves.toEqual(NOT_ALLOWED);
   });
 
   test.each(LOCAL_NAMES)('%s', async (host) => {
     expect(() => readWebhookUrl(`https://${host}/`, [])).toThrow('public host');
-    await expect(send(`https://${host}/`, ['8.8.8.8'])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(`https://${host}/`, ['8.8.8.8'])).resolves.toEqual(NOT_ALLOWED);
   });
 
   test.each([
@@ -107,7 +54,7 @@ describe('nothing is sent to', () => {
     ['a text that is no address', 'hooks.example.com'],
     ['an empty text', ''],
   ])('%s, whatever a resolver gives', async (_what, address) => {
-    await expect(send('https://hooks.example.com/', [address])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send('https://hooks.example.com/', [address])).resolves.toEqual(NOT_ALLOWED);
   });
 });
 
@@ -165,7 +112,7 @@ test.each([
 ])(
   'by %s, a name with a public address is not connected to, whatever ranges are allowed',
   async (_how, url) => {
-    await expect(send(url, ['8.8.8.8'], ['10.0.0.0/8', 'fd00::/8'])).rejects.toMatchObject(NOT_ALLOWED);
-    await expect(send(url, ['2600::1'], ['10.0.0.0/8', 'fd00::/8'])).rejects.toMatchObject(NOT_ALLOWED);
+    await expect(send(url, ['8.8.8.8'], ['10.0.0.0/8', 'fd00::/8'])).resolves.toEqual(NOT_ALLOWED);
+    await expect(send(url, ['2600::1'], ['10.0.0.0/8', 'fd00::/8'])).resolves.toEqual(NOT_ALLOWED);
   },
 );

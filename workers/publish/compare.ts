@@ -62,7 +62,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
     } else if (!(error instanceof BadDocumentError)) throw error;
   }
   run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
-  return withoutChanges(nextFeed(feed, true, metadata));
+  return withoutChanges(nextFeed(feed, 'after_gap', metadata));
 }
 
 async function withChanges(

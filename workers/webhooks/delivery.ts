@@ -1,7 +1,6 @@
 import { ACCOUNTS } from '../../src/access/accounts.ts';
-import { latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
+import { changesAfterCursor, latestCursor } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
-import { CHANGES } from '../../src/changes/stored-changes.ts';
 import type { Store } from '../../src/storage/store.ts';
 import {
   type Announcement,
@@ -9,10 +8,9 @@ import {
   messageId,
   signedHeaders,
 } from '../../src/subscriptions/message.ts';
-import { type Answer, NoAnswerError, post } from '../../src/subscriptions/outgoing.ts';
-import { watchedAmong } from '../../src/subscriptions/subscription.ts';
+import { post } from '../../src/subscriptions/outgoing.ts';
 import { recordDelivery, WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
-import type { FanOut, News } from './fan-out.ts';
+import type { FanOut } from './fan-out.ts';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
@@ -35,7 +33,7 @@ const GONE = 410;
 /** What a delivery needs. */
 interface Deliverer {
   readonly store: Store;
-  readonly fanOut: FanOut;
+  readonly newsOf: FanOut;
   /** WEBHOOK_SECRET_KEY */
   readonly secretKey: string;
   readonly allowedRanges: readonly string[];
@@ -78,7 +76,7 @@ export async function deliver(
   const holder = (await ACCOUNTS.read(store, account))?.document;
   if (holder !== undefined && holder.deactivated_at !== null) return NOTHING;
   const latest = latestCursor(live.state);
-  const announcements = await announcementsFor(webhook, live, deliverer);
+  const announcements = await announcementsFor(webhook, live, deliverer.newsOf);
   let outcome = NOTHING;
   for (const announcement of announcements) {
     const sent = await send(webhook, announcement, deliverer);
@@ -98,40 +96,20 @@ export async function deliver(
 async function announcementsFor(
   { account, delivered_cursor }: Webhook,
   { state, publication, date }: LiveFeed,
-  { store, fanOut }: Deliverer,
+  newsOf: FanOut,
 ): Promise<Announcement[]> {
   const verifyAll = { cursor: latestCursor(state), publication, date, counts: null, changes: [] };
-  const segments = segmentsAfter(state, delivered_cursor);
-  if (segments === undefined) return [verifyAll];
   const announcements: Announcement[] = [];
-  for (const segment of segments) {
-    const byAccount = await fanOut.newsOf(segment);
+  const entries = changesAfterCursor(state, delivered_cursor);
+  if (entries === undefined) return [verifyAll];
+  for (const entry of entries) {
+    const byAccount = await newsOf(entry);
     if (byAccount === undefined) return [verifyAll];
+    const { cursor, publication, date } = entry;
     const news = byAccount.get(account);
-    if (news === undefined) continue;
-    const announcement = await announcementOf(store, account, news, segment.cursor);
-    if (announcement === undefined) return [verifyAll];
-    announcements.push(announcement);
+    if (news !== undefined) announcements.push({ cursor, publication, date, ...news });
   }
   return announcements;
-}
-
-/** @returns `undefined` where its changes can not be read */
-async function announcementOf(
-  store: Store,
-  account: string,
-  { counts, positions }: News,
-  cursor: string,
-): Promise<Announcement | undefined> {
-  const listed = await CHANGES.readAll(store, positions.map(String));
-  const [first] = listed;
-  if (first === undefined || listed.length < positions.length) return undefined;
-  const licenses = listed.map(({ license }) => license);
-  const references = await watchedAmong(store, account, licenses);
-  const changes = listed.map(({ license, board, license_number, kind }) => {
-    return { board, license_number, kind, reference: references.get(license) ?? null };
-  });
-  return { cursor, publication: first.publication, date: first.date, counts, changes };
 }
 
 /**
@@ -147,9 +125,8 @@ async function send(
   const { host } = new URL(webhook.url);
   const body = changesMessage(announcement, now());
   const headers = signedHeaders(secretKey, webhook, messageId(webhook, announcement.cursor), body, now());
-  const answer = await post(webhook.url, headers, body, allowedRanges).catch(withoutAnswer);
-  const ended = { host, answered: 'status' in answer ? answer.status : answer.reason };
-  const status = 'status' in answer ? answer.status : 0;
+  const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
+  const ended = { host, answered: reason ?? status };
   if (status >= 200 && status < 300) {
     const delivered = { delivered_cursor: announcement.cursor, delivered_at: now().toISOString() };
     const told = await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
@@ -162,11 +139,5 @@ async function send(
   });
   if (status === GONE) return { outcome: { ...ended, outcome: 'gone' } };
   const isRetried = failed !== undefined && failed.paused === null;
-  const retryAfterMs = 'status' in answer ? (answer.retryAfterMs ?? 0) : 0;
   return { outcome: { ...ended, outcome: 'failed', ...(isRetried && { retryAfterMs }) } };
-}
-
-function withoutAnswer(error: unknown): Pick<NoAnswerError, 'reason'> | Answer {
-  if (error instanceof NoAnswerError) return { reason: error.reason };
-  throw error;
 }

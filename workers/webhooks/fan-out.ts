@@ -1,16 +1,15 @@
 import { LRUCache } from 'lru-cache';
-import type { ChangeKind } from '../../src/changes/change.ts';
-import type { FeedSegment } from '../../src/changes/feed.ts';
-import { changedLicenses } from '../../src/changes/stored-changes.ts';
+import type { FeedEntry } from '../../src/changes/feed.ts';
+import { CHANGED_LICENSES, nextChanged } from '../../src/changes/stored-changes.ts';
+import { currentBoardName } from '../../src/licenses/boards.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { MAX_LISTED } from '../../src/subscriptions/message.ts';
+import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
 import { SUBSCRIPTIONS, type Subscription } from '../../src/subscriptions/subscription.ts';
 
-/** What a publication or rollback changed of what an account watches. */
-export interface News {
-  readonly counts: Record<ChangeKind, number>;
-  /** The places of the first of these changes in the feed, at most as many as a message lists. */
-  readonly positions: number[];
+/** What a publication or rollback changed of what an account watches: how much, and the first of it. */
+interface News {
+  readonly counts: NonNullable<Announcement['counts']>;
+  readonly changes: Announcement['changes'][number][];
 }
 
 /** By the ids of accounts. */
@@ -26,61 +25,52 @@ const KEPT_PUBLICATIONS = 10;
 export type FanOut = ReturnType<typeof fanOut>;
 
 /**
- * Tells which accounts watch what a publication changed. It reads the changes of each publication once, whatever the
- * number of accounts: its cost follows the changes.
+ * Tells which accounts watch what a publication changed; `undefined` where not all of the changes can be read. It reads
+ * the changes of each publication once, whatever the number of accounts: its cost follows the changes.
+ *
+ * @throws {SearchUnavailableError} when OpenSearch does not answer
  */
 export function fanOut(store: Store) {
-  const known = new LRUCache<string, Promise<NewsByAccount | undefined>>({ max: KEPT_PUBLICATIONS });
-  return {
-    /**
-     * @returns `undefined` where not all of the changes can be read
-     * @throws {SearchUnavailableError} when OpenSearch does not answer
-     */
-    newsOf(segment: FeedSegment): Promise<NewsByAccount | undefined> {
-      const key = `${segment.feed} ${segment.epoch}`;
-      const read = known.get(key) ?? readNews(store, segment);
-      known.set(key, read);
-      read.catch(() => known.delete(key));
-      return read;
-    },
-  };
+  const known = new LRUCache<string, NewsByAccount, FeedEntry>({
+    max: KEPT_PUBLICATIONS,
+    // One that is left out while it is read is used all the same.
+    ignoreFetchAbort: true,
+    fetchMethod: (_key, _stale, { context }) => readNews(store, context),
+  });
+  return (entry: FeedEntry) => known.fetch(`${entry.feed} ${entry.epoch}`, { context: entry });
 }
 
 async function readNews(
   store: Store,
-  { feed, epoch, changes }: FeedSegment,
+  { feed, epoch, changes: count }: FeedEntry,
 ): Promise<NewsByAccount | undefined> {
   const news = new Map<string, News>();
-  let [read, after] = [0, -1];
-  for (let isMore = true; isMore; ) {
-    const ofSegment = [{ term: { feed } }, { term: { epoch } }, { range: { position: { gt: after } } }];
-    const page = await changedLicenses(store, ofSegment, CHANGES_A_PAGE);
+  let read = 0;
+  const changed = nextChanged([{ term: { feed } }, { term: { epoch } }], CHANGES_A_PAGE);
+  for await (const page of CHANGED_LICENSES.pages(store, changed)) {
+    read += page.length;
     const watchers = await watchersOf(
       store,
-      page.flatMap(({ license }) => license ?? []),
+      page.map(({ license }) => license),
     );
-    for (const { position, license, kind } of page) {
-      if (license === undefined || kind === undefined) return undefined;
-      for (const { account } of watchers.get(license) ?? []) {
-        const { counts, positions } = news.get(account) ?? {
+    for (const { license, kind } of page) {
+      for (const { account, board, license_number, reference } of watchers.get(license) ?? []) {
+        const { counts, changes } = news.get(account) ?? {
           counts: { added: 0, changed: 0, removed: 0 },
-          positions: [],
+          changes: [],
         };
         counts[kind] += 1;
-        if (positions.length < MAX_LISTED) positions.push(position);
-        news.set(account, { counts, positions });
+        if (changes.length < MAX_LISTED)
+          changes.push({ board: currentBoardName(board), license_number, kind, reference });
+        news.set(account, { counts, changes });
       }
     }
-    read += page.length;
-    after = page.at(-1)?.position ?? after;
-    isMore = page.length === CHANGES_A_PAGE;
   }
-  return read === changes ? news : undefined;
+  return read === count ? news : undefined;
 }
 
 /** The subscriptions to each of some licenses, by the license's document id. */
 async function watchersOf(store: Store, licenses: readonly string[]) {
-  if (licenses.length === 0) return new Map<string, Subscription[]>();
   const pages = SUBSCRIPTIONS.pages(store, {
     query: { bool: { filter: [{ terms: { license: [...licenses] } }] } },
     sort: [{ id: 'asc' }],

@@ -2,7 +2,7 @@ import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
-import { type FeedState, latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
+import { changesAfterCursor, type FeedState, latestCursor } from '../../src/changes/feed.ts';
 import type { Config } from '../../src/config.ts';
 import { queueOptions } from '../../src/publications/job.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
@@ -70,7 +70,7 @@ export function startWebhooks(
   onEnded: (outcome: DeliveryOutcome['outcome']) => void,
 ) {
   const allowedRanges = config.WEBHOOK_ALLOWED_RANGES;
-  const deliverer = { store, secretKey, fanOut: fanOut(store), allowedRanges };
+  const deliverer = { store, secretKey, newsOf: fanOut(store), allowedRanges };
   const queue = new Queue<DeliveryJob>(WEBHOOKS_QUEUE, queueOptions(config));
   queue.on('error', (error) => log.error({ error: error.message }, 'webhook queue error'));
 
@@ -216,7 +216,7 @@ async function backlogOf(store: Store): Promise<Backlog> {
 
 /** Since when a webhook fails or waits for the first publication that it was not told of, in Unix milliseconds. */
 function waitsSince(state: FeedState, { failing_since, delivered_cursor }: Webhook): number {
-  const [first] = segmentsAfter(state, delivered_cursor) ?? [];
+  const [first] = changesAfterCursor(state, delivered_cursor) ?? [];
   const at = Date.parse(first?.at ?? '') || Date.now();
   return failing_since === null ? at : Math.min(at, Date.parse(failing_since));
 }
