@@ -1,6 +1,7 @@
 import { missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { BOARDS, boardByCode, boardByName } from '../licenses/boards.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES, type NotFoundReason } from '../licenses/lookup.ts';
@@ -15,7 +16,7 @@ import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function searchPage({ lookups, records, page, origin, today, live }: PageServices): Route {
+export function searchPage({ lookups, records, page, origin, live }: PageServices): Route {
   return {
     method: 'GET',
     path: '/',
@@ -50,7 +51,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
         ctx.state.outcome = 'found';
         return redirect(record);
       }
-      const typed = { fields, date, today: today(), kinds };
+      const typed = { fields, date, today: todayInOhio(), kinds };
       const { counts } = listing;
       const body = html`${searchForm(fields, { licenseTypes, counts: listing.ignoresFilters ? undefined : counts })}
 ${resultOf(listing, typed)}`;
