@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { daysBetween } from '../licenses/dates.ts';
-import { type LicenseRecord, licenseRecord, recordOf } from '../licenses/license.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import {
   type InvalidLookup,
   type LookupOutcome,
@@ -64,8 +64,19 @@ export function toResponseRecord(
   const url = licenseUrl(record, origin);
   return {
     found: true,
-    ...recordOf(record),
+    license_number: record.license_number,
+    full_name: record.full_name,
+    board: record.board,
+    license_type: record.license_type,
+    status: record.status,
+    expiry_date: record.expiry_date,
     days_until_expiry: record.expiry_date === null ? null : daysBetween(today, record.expiry_date),
+    city: record.city,
+    state: record.state,
+    raw_status: record.raw_status,
+    county: record.county,
+    issue_date: record.issue_date,
+    extra_data: record.extra_data,
     cautions: cautionsOf(record, today, nameMatch),
     notes: notesOf(record, today),
     ...originBody(origin),

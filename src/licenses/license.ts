@@ -119,19 +119,16 @@ export function isPossibleId(id: string): boolean {
 
 /** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
-  const keys = {
-    kind,
-    number: numberKey(record.license_number),
-    digits: numberDigits(record.license_number),
-    ...(kind === 'person' ? personKeys : businessKeys)(record, boardKey(record.board)),
-    ...mapFilters(({ keysOf }) => keysOf(record)),
-  };
+  const keys = kind === 'person' ? personKeys(record) : businessKeys(record);
   return { ...record, source_row: sourceRow, keys };
 }
 
-/** The record of a stored license, without the fields by which it is found. */
-export function recordOf(record: LicenseRecord): LicenseRecord {
-  return {
+/**
+ * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
+ * kept to see what changes, and its document's JSON begins with it.
+ */
+export function recordText(record: LicenseRecord): string {
+  const fields: LicenseRecord = {
     license_number: record.license_number,
     full_name: record.full_name,
     board: record.board,
@@ -145,14 +142,7 @@ export function recordOf(record: LicenseRecord): LicenseRecord {
     issue_date: record.issue_date,
     extra_data: record.extra_data,
   };
-}
-
-/**
- * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
- * kept to see what changes, and its document's JSON begins with it.
- */
-export function recordText(record: LicenseRecord): string {
-  return JSON.stringify(recordOf(record)).slice(0, -1);
+  return JSON.stringify(fields).slice(0, -1);
 }
 
 /** The JSON of a license's document. @param text the text of its record */
@@ -160,20 +150,30 @@ export function documentJson(text: string, { source_row, keys }: LicenseDocument
   return `${text},${JSON.stringify({ source_row, keys }).slice(1)}`;
 }
 
-function personKeys({ full_name: fullName }: LicenseRecord, board: string) {
-  const name = foldPersonName(fullName);
+function personKeys(record: LicenseRecord): LicenseKeys {
+  const board = boardKey(record.board);
+  const name = foldPersonName(record.full_name);
   return {
+    kind: 'person',
+    number: numberKey(record.license_number),
+    digits: numberDigits(record.license_number),
     name: `${board}/${name.surname}/${name.given}`,
     holder: holderKeys(board, name),
     surname: name.surnameForms.map((form) => `${board}/${form}`),
+    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }
 
-function businessKeys({ full_name: fullName }: LicenseRecord, board: string) {
-  const names = tradeNames(fullName);
+function businessKeys(record: LicenseRecord): LicenseKeys {
+  const board = boardKey(record.board);
+  const names = tradeNames(record.full_name);
   return {
+    kind: 'business',
+    number: numberKey(record.license_number),
+    digits: numberDigits(record.license_number),
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
-    business: businessNameKeys(fullName).flatMap((form) => [`${board}/${form}`, `/${form}`]),
+    business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
     words: distinctKeys(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
+    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }
