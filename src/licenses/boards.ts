@@ -57,13 +57,9 @@ export function currentBoardName(label: string): string {
   return boardByLabel(label)?.name ?? label;
 }
 
-const typeNamesByBoard = new Map(
-  BOARDS.map((entry) => [entry, new Set(entry.license_types.map(({ name }) => name))] as const),
-);
-
 /** Whether the catalog has the license type among the board's. */
 export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
-  return typeNamesByBoard.get(board)?.has(licenseType) ?? false;
+  return board.license_types.some(({ name }) => name === licenseType);
 }
 
 const byCode = new Map(BOARDS.map((entry) => [entry.code, entry]));

@@ -67,6 +67,11 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
 /** The filters of a request, as typed. */
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
 
+/** Whether any filter is set. */
+export function hasFilters(filters: Filters): boolean {
+  return FILTER_NAMES.some((name) => filters[name] !== undefined);
+}
+
 /** Applies a function to each filter and returns the results by filter name. */
 export function mapFilters<Result>(
   make: (filter: Filter, name: FilterName) => Result,

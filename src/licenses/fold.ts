@@ -1,15 +1,7 @@
 /** Letters that Unicode does not decompose into a base letter and a mark. */
-const LETTERS: ReadonlyMap<string, string> = new Map([
-  ['Æ', 'AE'],
-  ['Đ', 'D'],
-  ['Ð', 'D'],
-  ['Ħ', 'H'],
-  ['Ł', 'L'],
-  ['Ø', 'O'],
-  ['Œ', 'OE'],
-  ['Þ', 'TH'],
-  ['ẞ', 'SS'],
-]);
+const LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ Æ: 'AE', Đ: 'D', Ð: 'D', Ħ: 'H', Ł: 'L', Ø: 'O', Œ: 'OE', Þ: 'TH', ẞ: 'SS' }),
+);
 
 /** Apostrophes that Unicode counts among the letters: `ʼ` as in `OʼBrien`, the `ʻ` of Hawaii. */
 const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;

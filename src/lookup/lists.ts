@@ -1,5 +1,5 @@
 import type { Board } from '../licenses/boards.ts';
-import type { Filters } from '../licenses/filters.ts';
+import { type Filters, hasFilters } from '../licenses/filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import type { LookupOutcome, LookupRequest, NumberRequest } from '../licenses/lookup.ts';
@@ -109,8 +109,8 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
   const steps: (() => Promise<Listing>)[] = [
     () => list([...ofPersons(readings), ...ofBusiness(name)]),
-    () => list(kind === 'person' ? [] : [businessWordsQuery(board, name, filters, 'all')]),
-    ...(board === undefined && Object.values(filters).every((value) => value === undefined)
+    () => list(kind === 'person' ? [] : [businessWordsQuery(board, name, filters)]),
+    ...(board === undefined && !hasFilters(filters)
       ? []
       : [() => list([...ofPersons(readings, ANYWHERE), ...ofBusiness(name, ANYWHERE)], [], true)]),
     ...others.map((other) => () => list(ofPersons([other]), [personName(other)])),

@@ -30,8 +30,7 @@ export type SearchBody = Partial<Pick<RequestBody, 'from' | 'aggs'>> & {
 /** A query that shares no search with others. */
 export interface OtherQuery {
   readonly by: 'other';
-  /** Without a size, it returns all matches of a name that may be returned, and one more. */
-  readonly body: Omit<SearchBody, 'size'> & { readonly size?: number };
+  readonly body: SearchBody;
 }
 
 /** Matches in the order of their names and numbers. */
@@ -40,25 +39,17 @@ export const BY_NAME: SearchBody['sort'] = [{ 'keys.name': 'asc' }, { 'keys.numb
 /**
  * A search for licenses that fit every clause of `filter`.
  *
+ * @param size the most licenses that it returns
  * @param preferred those that fit one of these clauses have a better score
  */
-function matching(
-  filter: Clause[],
-  sort: SearchBody['sort'],
-  preferred?: Clause[],
-): Omit<SearchBody, 'size'> {
-  const query = { bool: { filter, ...(preferred && { should: preferred }) } };
-  return { track_total_hits: false, query, sort };
-}
-
-/** The same with the most licenses that it returns. */
 export function searchBody(
   size: number,
   filter: Clause[],
   sort: SearchBody['sort'],
   preferred?: Clause[],
 ): SearchBody {
-  return { size, ...matching(filter, sort, preferred) };
+  const query = { bool: { filter, ...(preferred && { should: preferred }) } };
+  return { size, track_total_hits: false, query, sort };
 }
 
 /** The license of a document id. */
@@ -189,17 +180,17 @@ export function nearNumbersBody(queries: readonly NearNumberQuery[]): SearchBody
 }
 
 /**
- * Whether to return the matches that an interface lists, only those with exactly the name, or any one of them; or, to
- * choose suggestions from, the first 50 or 101, whatever an interface lists.
+ * Whether to return the matches that an interface lists, or only those with exactly the name; a number: at most so
+ * many, whatever an interface lists. Of one alone it does not matter which.
  */
-type Selection = 'all' | 'exact' | 'first_50' | 'first_101' | 'any_one';
+type Selection = 'all' | 'exact' | number;
 
-/** Persons or businesses, by the beginning of a name. */
+/** Persons or businesses, by the beginning of a name, or businesses by the beginnings of the words in their names. */
 export interface NameQuery {
-  readonly by: 'person' | 'business';
+  readonly by: 'person' | 'business' | 'words';
   /**
    * Matching keys begin with one of these: `BOARD/SURNAME/GIVEN` of persons, for each board; `BOARD/TRADENAME` of
-   * businesses, or `/TRADENAME` for all boards.
+   * businesses, or `/TRADENAME` for all boards. A business has a word for each `BOARD/WORD` or `/WORD`.
    */
   readonly names: readonly string[];
   /** Whether an exact name equals its key. A surname alone is only the beginning of one. */
@@ -226,11 +217,10 @@ export function personQuery(
 ): NameQuery | undefined {
   const surnames = surnameKeys(lastName, firstName !== undefined);
   const given = firstName === undefined ? [''] : givenNamesKeys(firstName);
-  if (surnames.length === 0 || (firstName !== undefined && given[0] === '')) return undefined;
-  const names = boardsOf(board).flatMap(({ code }) =>
-    surnames.flatMap((surname) => given.map((each) => `${code}/${surname}/${each}`)),
-  );
-  return { by: 'person', names, isWhole: firstName !== undefined, filters, select };
+  if (firstName !== undefined && given[0] === '') return undefined;
+  const likely = surnames.flatMap((surname) => given.map((each) => ({ surname, given: each })));
+  const query = likelyPersonsQuery(board, likely, filters, select);
+  return query && { ...query, isWhole: firstName !== undefined };
 }
 
 /** A name that a typed one may stand for. */
@@ -245,7 +235,7 @@ export function likelyPersonsQuery(
   board: Board | undefined,
   likely: readonly LikelyName[],
   filters: Filters,
-  select: Extract<Selection, 'first_50' | 'any_one'>,
+  select: Selection = MAX_SUGGESTED_FROM,
 ): NameQuery | undefined {
   if (likely.length === 0) return undefined;
   const names = boardsOf(board).flatMap(({ code }) =>
@@ -286,21 +276,16 @@ const MAX_SUGGESTED_FROM = 50;
 /** @param maxMatches the most matches of a name; one more shows that there are more */
 export function nameBody({ by, names, isWhole, filters, select }: NameQuery, maxMatches: number): SearchBody {
   const isExact = select === 'exact';
-  const field = by === 'business' ? 'keys.business' : isExact ? 'keys.name' : 'keys.holder';
-  const clauses = names.map(
-    (name): Clause => (isExact && isWhole ? { term: { [field]: name } } : { prefix: { [field]: name } }),
-  );
-  const [only, another] = clauses;
-  const clause = only !== undefined && another === undefined ? only : { bool: { should: clauses } };
-  const filter = [clause, ...filterClauses(filters)];
-  if (select === 'any_one') return anyOne(filter);
-  const sizes = { first_50: MAX_SUGGESTED_FROM, first_101: MAX_MATCHES + 1, all: maxMatches + 1 };
-  return searchBody(isExact ? sizes.all : sizes[select], filter, BY_NAME);
-}
-
-/** One license of any is found without sorting all that match. */
-function anyOne(filter: Clause[]): SearchBody {
-  return searchBody(1, filter, ['_doc']);
+  const field = by === 'person' ? (isExact ? 'keys.name' : 'keys.holder') : `keys.${by}`;
+  const named =
+    isExact && isWhole
+      ? [{ terms: { [field]: names } }]
+      : by === 'words'
+        ? names.map((name) => beginningWith(field, [name]))
+        : [beginningWith(field, names)];
+  const size = typeof select === 'number' ? select : maxMatches + 1;
+  // One license of any is found without sorting all that match.
+  return searchBody(size, [...named, ...filterClauses(filters)], size === 1 ? ['_doc'] : BY_NAME);
 }
 
 /** That a license matches every filter. */
@@ -315,10 +300,12 @@ function filterClauses(filters: Filters): Clause[] {
 const MAX_PATTERN_CHARACTERS = 1000;
 
 /**
- * Patterns of what begins with one of these names, which are letters, digits and slashes. OpenSearch finds a few long
- * patterns quicker than as many prefixes (docs/decisions/014).
+ * That a value begins with one of these names, which are letters, digits, slashes and hyphens. OpenSearch finds a few
+ * long patterns quicker than as many prefixes (docs/decisions/014), of which it takes at most 1,024.
  */
-function beginningPatterns(names: readonly string[]): string[] {
+function beginningWith(field: string, names: readonly string[]): Clause {
+  const [only = '', another] = names;
+  if (another === undefined) return { prefix: { [field]: only } };
   const patterns: string[] = [];
   let alternatives = '';
   for (const name of names) {
@@ -327,7 +314,8 @@ function beginningPatterns(names: readonly string[]): string[] {
     if (isTooLong) patterns.push(`(${alternatives}).*`);
     alternatives = isTooLong ? name : longer;
   }
-  return [...patterns, `(${alternatives}).*`];
+  patterns.push(`(${alternatives}).*`);
+  return { bool: { should: patterns.map((pattern) => ({ regexp: { [field]: pattern } })) } };
 }
 
 /**
@@ -337,8 +325,7 @@ function beginningPatterns(names: readonly string[]): string[] {
  * @param maxFound the most licenses that it finds for all of them together
  */
 export function personsBody(names: readonly string[], maxFound: number): SearchBody {
-  const should = beginningPatterns(names).map((pattern) => ({ regexp: { 'keys.holder': pattern } }));
-  return searchBody(maxFound, [{ bool: { should } }], ['_doc']);
+  return searchBody(maxFound, [beginningWith('keys.holder', names)], ['_doc']);
 }
 
 /** The licenses of each query among those that one search for several persons found, in the order of `BY_NAME`. */
@@ -410,44 +397,41 @@ const MIN_FUZZY_WORD = 3;
 /**
  * Businesses, at one board or at all, that have every word typed as the beginning of a word of their trade names.
  * `undefined` when the name has no letter and no digit.
- *
- * @param select `similar`: also those with words that differ in one letter, which come last; `any_one`: one of them
  */
 export function businessWordsQuery(
   board: Board | undefined,
   businessName: string,
   filters: Filters,
-  select: 'all' | 'similar' | 'any_one',
-): OtherQuery | undefined {
-  const words = searchedWords(businessName);
-  if (words.length === 0) return undefined;
-  const boardPrefix = `${board?.code ?? ''}/`;
-  const asTyped = words.map((word): Clause => ({ prefix: { 'keys.words': boardPrefix + word } }));
-  const filtered = filterClauses(filters);
-  switch (select) {
-    case 'any_one':
-      return { by: 'other', body: anyOne([...asTyped, ...filtered]) };
-    case 'all':
-      return { by: 'other', body: matching([...asTyped, ...filtered], BY_NAME) };
-    case 'similar': {
-      const filter = [...words.map((word) => similarWord(boardPrefix, word)), ...filtered];
-      const typedFirst = [{ constant_score: { filter: { bool: { filter: asTyped } } } }];
-      // As many for a roster, which lists fewer.
-      const sort = [{ _score: 'desc' as const }, ...BY_NAME];
-      return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, sort, typedFirst) };
-    }
-  }
+  select: Selection = 'all',
+): NameQuery | undefined {
+  const names = searchedWords(businessName).map((word) => `${board?.code ?? ''}/${word}`);
+  return names.length === 0 ? undefined : { by: 'words', names, isWhole: false, filters, select };
 }
 
-/** A word's beginning as typed, or the word with one letter changed, added, left out or swapped. */
-function similarWord(boardPrefix: string, word: string): Clause {
-  const value = boardPrefix + word;
-  const beginning = { prefix: { 'keys.words': value } };
-  if (word.length < MIN_FUZZY_WORD) return beginning;
+/** The same, and then those with words that differ in one letter. */
+export function similarWordsQuery(
+  board: Board | undefined,
+  businessName: string,
+  filters: Filters,
+): OtherQuery | undefined {
+  const asTyped = businessWordsQuery(board, businessName, filters);
+  if (asTyped === undefined) return undefined;
+  const filter = [...asTyped.names.map(similarWord), ...filterClauses(filters)];
+  // As many for a roster, which lists fewer.
+  const { size, query } = nameBody(asTyped, MAX_MATCHES);
+  const typedFirst = [{ constant_score: { filter: query } }];
+  return { by: 'other', body: searchBody(size, filter, [{ _score: 'desc' }, ...BY_NAME], typedFirst) };
+}
+
+/** A word that begins with the typed one, or differs in one letter. @param name `BOARD/WORD` */
+function similarWord(name: string): Clause {
+  const beginning = { prefix: { 'keys.words': name } };
+  const boardPrefix = name.indexOf('/') + 1;
+  if (name.length - boardPrefix < MIN_FUZZY_WORD) return beginning;
   const fuzzy = {
-    value,
+    value: name,
     fuzziness: 1,
-    prefix_length: boardPrefix.length,
+    prefix_length: boardPrefix,
     rewrite: 'constant_score',
   } as const;
   return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
@@ -460,10 +444,10 @@ export interface NearSurnamesQuery {
   readonly surname: string;
 }
 
-/** No surname is longer. For 200 letters the search costs OpenSearch 5 times as much as for 40. */
-const MAX_SURNAME_LENGTH = 60;
+/** No surname is longer. For 60 letters the search at all boards costs OpenSearch 10 times as much as for 6. */
+const MAX_SURNAME_LENGTH = 40;
 
-/** `undefined` for a surname without letters or of more than 60. */
+/** `undefined` for a surname without letters or of more than 40. */
 export function nearSurnamesQuery(board: Board | undefined, lastName: string): NearSurnamesQuery | undefined {
   const surname = surnameKey(lastName);
   return surname === '' || surname.length > MAX_SURNAME_LENGTH

@@ -1,5 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { hasFilters } from '../licenses/filters.ts';
 import { distinctKeys, fold, numberKey } from '../licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../licenses/license.ts';
 import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
@@ -37,7 +38,7 @@ export const PAGE_SIZE = 25;
 /** One page of the licenses that any of the queries finds, with the counts of all of them. */
 export interface ListQuery {
   readonly by: 'list';
-  readonly queries: readonly (NumberQuery | NameQuery | OtherQuery)[];
+  readonly queries: readonly (NumberQuery | NameQuery)[];
   /** From 1. */
   readonly page: number;
 }
@@ -86,11 +87,12 @@ export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBod
       return nearNumberBody(query);
     case 'person':
     case 'business':
+    case 'words':
       return nameBody(query, maxMatches);
     case 'list':
       return listBody(query);
     case 'other':
-      return { size: maxMatches + 1, ...query.body };
+      return query.body;
   }
 }
 
@@ -115,6 +117,9 @@ const searchResponse = z.object({
 export async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
   return resultOf(await search(client, searchResponse, { index, body }), body);
 }
+
+/** What is found without a query. */
+export const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
 /** A search asks for one license more than it may return. */
 function resultOf(
@@ -217,17 +222,10 @@ async function nearSurnames(client: Client, index: string, query: NearSurnamesQu
 
 /** Searches one publication. */
 export interface PublicationSearch {
-  search(query: LicenseQuery): Promise<SearchResult>;
+  /** Without a query, nothing is found. */
+  search(query: LicenseQuery | undefined): Promise<SearchResult>;
   /** Finds surnames with a similar spelling, best first: `BOARD/SURNAME`. */
   nearSurnames(query: NearSurnamesQuery): Promise<readonly string[]>;
-}
-
-/** Without a query, nothing is found. */
-export async function searchOptional(
-  query: LicenseQuery | undefined,
-  publication: PublicationSearch,
-): Promise<readonly StoredLicense[]> {
-  return query === undefined ? [] : (await publication.search(query)).licenses;
 }
 
 /**
@@ -303,7 +301,8 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   const others = batched('others', limits.others);
   const lists = batched('lists', LIST_BATCHES);
   return {
-    search: (query) => {
+    search: async (query) => {
+      if (query === undefined) return NOTHING;
       switch (query.by) {
         case 'id':
           return byId(query);
@@ -325,12 +324,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
 
 /** A query for a surname alone, or at all boards, is sent separately: it may have too many matches to share a search. */
 function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean {
-  return (
-    names.length === 1 &&
-    isWhole &&
-    select === 'all' &&
-    Object.values(filters).every((value) => value === undefined)
-  );
+  return names.length === 1 && isWhole && select === 'all' && !hasFilters(filters);
 }
 
 /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */

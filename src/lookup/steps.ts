@@ -1,5 +1,5 @@
 import { addTo } from '../licenses/counts.ts';
-import type { Filters } from '../licenses/filters.ts';
+import { type Filters, hasFilters } from '../licenses/filters.ts';
 import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
@@ -25,9 +25,10 @@ import {
   type NameQuery,
   numberQuery,
   personQuery,
+  similarWordsQuery,
   writtenNumberQuery,
 } from './queries.ts';
-import { type LicenseQuery, type PublicationSearch, type SearchResult, searchOptional } from './search.ts';
+import { NOTHING, type PublicationSearch, type SearchResult } from './search.ts';
 import {
   isHolder,
   isNameAtBoard,
@@ -37,8 +38,6 @@ import {
 } from './suggestions.ts';
 
 type Found = readonly StoredLicense[];
-
-const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
 function none(request: LookupRequest): Miss {
   return { outcome: 'none', reason: 'unknown', request, didYouMean: [] };
@@ -98,22 +97,25 @@ export async function matchCounts(
   return { total, byStatus };
 }
 
-/** Counts what a search by name finds: of a business, those whose name begins so, else those with the words. */
-async function countMatches(request: PersonRequest | BusinessRequest, publication: PublicationSearch) {
-  const { board, filters } = request;
-  const queries =
-    request.by === 'person'
-      ? [personQuery(board, request.lastName, request.firstName, filters)]
-      : [
-          businessQuery(board, request.name, filters),
-          businessWordsQuery(board, request.name, filters, 'all'),
-        ];
-  for (const query of queries) {
-    if (query === undefined) continue;
+/** Counts what a search by name finds. */
+async function countMatches(request: NameRequest, publication: PublicationSearch) {
+  for (const query of queriesOf(request, request.filters)) {
     const { total = 0, counts } = await publication.search({ by: 'list', queries: [query], page: 1 });
     if (total > 0) return { total, counts };
   }
   return { total: 0, counts: undefined };
+}
+
+type NameRequest = PersonRequest | BusinessRequest;
+
+/** The searches for a name, one after the other: a business whose name begins so, else one with the words. */
+function queriesOf(request: NameRequest, filters: Filters, select?: NameQuery['select']): NameQuery[] {
+  const { board } = request;
+  const queries =
+    request.by === 'person'
+      ? [personQuery(board, request.lastName, request.firstName, filters, select)]
+      : [businessQuery, businessWordsQuery].map((query) => query(board, request.name, filters, select));
+  return queries.filter((query) => query !== undefined);
 }
 
 async function lookUpNumber(
@@ -122,8 +124,8 @@ async function lookUpNumber(
   suggest: boolean,
 ): Promise<LookupOutcome> {
   const { board, number } = request;
-  const withTypedNumber = await searchOptional(board && writtenNumberQuery(board, number), publication);
-  const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
+  const written = await publication.search(board && writtenNumberQuery(board, number));
+  const asTyped = written.licenses.filter((license) => isAsTyped(license, request));
   const sameKey = asTyped.length > 0 ? asTyped : await licensesOfNumberKey(request, publication);
   const outcome = chooseByNumber(request, sameKey);
   if (!suggest) return outcome;
@@ -140,9 +142,8 @@ async function licensesOfNumberKey(
   publication: PublicationSearch,
 ): Promise<Found> {
   const query = numberQuery(number);
-  if (query === undefined) return [];
   const { licenses, isComplete } = await publication.search(query);
-  if (isComplete) return licenses;
+  if (query === undefined || isComplete) return licenses;
   const ofBoard = await publication.search(commonNumberQuery(query, board));
   return ofBoard.licenses.length > 0 ? ofBoard.licenses : licenses;
 }
@@ -158,7 +159,7 @@ async function lookUpPerson(
   if (!suggest) return none(request);
   const [{ surnameExists, names }, nameExists] = await Promise.all([
     suggestedPersons(request, publication),
-    existsWithoutFilters(filters, [personQuery(board, lastName, firstName, {}, 'any_one')], publication),
+    existsWithoutFilters(request, publication),
   ]);
   return {
     ...none(request),
@@ -168,15 +169,11 @@ async function lookUpPerson(
   };
 }
 
-/** Whether filters alone exclude the licenses of a name: whether one of these queries without them finds any. */
-async function existsWithoutFilters(
-  filters: Filters,
-  queries: readonly (LicenseQuery | undefined)[],
-  publication: PublicationSearch,
-): Promise<boolean> {
-  if (Object.values(filters).every((value) => value === undefined)) return false;
-  const found = await Promise.all(queries.map((query) => searchOptional(query, publication)));
-  return found.some(({ length }) => length > 0);
+/** Whether filters alone exclude the licenses of a name. */
+async function existsWithoutFilters(request: NameRequest, publication: PublicationSearch): Promise<boolean> {
+  if (!hasFilters(request.filters)) return false;
+  const found = await Promise.all(queriesOf(request, {}, 1).map((query) => publication.search(query)));
+  return found.some(({ licenses }) => licenses.length > 0);
 }
 
 async function lookUpBusiness(
@@ -187,19 +184,16 @@ async function lookUpBusiness(
   const { board, name, filters } = request;
   const byPrefix = await searchNames(businessQuery(board, name, filters), publication);
   if (byPrefix.licenses.length > 0) return matches(byPrefix, request);
-  const query = businessWordsQuery(board, name, filters, suggest ? 'similar' : 'all');
-  const near = query === undefined ? NOTHING : await publication.search(query);
+  const near = await publication.search(
+    (suggest ? similarWordsQuery : businessWordsQuery)(board, name, filters),
+  );
   const withWords = near.licenses.filter((license) => hasSearchedWords(license.full_name, name));
   if (withWords.length > 0) {
     // Licenses with the words come before those with similar ones.
     const isComplete = near.isComplete || withWords.length < near.licenses.length;
     return matches({ licenses: withWords, isComplete }, request);
   }
-  const unfiltered = [
-    businessQuery(board, name, {}, 'any_one'),
-    businessWordsQuery(board, name, {}, 'any_one'),
-  ];
-  const nameExists = suggest && (await existsWithoutFilters(filters, unfiltered, publication));
+  const nameExists = suggest && (await existsWithoutFilters(request, publication));
   const names = near.licenses.map((license) => license.full_name);
   return {
     ...none(request),
@@ -220,12 +214,14 @@ async function searchNames(
 ): Promise<SearchResult> {
   if (query === undefined) return NOTHING;
   const { licenses: found, isComplete } = await publication.search(query);
-  const isExact = (license: StoredLicense) => hasExactName(query, license);
+  // The only match needs no order.
+  if (found.length < 2) return { licenses: found, isComplete };
+  const { exact = [], others = [] } = Object.groupBy(found, (license) =>
+    hasExactName(query, license) ? 'exact' : 'others',
+  );
   // When there are more matches than were returned, exact names may be among the others.
-  const exact = isComplete
-    ? found.filter(isExact)
-    : (await publication.search({ ...query, select: 'exact' })).licenses;
-  return { licenses: [...exact, ...found.filter((license) => !isExact(license))], isComplete };
+  const allExact = isComplete ? exact : (await publication.search({ ...query, select: 'exact' })).licenses;
+  return { licenses: [...allExact, ...others], isComplete };
 }
 
 /** @param sameKey every license whose number has the same key as the one typed */

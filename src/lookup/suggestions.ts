@@ -1,8 +1,15 @@
 import { distance } from 'fastest-levenshtein';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
+import { hasFilters } from '../licenses/filters.ts';
 import { fold, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
-import type { Miss, NumberRequest, PersonRequest, TypedName } from '../licenses/lookup.ts';
+import {
+  MAX_MATCHES,
+  type Miss,
+  type NumberRequest,
+  type PersonRequest,
+  type TypedName,
+} from '../licenses/lookup.ts';
 import {
   firstGivenName,
   foldPersonName,
@@ -29,7 +36,7 @@ import {
   nearSurnamesQuery,
   personQuery,
 } from './queries.ts';
-import { type PublicationSearch, searchOptional } from './search.ts';
+import type { PublicationSearch } from './search.ts';
 
 type Found = readonly StoredLicense[];
 
@@ -48,9 +55,9 @@ export async function suggestedNumbers(
   publication: PublicationSearch,
 ): Promise<OfferedNumbers> {
   const { board, number, businessOnly } = request;
-  const [near, named] = await Promise.all([
-    searchOptional(nearNumberQuery(board, number, businessOnly), publication),
-    searchOptional(request.name && nameQuery(board, request.name, 'first_101'), publication),
+  const [{ licenses: near }, { licenses: named }] = await Promise.all([
+    publication.search(nearNumberQuery(board, number, businessOnly)),
+    publication.search(request.name && nameQuery(board, request.name, MAX_MATCHES + 1)),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -89,8 +96,8 @@ export async function isNameAtBoard(
   { name }: NumberRequest,
   publication: PublicationSearch,
 ): Promise<boolean> {
-  const query = name && nameQuery(boardByLabel(board), name, 'any_one');
-  return (await searchOptional(query, publication)).length > 0;
+  const query = name && nameQuery(boardByLabel(board), name, 1);
+  return (await publication.search(query)).licenses.length > 0;
 }
 
 /** The licenses of the name that was sent with a number. */
@@ -120,12 +127,11 @@ export async function suggestedPersons(
   const { board } = request;
   const { surname } = keysOf(request);
   const ofSurname = [{ surname, given: '' }];
-  const [found, others, surnames] = await Promise.all([
+  const isNarrowed = request.firstName !== undefined || hasFilters(request.filters);
+  const [{ licenses: found }, { licenses: others }, surnames] = await Promise.all([
     // Without given name and filters, the first search has shown that nobody has the surname.
-    isNarrowed(request)
-      ? searchOptional(likelyPersonsQuery(board, ofSurname, {}, 'any_one'), publication)
-      : [],
-    searchOptional(likelyPersonsQuery(board, namesWithOtherSurname(request), {}, 'first_50'), publication),
+    publication.search(isNarrowed ? likelyPersonsQuery(board, ofSurname, {}, 1) : undefined),
+    publication.search(likelyPersonsQuery(board, namesWithOtherSurname(request), {})),
     similarSurnames(request, publication),
   ]);
   const surnameExists = found.length > 0;
@@ -133,10 +139,6 @@ export async function suggestedPersons(
     ? await similarPersons(request, surnames, publication)
     : [...namesOf(request, others), ...surnames];
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
-}
-
-function isNarrowed({ firstName, filters }: PersonRequest): boolean {
-  return firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
 }
 
 function keysOf({ lastName, firstName }: PersonRequest): LikelyName {
@@ -176,11 +178,12 @@ async function similarPersons(
     ...namesWithOtherSurname(request),
     ...surnames.map((each) => ({ surname: each, given })),
   ];
-  const [ofOtherGiven, ofSimilarGiven, ofOtherSurname] = await Promise.all([
-    searchOptional(likelyPersonsQuery(board, otherGiven, filters, 'first_50'), publication),
-    searchOptional(nearGivenNameQuery(board, { surname, given }, filters), publication),
-    searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'first_50'), publication),
+  const found = await Promise.all([
+    publication.search(likelyPersonsQuery(board, otherGiven, filters)),
+    publication.search(nearGivenNameQuery(board, { surname, given }, filters)),
+    publication.search(likelyPersonsQuery(board, otherSurname, filters)),
   ]);
+  const [ofOtherGiven = [], ofSimilarGiven = [], ofOtherSurname = []] = found.map(({ licenses }) => licenses);
   const isOfHalf = ({ full_name: name }: StoredLicense) => foldPersonName(name).halves.includes(surname);
   const isVariant = ({ full_name: name }: StoredLicense) =>
     otherGiven.some((each) => each.given === fold(firstGivenName(nameParts(name).given)));

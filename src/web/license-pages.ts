@@ -1,7 +1,7 @@
 import { boardActionInWords, missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { type Board, boardByCode } from '../licenses/boards.ts';
-import { daysBetween } from '../licenses/dates.ts';
+import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import {
   ENDORSED_LICENSE_LABELS,
@@ -24,7 +24,7 @@ const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board'
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
-  const { page, today, config } = services;
+  const { page, config } = services;
   return {
     method: 'GET',
     path: '/licenses/:board/:number',
@@ -53,9 +53,9 @@ export function licensePage(services: PageServices): Route {
         ctx.redirect(licensePath(record));
         return;
       }
-      const body = html`${licenseBody(record, today())}
+      const body = html`${licenseBody(record, todayInOhio())}
 <div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
-<button class="plain" type="button" data-action="copy" data-text="${summary(record, date, today())}" hidden>Copy</button></div>
+<button class="plain" type="button" data-action="copy" data-text="${summary(record, date, todayInOhio())}" hidden>Copy</button></div>
 ${recordForm(board.code, record.license_number)}
 ${history(view.changes, view)}
 ${boardContact(board)}

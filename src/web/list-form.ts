@@ -50,7 +50,7 @@ ${formField(
   {
     id: 'roster',
     label: 'Paste your list',
-    hint: html`A license number in each row is enough. Better: with names, so that a mistyped number is noticed. Leave the row that names the columns in. <a href="/roster/template.csv">Download a template</a>`,
+    hint: html`A license number in each row is enough. Better: with names, so that a mistyped number is noticed. Leave the row that names the columns in, such as <code>Employee ID, Last name, License number</code>.`,
     problems,
   },
   (attributes) =>

@@ -46,15 +46,9 @@ const POINTS_OF_WORKBOOK = 4;
 /** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
 const ITEMS_FOR_ONE_OVER_REST = 4;
 
-/** A list to begin with. */
-const TEMPLATE = `Employee ID,Last name,First name,License number,Board
-1,Example,Pat,RN.987654321,Nursing Board
-2,Example,Robin,,Nursing Board
-`;
-
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** GET /roster, POST /roster and the template. Nothing that is sent is stored, unless the visitor saves the check. */
+/** GET and POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
 export function rosterPages(services: PageServices): Route[] {
   const { page, origin } = services;
   return [
@@ -65,15 +59,6 @@ export function rosterPages(services: PageServices): Route[] {
         prepareForWorkbook();
         const body = listForm({ text: '', board: '' }, []);
         return page.send(ctx, { title: TITLE, origin: origin(), body });
-      },
-    },
-    {
-      method: 'GET',
-      path: '/roster/template.csv',
-      handle: (ctx) => {
-        ctx.type = CSV_TYPE;
-        ctx.attachment('licenses-to-check.csv');
-        ctx.body = TEMPLATE;
       },
     },
     { method: 'POST', path: '/roster', handle: (ctx) => answerList(ctx, services) },

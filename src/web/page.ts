@@ -7,7 +7,7 @@ import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import { type Context, clientProtocol, type Middleware } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
-import { daysBetween } from '../licenses/dates.ts';
+import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -96,18 +96,16 @@ export interface PageServices extends WebServices {
   readonly page: ReturnType<typeof pageWriter>;
   /** The publication that answers now, as last known. */
   readonly origin: () => PageOrigin | undefined;
-  /** The date in Ohio. */
-  readonly today: () => string;
 }
 
 /** The addresses of the files that every page refers to. */
 type PageFiles = Readonly<Record<'styleSheet' | 'script', string>>;
 
-/** Writes pages in the frame that all of them share. @param today the date in Ohio */
-export function pageWriter(files: PageFiles, today: () => string) {
+/** Writes pages in the frame that all of them share. */
+export function pageWriter(files: PageFiles) {
   return {
     send: async (ctx: Context, content: PageContent): Promise<void> => {
-      const page = pageHtml({ readOn: today(), ...content }, files, ctx.path);
+      const page = pageHtml({ readOn: todayInOhio(), ...content }, files, ctx.path);
       ctx.set('content-security-policy', POLICY);
       // Browsers send `Origin: null` with a form unless pages may be named to this origin.
       ctx.set('referrer-policy', 'same-origin');

@@ -4,7 +4,7 @@ import { formBody, requireSameOrigin } from '../http/body.ts';
 import { ClientError, errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
 import { boardByCode, boardByLabel } from '../licenses/boards.ts';
-import { daysBefore } from '../licenses/dates.ts';
+import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
@@ -43,7 +43,7 @@ import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
-  const { page, today } = services;
+  const { page } = services;
   return {
     method: 'POST',
     path: '/records',
@@ -70,7 +70,7 @@ ${recordForm(board.code, number, notes, problems)}`;
         return page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
       }
       const asked = { board: board.name, license_number: number };
-      return saveRecord(ctx, services, recordOfLicense({ ...view, record, asked }, today(), notes));
+      return saveRecord(ctx, services, recordOfLicense({ ...view, record, asked }, todayInOhio(), notes));
     },
   };
 }

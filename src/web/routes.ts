@@ -4,7 +4,6 @@ import createError from 'http-errors';
 import compose from 'koa-compose';
 import { limited, type Route, routerOf } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { aboutPage } from './about-page.ts';
 import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
@@ -32,8 +31,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ]);
   const common: PageServices = {
     ...services,
-    page: pageWriter({ styleSheet: styleSheet.path, script: script.path }, todayInOhio),
-    today: todayInOhio,
+    page: pageWriter({ styleSheet: styleSheet.path, script: script.path }),
     origin: () => {
       const now = live();
       return now && { date: now.metadata.date, isSampleData: now.metadata.sample };

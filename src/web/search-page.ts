@@ -1,6 +1,7 @@
 import { missMessage } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { BOARDS, boardByCode, boardByName } from '../licenses/boards.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES, type NotFoundReason } from '../licenses/lookup.ts';
@@ -15,7 +16,7 @@ import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function searchPage({ lookups, records, page, origin, today, live }: PageServices): Route {
+export function searchPage({ lookups, records, page, origin, live }: PageServices): Route {
   return {
     method: 'GET',
     path: '/',
@@ -34,8 +35,8 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
         return page.send(ctx, { ...start, body: startPage(searchForm(fields, { licenseTypes })) });
       }
       if (hasEmptyFields) return redirect(searchAddress(fields));
-      const kinds = kindsOfLicense(q, live());
-      const answer = await lookups.list(listRequest({ ...fields, q }, kinds.length === 0));
+      const { kinds, areAll } = kindsOfLicense(q, live());
+      const answer = await lookups.list(listRequest({ ...fields, q }, !areAll));
       const { listing, date, isSampleData } = answer;
       const { number, total } = listing;
       ctx.state.outcome = outcomeOf(listing);
@@ -50,7 +51,7 @@ export function searchPage({ lookups, records, page, origin, today, live }: Page
         ctx.state.outcome = 'found';
         return redirect(record);
       }
-      const typed = { fields, date, today: today(), kinds };
+      const typed = { fields, date, today: todayInOhio(), kinds };
       const { counts } = listing;
       const body = html`${searchForm(fields, { licenseTypes, counts: listing.ignoresFilters ? undefined : counts })}
 ${resultOf(listing, typed)}`;
@@ -76,14 +77,17 @@ ${form}
 
 const MIN_KIND_LETTERS = 4;
 
-/** The words of a text that are words of license types: `massage`, `therapist`. One beside others may be a surname. */
-function kindsOfLicense(typed: string, live: LivePublication | undefined): readonly string[] {
+/**
+ * The words of a text that are words of license types: `massage`, `therapist`; and whether it is no name at all: one
+ * such word beside others may be a surname.
+ */
+function kindsOfLicense(typed: string, live: LivePublication | undefined) {
   const types = new Set(
     [...(live?.licenseTypes.values() ?? [])].flat().flatMap((type) => type.split(/[^\p{L}]+/u).map(fold)),
   );
   const words = typed.split(/[^\p{L}]+/u).filter((word) => word.length >= MIN_KIND_LETTERS);
   const kinds = words.filter((word) => types.has(fold(word)));
-  return kinds.length > 1 || kinds.length === words.length ? kinds : [];
+  return { kinds, areAll: kinds.length > 1 || (kinds.length > 0 && kinds.length === words.length) };
 }
 
 function outcomeOf({ number, total }: Listing): LookupOutcome['outcome'] {
@@ -135,8 +139,9 @@ function resultOf(listing: Listing, shown: Shown): Html {
     return html`<p>${missMessage(number, longDate(date), 'page')}</p>`;
   }
   if (total === 0) {
-    return html`<p>${nothing(fields, date)} Check the spelling${fields.board === undefined ? '' : ', and the filters'}.</p>
-${kindsHint(shown)}<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
+    const check = fields.board === undefined ? 'Check the spelling.' : 'Check the spelling, and the filters.';
+    return html`${kindsHint(shown)}<p>${nothing(fields, date)} ${shown.kinds.length === 0 ? check : NOTHING}</p>
+<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
   }
   return html`${whyShown(listing, shown)}
 ${

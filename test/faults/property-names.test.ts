@@ -14,22 +14,14 @@ const NAMES = inForm({ short: ['__proto__', 'constructor'], long: PROPERTY_NAMES
 const IN_FLIGHT = 4;
 
 /** Headers by which the service or a library of it chooses something. */
-const HEADERS = [
-  ...['content-encoding', 'content-type', 'accept', 'accept-encoding', 'accept-language', 'accept-charset'],
-  ...[
-    'transfer-encoding',
-    'te',
-    'expect',
-    'connection',
-    'upgrade',
-    'origin',
-    'host',
-    'authorization',
-    'cookie',
-  ],
-  ...['x-forwarded-proto', 'x-forwarded-for', 'x-request-id', 'x-api-key', 'x-http-method-override'],
-  ...['mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'mcp-param-board', 'last-event-id'],
-];
+const HEADERS = `content-encoding content-type accept accept-encoding accept-language accept-charset
+  transfer-encoding te expect connection upgrade origin host authorization cookie
+  x-forwarded-proto x-forwarded-for x-request-id x-api-key x-http-method-override
+  mcp-protocol-version mcp-method mcp-name mcp-session-id mcp-param-board last-event-id`.split(/\s+/);
+
+const FIELDS =
+  `board license_number last_name first_name business_name search_type license_type status city county
+  reference max_matches`.split(/\s+/);
 
 const NUMBER = { board: 'Nursing Board', license_number: 'RN.700001' };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -55,9 +47,32 @@ beforeAll(async () => {
   worker = await startWorker({ ...variables, WORKER_ADMIN_PORT: String(ports.worker) });
 });
 
-/** An own property of any name, which an object literal cannot have for `__proto__`. */
-function object(entries: readonly (readonly [string, unknown])[]): string {
+/** An object with a property of any name, which an object literal cannot have for `__proto__`. */
+function object(known: object, ...others: readonly (readonly [string, unknown])[]): string {
+  const entries = [...Object.entries(known), ...others];
   return `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
+}
+
+/** A form of a page of the website. */
+function form(path: string, body: string): Sent {
+  return { method: 'POST', path, headers: { ...FORM_TYPE, origin: 'http://localhost' }, body };
+}
+
+function list(query: string, body: string): Sent {
+  return {
+    method: 'POST',
+    path: `/api/v1/lookup/batch${query}`,
+    headers: { 'content-type': 'text/csv' },
+    body,
+  };
+}
+
+/** The same request to the admin ports of the API and of the worker. */
+function toAdmin(path: string): Sent[] {
+  return [
+    { method: 'GET', path, to: 'admin' },
+    { method: 'GET', path, to: 'worker' },
+  ];
 }
 
 function rpc(method: string, params: string): Sent {
@@ -73,56 +88,18 @@ function requestsWith(name: string): Sent[] {
   const bases: Sent[] = [
     post('/api/v1/lookup/verify', verify),
     post('/api/v1/lookup/batch', JSON.stringify({ items: [NUMBER] })),
-    {
-      method: 'POST',
-      path: '/api/v1/lookup/batch',
-      headers: { 'content-type': 'text/csv' },
-      body: 'license_number\nRN.700001\n',
-    },
+    list('', 'license_number\nRN.700001\n'),
     rpc('tools/list', '{}'),
-    {
-      method: 'POST',
-      path: '/roster',
-      headers: { ...FORM_TYPE, origin: 'http://localhost' },
-      body: 'roster=license_number%0ARN.700001',
-    },
-    {
-      method: 'POST',
-      path: '/records',
-      headers: { ...FORM_TYPE, origin: 'http://localhost' },
-      body: 'board=NUR&number=1',
-    },
-    { method: 'GET', path: '/' },
-    { method: 'GET', path: '/docs/swagger-ui.css' },
-    { method: 'GET', path: '/nothing' },
-    ...(['/healthz', '/metrics', '/queues/api/queues', '/nothing'] as const).flatMap((path): Sent[] => [
-      { method: 'GET', path, to: 'admin' },
-      { method: 'GET', path, to: 'worker' },
-    ]),
+    form('/roster', 'roster=license_number%0ARN.700001'),
+    form('/records', 'board=NUR&number=1'),
+    ...['/', '/docs/swagger-ui.css', '/nothing'].map((path) => ({ method: 'GET', path })),
+    ...['/healthz', '/metrics', '/queues/api/queues', '/nothing'].flatMap(toAdmin),
   ];
   const inHeaders = bases.flatMap((base) =>
     HEADERS.map((header): Sent => ({ ...base, headers: { ...base.headers, [header]: name } })),
   );
-  const fields = [
-    'board',
-    'license_number',
-    'last_name',
-    'first_name',
-    'business_name',
-    'search_type',
-    'license_type',
-    'status',
-    'city',
-    'county',
-    'reference',
-    'max_matches',
-  ];
-  const inFields = fields.flatMap((field) => {
-    const one = object([
-      ['board', NUMBER.board],
-      ['last_name', 'Smith'],
-      [field, name],
-    ]);
+  const inFields = FIELDS.flatMap((field) => {
+    const one = object({ board: NUMBER.board, last_name: 'Smith' }, [field, name]);
     return [
       post('/api/v1/lookup/verify', one),
       post('/api/v1/lookup/batch', `{"items":[${one}]}`),
@@ -130,69 +107,26 @@ function requestsWith(name: string): Sent[] {
       rpc('tools/call', `{"name":"verify_roster","arguments":{"items":[${one}]}}`),
     ];
   });
-  const named = object([...Object.entries(NUMBER), [name, 'x']]);
+  const named = object(NUMBER, [name, 'x']);
   const inNames: Sent[] = [
     post('/api/v1/lookup/verify', named),
     post('/api/v1/lookup/batch', `{"items":[${named}]}`),
-    post(
-      '/api/v1/lookup/batch',
-      object([
-        ['items', [NUMBER]],
-        [name, {}],
-      ]),
-    ),
-    {
-      method: 'POST',
-      path: `/api/v1/lookup/batch?${encoded}=${encoded}`,
-      headers: { 'content-type': 'text/csv' },
-      body: `license_number,${name}\nRN.700001,${name}\n`,
-    },
+    post('/api/v1/lookup/batch', object({ items: [NUMBER] }, [name, {}])),
+    list(`?${encoded}=${encoded}`, `license_number,${name}\nRN.700001,${name}\n`),
     ...['tools/call', name, `tools/${name}`].flatMap((method) => [
-      rpc(
-        method,
-        object([
-          ['name', name],
-          ['arguments', {}],
-        ]),
-      ),
+      rpc(method, object({ name, arguments: {} })),
       rpc(method, `{"name":"verify_license","arguments":${named}}`),
-      rpc(
-        method,
-        object([
-          ['name', 'verify_license'],
-          ['arguments', NUMBER],
-          [name, {}],
-        ]),
-      ),
-      rpc(method, `{"name":"verify_license","arguments":${verify},"_meta":${object([[name, name]])}}`),
+      rpc(method, object({ name: 'verify_license', arguments: NUMBER }, [name, {}])),
+      rpc(method, `{"name":"verify_license","arguments":${verify},"_meta":${object({}, [name, name])}}`),
     ]),
-    {
-      method: 'POST',
-      path: '/roster',
-      headers: { ...FORM_TYPE, origin: 'http://localhost' },
-      body: `${encoded}=${encoded}&board=${encoded}&format=${encoded}&roster=${encoded}%0ARN.700001`,
-    },
-    {
-      method: 'POST',
-      path: '/records',
-      headers: { ...FORM_TYPE, origin: 'http://localhost' },
-      body: `board=${encoded}&number=${encoded}&shown=${encoded}&${encoded}=1`,
-    },
+    form('/roster', `${encoded}=${encoded}&board=${encoded}&format=${encoded}&roster=${encoded}%0ARN.700001`),
+    form('/records', `board=${encoded}&number=${encoded}&shown=${encoded}&${encoded}=1`),
   ];
+  const paths = `/ /licenses/ /licenses/NUR/ /licenses/${encoded}/ /records/ /docs/ /assets/ /api/v1/ /api/v1/lookup/`;
   const addresses = [
-    ...[
-      '/',
-      '/licenses/',
-      '/licenses/NUR/',
-      `/licenses/${encoded}/`,
-      '/records/',
-      '/docs/',
-      '/assets/',
-      '/api/v1/',
-      '/api/v1/lookup/',
-    ].map((path) => `${path}${encoded}`),
+    ...paths.split(' ').map((path) => `${path}${encoded}`),
     `/api/v1/lookup/boards/${encoded}/types`,
-    ...['/?q=', '/?kind=', '/?board=', '/?city='].map((path) => `${path}${encoded}&${encoded}=1`),
+    ...['q', 'kind', 'board', 'city'].map((field) => `/?${field}=${encoded}&${encoded}=1`),
     ...['since', 'board', 'kind', 'cause', 'limit', encoded].map(
       (field) => `/api/v1/changes?${field}=${encoded}`,
     ),
@@ -205,10 +139,7 @@ function requestsWith(name: string): Sent[] {
     `/queues/${encoded}`,
     `/queues/api/queues?activeQueue=${encoded}&status=${encoded}&${encoded}=1`,
     `/queues/api/queues/${encoded}/${encoded}`,
-  ].flatMap((path): Sent[] => [
-    { method: 'GET', path, to: 'admin' },
-    { method: 'GET', path, to: 'worker' },
-  ]);
+  ].flatMap(toAdmin);
   return [...inHeaders, ...inFields, ...inNames, ...addresses, ...admin];
 }
 

@@ -40,15 +40,8 @@ const TEXTS = [
     '{"a":1}',
     '=',
   ],
-  ...[
-    'a'.repeat(201),
-    'Z'.repeat(5000),
-    'license_number\nRN.900418822\n',
-    'last_name;board\n"x',
-    '\r\n\r\n',
-    '-1',
-    'null',
-  ],
+  ...['a'.repeat(201), 'Z'.repeat(5000), 'license_number\nRN.900418822\n', 'last_name;board\n"x'],
+  ...['\r\n\r\n', '-1', 'null'],
 ];
 
 const FIELDS = [
@@ -57,28 +50,14 @@ const FIELDS = [
     .flatMap((name) => Array(4).fill(name)),
   ...PROPERTY_NAMES,
 ];
-const PATHS = [
-  '/',
-  '/',
-  '/licenses/NUR/',
-  '/licenses/',
-  '/records/',
-  '/records',
-  '/roster',
-  '/data',
-  '/about',
-  '/developers',
-  '/assets/',
-  '/favicon.svg',
-];
+const PATHS =
+  '/ / /licenses/NUR/ /licenses/ /records/ /records /roster /data /about /developers /assets/ /favicon.svg'.split(
+    ' ',
+  );
 const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'];
 const TYPES = [
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=x',
-  'multipart/form-data',
-  'text/csv',
-  'application/json',
-  '',
+  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'multipart/form-data'],
+  ...['text/csv', 'application/json', ''],
 ];
 
 /** Headers that select something, each sent with the name of a property now and then. */

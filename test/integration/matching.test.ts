@@ -27,23 +27,22 @@ function formsBy(by: TypedForm['by']): TypedForm[] {
   return TYPED_FORMS.filter((form) => form.by === by);
 }
 
-async function answered({ typed, note }: TypedForm) {
+async function answered({ typed }: TypedForm) {
   const { status, body } = await service.rest.verify(typed);
   const answer = answerBody.parse(body);
   const numbers = (answer.multiple ?? [answer]).flatMap(({ license_number }) => license_number ?? []);
-  return { typed, note, status, numbers, hasNameMatch: answer.name_match !== undefined, body: answer };
+  return { typed, status, numbers, hasNameMatch: answer.name_match !== undefined, body: answer };
 }
 
-function expected({ by, typed, note, finds, didYouMean, answers, isRefused }: TypedForm) {
+function expected({ by, typed, finds, didYouMean, answers, isRefused }: TypedForm) {
   if (isRefused === true) {
     const detail = expect.stringMatching(/^\w+ must have a letter or a digit\.$/);
-    return { typed, note, status: 400, body: { detail } };
+    return { typed, status: 400, body: { detail } };
   }
   const { last_name, first_name, business_name } = typed;
   const hasName = [last_name, first_name, business_name].some((name) => name !== undefined);
   return {
     typed,
-    note,
     status: by === 'number' && finds.length === 0 ? 404 : 200,
     numbers: finds,
     hasNameMatch: by === 'number' && finds.length > 0 && hasName,

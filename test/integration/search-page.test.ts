@@ -24,6 +24,17 @@ const DODGES = [
   pharmacyRow('SMALL DODGE', '02881006'),
 ];
 
+const ODD_NURSES = [
+  nurseRow('MERLIN, A', 'WZ.1', { BOARD: 'Board of Wizards' }),
+  nurseRow('DASH, -', 'RN.880001', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880001' }),
+  nurseRow('NOBLANK,MARY', 'RN.880002', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880002' }),
+  nurseRow('-, -', 'RN.880003', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880003' }),
+  nurseRow('FARROW, SUE', 'RN.880004', {
+    ...{ SUB_STATUS: 'Suspended', BOARD_ACTION: 'Yes' },
+    ...{ ENDORSEMENT_NUMBER_1: 'APRN.CNP.880004', ENDORSEMENT_STATUS_1: 'Active' },
+  }),
+];
+
 describe('a search', () => {
   let service: TestService;
   let origin: string;
@@ -33,6 +44,7 @@ describe('a search', () => {
         fixturesAnd(folder, {
           individual: [
             ...QUILLS,
+            ...ODD_NURSES,
             ...times(110, (number) =>
               nurseRow(`BRANCH, ANN ${number}`, `RN.88${2000 + number}`, {
                 STATUS: number % 3 === 0 ? 'Inactive' : 'Active',
@@ -118,10 +130,44 @@ describe('a search', () => {
     expect(elsewhere).toContain('<a href="/licenses/PRX/RN.881005">');
   });
 
-  test('a kind of license is not searched as a name, and the page says so', async () => {
-    const page = await shown('/?q=registered+nurse+lima');
-    expect(page).toContain('“registered” and “nurse” are kinds of license.');
+  test.each([
+    ['registered nurse lima', '“registered” and “nurse” are kinds of license.'],
+    ['Zzyzx nurse', '“nurse” is a kind of license.'],
+  ])('that a kind of license is not searched is the first sentence of %s', async (typed, sentence) => {
+    const page = await shown(`/?q=${encodeURIComponent(typed)}`);
+    expect(page.slice(page.indexOf('</form>\n<p>'))).toMatch(new RegExp(`^</form>\n<p>${sentence}`));
+    expect(page).not.toContain('Check the spelling');
     expect(page).toContain('A license that is missing here may still exist');
+  });
+
+  test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {
+    expect(await shown('/?q=WZ.1')).toContain('data-label="Name">Merlin, A</th>');
+  });
+
+  test('the text that Copy takes of an endorsement has the license that it endorses', async () => {
+    const [, copied] =
+      /data-action="copy" data-text="([^"]*)"/.exec(await shown('/licenses/NUR/APRN.CNP.880004')) ?? [];
+    expect(copied).toContain('Status: Active\n');
+    expect(copied).toContain(
+      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',
+    );
+  });
+
+  test.each(['880001', '880002', '880003'])('a nurse of an odd name has a page: RN.%s', async (number) => {
+    const page = await shown(`/licenses/NUR/RN.${number}`);
+    const links = [...page.matchAll(/href="\/licenses\/NUR\/(APRN[^"]+)"/g)].map(([, linked]) => linked);
+    expect(links).toEqual([`APRN.CNP.${number}`]);
+  });
+
+  test('a page of results is under 60 KB, and under 12 KB compressed', async () => {
+    const address = `${origin}/?q=Branch&kind=person`;
+    const response = await fetch(address, { headers: { ...HTML, 'accept-encoding': 'identity' } });
+    const page = await response.text();
+    expect(rowsIn(page)).toHaveLength(25);
+    expect(Buffer.byteLength(page)).toBeLessThan(60_000);
+    const sent = await fetch(address, { headers: { ...HTML, 'accept-encoding': 'gzip' } });
+    expect(sent.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(sent.headers.get('content-length'))).toBeLessThan(12_000);
   });
 
   test('fields without a value are left out of the address', async () => {

@@ -1,5 +1,7 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
+import { NOT_FOUND_REASONS } from '../../src/licenses/lookup.ts';
+import { CAUTIONS, NOTES } from '../../src/licenses/standing.ts';
 import type { ApiAnswer } from './api.ts';
 
 /** A license record, with exactly the required fields (RECORD-01), and name_match where a name was compared. */
@@ -24,19 +26,8 @@ export const recordAnswer = z.strictObject({
   county: z.string().min(1).nullable(),
   issue_date: z.iso.date().nullable(),
   extra_data: z.record(z.string(), z.string().min(1)),
-  cautions: z.array(
-    z.enum([
-      'name_mismatch',
-      'not_active',
-      'sub_status',
-      'past_expiry',
-      'no_expiry_date',
-      'board_action',
-      'dates_conflict',
-      'endorsed_license',
-    ]),
-  ),
-  notes: z.array(z.enum(['expires_soon', 'endorsement'])),
+  cautions: z.array(z.enum(CAUTIONS)),
+  notes: z.array(z.enum(NOTES)),
   source: z.literal('dataset'),
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
   data_age_days: z.int(),
@@ -75,7 +66,7 @@ const errorAnswer = z.strictObject({
 
 const numberMissAnswer = z.strictObject({
   detail: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
-  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business', 'removed', 'unreadable']),
+  reason: z.enum(NOT_FOUND_REASONS),
   did_you_mean: z.array(z.string().min(1)).max(3),
   did_you_mean_name_match: z.array(z.boolean()).max(3).optional(),
   last_in_dataset: z.iso.date().nullable().optional(),

@@ -5,6 +5,7 @@ import {
   boardByName,
   boardByText,
   isLicenseTypeOf,
+  nearestBoards,
 } from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
@@ -46,21 +47,17 @@ describe('the catalog of boards', () => {
     }
   });
 
-  test.each([
-    ['NUR', 'Nursing Board'],
-    ['COS', 'Cosmetology and Barber Board'],
-    ['MED', 'Medical Board'],
-    ['PRX', 'Board of Pharmacy'],
-    ['PEP', 'Engineers and Surveyors Board'],
-    ['DBH', 'Department of Behavioral Health'],
-    ['SHP', 'Speech and Hearing Professionals Board'],
-    ['ARC', 'Architects Board'],
-    ['PSY', 'Psychology Board'],
-    ['ELV', 'Div. of Industrial Compliance: Elevator'],
-    ['MFH', 'Department of Commerce - Manufactured Homes Program'],
-    ['MVR', 'Motor Vehicle Repair Board'],
-  ])('calls %s as the BOARD column does: %s', (code, name) => {
-    expect(boardOfCode(code).name).toBe(name);
+  test('calls the boards as the BOARD column does', () => {
+    // Those of which the State's own label has been read.
+    expect(
+      'NUR COS MED PRX PEP DBH SHP ARC PSY ELV MFH MVR'.split(' ').map((code) => boardOfCode(code).name),
+    ).toEqual([
+      ...['Nursing Board', 'Cosmetology and Barber Board', 'Medical Board', 'Board of Pharmacy'],
+      ...['Engineers and Surveyors Board', 'Department of Behavioral Health'],
+      ...['Speech and Hearing Professionals Board', 'Architects Board', 'Psychology Board'],
+      ...['Div. of Industrial Compliance: Elevator', 'Department of Commerce - Manufactured Homes Program'],
+      'Motor Vehicle Repair Board',
+    ]);
   });
 });
 
@@ -69,25 +66,13 @@ describe('the board of a name', () => {
     expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
   });
 
-  test.each([
-    'nursing board',
-    'NURSING BOARD',
-    'Nursing  Board',
-    'Nursing Board ',
-    'Board of Nursing',
-    'NUR',
-    '',
-  ])('is not found by %j', (name) => {
-    expect(boardByName(name)).toBeUndefined();
+  test('is not found by any other text', () => {
+    const texts = ['nursing board', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''];
+    // The last are properties of every object.
+    const names = [...texts, 'constructor', '__proto__', 'toString'];
+    expect(names.map(boardByName)).toEqual(names.map(() => undefined));
+    expect(names.slice(-3).map(boardByLabel)).toEqual([undefined, undefined, undefined]);
   });
-
-  test.each(['constructor', '__proto__', 'toString'])(
-    'is not found by %j, a property of every object',
-    (name) => {
-      expect(boardByName(name)).toBeUndefined();
-      expect(boardByLabel(name)).toBeUndefined();
-    },
-  );
 });
 
 describe('the board of a label', () => {
@@ -117,11 +102,6 @@ describe('whether a license type is one of a board', () => {
   ])('is answered for %s and %j with %s', (code, licenseType, expected) => {
     expect(isLicenseTypeOf(boardOfCode(code), licenseType)).toBe(expected);
   });
-
-  test('is false for a board that is not in the catalog', () => {
-    const unknown = { ...boardOfCode('NUR'), code: 'XXX' };
-    expect(isLicenseTypeOf(unknown, 'Registered Nurse (RN)')).toBe(false);
-  });
 });
 
 describe('the board that a person writes', () => {
@@ -135,5 +115,70 @@ describe('the board that a person writes', () => {
     [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
   ])('is %s', (code, texts) => {
     expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
+  });
+});
+
+function codes(label: string): string[] {
+  return nearestBoards(label).map(({ code }) => code);
+}
+
+describe('the nearest boards', () => {
+  test.each([
+    // Mistyped or shortened names
+    [
+      'NUR',
+      ['Nursing Bord', 'nursing board', 'Ohio Board of Nursng', 'State Board of Nursing of Ohio', 'nusre'],
+    ],
+    ['PRX', ['Pharmacy', 'pharmcy board', 'Pharm']],
+    ['PSY', ['Psycology Board', 'Psych']],
+    ['ARC', ['Architect Board']],
+    ['DEN', ['Dntal']],
+    // No word of it is near to any: the name that is spelled most like it
+    ['MED', ['Mdcl Brd']],
+    ['ACC', ['Accountancy']],
+    // What other States, or people, call them
+    ['COS', ['Board of Cosmetology', 'Barber Board', 'hair salon']],
+    ['CSW', ['Social Work Board', 'CSWMFT Board']],
+    ['OPA', ['Physical Therapy Board']],
+    ['VIS', ['Optometry Board']],
+    ['FUN', ['Funeral Board']],
+    ['VET', ['Veterinary Board']],
+    ['MVR', ['Auto repair']],
+    ['ELV', ['Elevators']],
+    // Professions
+    ['NUR', ['nurse', 'LPN']],
+    ['MED', ['doctor', 'physicians']],
+    ['DEN', ['dentists']],
+    ['ACC', ['CPA']],
+    ['AGR', ['auctioneers']],
+    ['PRX', ['wholesale']],
+  ])('are only %s of %j', (code, labels) => {
+    expect(labels.map(codes)).toEqual(labels.map(() => [code]));
+  });
+
+  test.each([
+    ['nursing home administrators', ['LTS', 'NUR']],
+    ['Athletic', ['ATH', 'OPA']],
+    ['Health', ['ENV', 'DBH']],
+    // Four boards have such a license type
+    ['Assistant', ['OPA', 'DEN', 'DBH']],
+    ['Medical Boards', ['MED', 'VET']],
+    ['State Medical Board of Ohio', ['MED', 'VET']],
+  ])('of %j, which may mean several, are %j', (label, expected) => {
+    expect(codes(label)).toEqual(expected);
+  });
+
+  test.each([
+    ['LPM', 'NUR'],
+    ['nrse', 'NUR'],
+    ['CPX', 'ACC'],
+  ])('of %j, which is too short to be misspelled, do not include %s', (label, code) => {
+    expect(codes(label)).not.toContain(code);
+  });
+
+  test.each(['', '***', 'of the', 'x'.repeat(100_000)])('of %.20j are one board of the catalog', (label) => {
+    const [nearest, ...others] = nearestBoards(label);
+    expect(BOARDS).toContain(nearest);
+    expect(others).toEqual([]);
   });
 });

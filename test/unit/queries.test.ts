@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { StoredLicense } from '../../src/licenses/license.ts';
-import { foldPersonName } from '../../src/licenses/names.ts';
+import { foldPersonName, readTypedPerson } from '../../src/licenses/names.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -18,6 +18,7 @@ import {
   personQuery,
   personsBody,
   type SearchBody,
+  similarWordsQuery,
   writtenNumberQuery,
 } from '../../src/lookup/queries.ts';
 import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/search.ts';
@@ -97,12 +98,12 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
     ['numbers similar to several', nearNumbersBody(near ? [near, near] : []), 1000],
     ['a person', bodyOf(personQuery(NURSING, 'Smith', 'Ann', {})), 101],
     ['several persons', personsBody(['NUR/SMITH/A', 'NUR/DOE/B'], 1000), 1000],
-    ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'first_50')), 50],
-    ['whether there is any person', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any_one')), 1],
+    ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {})), 50],
+    ['whether there is any person', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 1)), 1],
     ['similar given names', bodyOf(nearGivenNameQuery(NURSING, { surname: 'SMITH', given: 'ANN' }, {})), 50],
     ['a business', bodyOf(businessQuery(PHARMACY, 'Acme', {})), 101],
-    ['words of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, 'all')), 101],
-    ['words like those of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, 'similar')), 101],
+    ['words of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {})), 101],
+    ['words like those of a business', bodyOf(similarWordsQuery(PHARMACY, 'Acme', {})), 101],
   ])('%s', (_what, body, size) => {
     expect(body).toMatchObject({ size, track_total_hits: false });
   });
@@ -119,8 +120,19 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
     );
   });
 
+  test('the worst name at all boards takes few of the 1,024 clauses that OpenSearch takes', () => {
+    const readings = readTypedPerson('Dr. Ann St. John Saint Mary Jr RN BSN').readings;
+    const queries = readings.flatMap(({ lastName, firstName }) => {
+      const query = personQuery(undefined, lastName, firstName, {});
+      return query === undefined ? [] : [query];
+    });
+    expect(queries.flatMap(({ names }) => names).length).toBeGreaterThan(600);
+    const list = JSON.stringify(bodyOf({ by: 'list', queries, page: 1 }).query);
+    expect(list.match(/"(prefix|terms?|regexp)":/g)?.length).toBeLessThan(100);
+  });
+
   test('a search for any one license does not sort all that match', () => {
-    expect(bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any_one')).sort).toEqual(['_doc']);
+    expect(bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 1)).sort).toEqual(['_doc']);
   });
 
   test('of more similar numbers than are returned, those of the board come first, then those with the same digits', () => {
@@ -148,7 +160,7 @@ describe('nothing is searched', () => {
       personQuery(NURSING, '*', undefined, {}),
       personQuery(NURSING, 'Smith', '*', {}),
       businessQuery(PHARMACY, '&', {}),
-      businessWordsQuery(PHARMACY, 'D.B.A', {}, 'similar'),
+      similarWordsQuery(PHARMACY, 'D.B.A', {}),
       nearSurnamesQuery(NURSING, "'"),
     ]).toEqual(Array(7).fill(undefined));
   });
@@ -168,9 +180,9 @@ describe('nothing is searched', () => {
     },
   );
 
-  test('like a surname of more than 60 letters', () => {
-    expect(nearSurnamesQuery(NURSING, 'x'.repeat(60))).toBeDefined();
-    expect(nearSurnamesQuery(NURSING, 'x'.repeat(61))).toBeUndefined();
+  test('like a surname of more than 40 letters', () => {
+    expect(nearSurnamesQuery(NURSING, 'x'.repeat(40))).toBeDefined();
+    expect(nearSurnamesQuery(NURSING, 'x'.repeat(41))).toBeUndefined();
   });
 
   test.each([
