@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { readEvents } from '../../src/publications/ledger.ts';
+import { readLiveEvents } from '../../src/publications/ledger.ts';
 import {
   checkBuild,
   indicesUnderAlias,
@@ -67,7 +67,7 @@ describe('the last good publication', () => {
     expect((await publicationHistory(store)).live).toMatchObject({ publication: days[3], state: 'live' });
     expect((await rollBack(store)).to.metadata.publication).toBe(days[2]);
     await published(environment, '2026-11-05');
-    const events = (await readEvents(store)).map(({ publication, event }) => `${publication} ${event}`);
+    const events = (await readLiveEvents(store)).map(({ publication, event }) => `${publication} ${event}`);
     const times = (event: string) => events.filter((each) => each === event).length;
     expect([times(`${days[1]} superseded`), times(`${days[3]} rolled_back`)]).toEqual([1, 1]);
     // Once when it was published, and once when it was gone back to.

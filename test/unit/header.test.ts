@@ -94,12 +94,6 @@ describe("the State's header", () => {
       INDIVIDUAL_COLUMNS.indexOf(column),
     );
   });
-
-  test('has in extra_data no column of the record except county and issue date', () => {
-    const { columns, extra } = mapHeader('individual', INDIVIDUAL_COLUMNS);
-    const repeated = Object.values(columns).filter((at) => extra.some(({ position }) => position === at));
-    expect(repeated.map((at) => INDIVIDUAL_COLUMNS[at])).toEqual(['PARCEL_COUNTY', 'ISSUE_DATE']);
-  });
 });
 
 describe('a header', () => {

@@ -142,18 +142,6 @@ describe('the row of a person', () => {
     });
   });
 
-  test('may have fewer fields than the header; the others are null', () => {
-    const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
-    const row = { line: 2, fields: ['EXAMPLE, JANE Q', 'Nursing Board', 'RN.123456'], raw: '' };
-    expect(own(licensesOfRow(row, header, RUN_DATE))).toMatchObject({
-      license_type: null,
-      status: null,
-      expiry_date: null,
-      city: null,
-      extra_data: {},
-    });
-  });
-
   test('gives the name without the blank before its comma', () => {
     expect(own(nurseRow({ LICENSEE_NAME: 'SMITH \u00a0, ANN , RN' })).full_name).toBe('SMITH, ANN , RN');
   });
