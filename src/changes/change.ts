@@ -174,24 +174,22 @@ export function changedFields(
   before: LicenseRecord | undefined,
   after: LicenseRecord | undefined,
 ): Record<string, { readonly before: string | null; readonly after: string | null }> {
-  const [old, now] = [before?.extra_data ?? {}, after?.extra_data ?? {}];
   const names = RECORD_FIELDS.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null));
-  const labels = Object.keys(now).filter((label) => attribute(old, label) !== now[label]);
-  const gone = Object.keys(old).filter((label) => !Object.hasOwn(now, label));
+  const old = new Map(Object.entries(before?.extra_data ?? {}));
+  const now = new Map(Object.entries(after?.extra_data ?? {}));
+  const labels = [
+    ...[...now.keys()].filter((label) => old.get(label) !== now.get(label)),
+    ...[...old.keys()].filter((label) => !now.has(label)),
+  ];
   return Object.fromEntries([
     ...names.map((name) => [name, { before: before?.[name] ?? null, after: after?.[name] ?? null }] as const),
-    ...[...labels, ...gone]
+    ...labels
       .sort()
       .map(
         (label) =>
-          [extraField(label), { before: attribute(old, label), after: attribute(now, label) }] as const,
+          [extraField(label), { before: old.get(label) ?? null, after: now.get(label) ?? null }] as const,
       ),
   ]);
-}
-
-/** A value of the extra data, or null. Its names are from the State's files: `Constructor` must find nothing inherited. */
-function attribute(extra: LicenseRecord['extra_data'], label: string): string | null {
-  return Object.hasOwn(extra, label) ? (extra[label] ?? null) : null;
 }
 
 /** Those of one license, by its number or as typed; none when it is not certain which license is meant. */
