@@ -174,13 +174,22 @@ export function changedFields(
   before: LicenseRecord | undefined,
   after: LicenseRecord | undefined,
 ): Record<string, { readonly before: string | null; readonly after: string | null }> {
-  const old = before === undefined ? undefined : fieldsOf(before);
-  const now = after === undefined ? undefined : fieldsOf(after);
-  const changed = [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])].flatMap((name) => {
-    const change = { before: old?.get(name) ?? null, after: now?.get(name) ?? null };
-    return change.before === change.after ? [] : [[name, change] as const];
-  });
-  return Object.fromEntries(changed);
+  const names = RECORD_FIELDS.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null));
+  const old = new Map(Object.entries(before?.extra_data ?? {}));
+  const now = new Map(Object.entries(after?.extra_data ?? {}));
+  const labels = [
+    ...[...now.keys()].filter((label) => old.get(label) !== now.get(label)),
+    ...[...old.keys()].filter((label) => !now.has(label)),
+  ];
+  return Object.fromEntries([
+    ...names.map((name) => [name, { before: before?.[name] ?? null, after: after?.[name] ?? null }] as const),
+    ...labels
+      .sort()
+      .map(
+        (label) =>
+          [extraField(label), { before: old.get(label) ?? null, after: now.get(label) ?? null }] as const,
+      ),
+  ]);
 }
 
 /** Those of one license, by its number or as typed; none when it is not certain which license is meant. */

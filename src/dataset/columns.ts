@@ -2,80 +2,36 @@
 export type DatasetFile = 'individual' | 'business';
 
 export const ENDORSEMENTS = 7;
-const MEDICAL_SPECIALTIES = 10;
-const NATIONAL_CERTIFICATIONS = 5;
 
-function numbered(count: number, names: readonly string[]): string[] {
-  return Array.from({ length: count }, (_, index) => names.map((name) => `${name}_${index + 1}`)).flat();
+/** `MED_SPECIALTY_1`, `MED_SPECIALTY_TYPE_1`, … for each number. */
+function numbered(count: number, prefix: string, names: readonly string[]): string[] {
+  return Array.from({ length: count }, (_, index) =>
+    names.map((name) => `${prefix}_${name}_${index + 1}`),
+  ).flat();
 }
 
-const ENDORSEMENT_COLUMNS = [
-  'ENDORSEMENT_NUMBER',
-  'ENDORSEMENT_TYPE',
-  'ENDORSEMENT_STATUS',
-  'ENDORSEMENT_SUB_STATUS',
-  'ENDORSEMENT_SUB_CATEGORY',
-  'ENDORSEMENT_BOARD_ACTION',
-  'ENDORSEMENT_ISSUE_DATE',
-  'ENDORSEMENT_EXPIRATION_DATE',
-] as const;
+const STANDING = ['BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'SUB_STATUS', 'SUB_CATEGORY', 'BOARD_ACTION'];
+const PLACE = ['PARCEL_CITY', 'PARCEL_STATE', 'PARCEL_COUNTY', 'PARCEL_ZIP_CODE', 'PARCEL_COUNTRY'];
+const DATES = ['ISSUE_DATE', 'EFFECTIVE_DATE', 'EXPIRATION_DATE'];
+const ENDORSEMENT = ['NUMBER', 'TYPE', 'STATUS', 'SUB_STATUS', 'SUB_CATEGORY', 'BOARD_ACTION'];
+const SPECIALTY = ['SPECIALTY_TYPE', 'SPECIALTY_OTHER_TYPE', 'SPECIALTY', 'OTHER_SPECIALTY'];
+const SUB_SPECIALTY = ['SUB_SPECIALTY', 'SUB_SPECIALTY_OTHER'];
+const CERTIFICATION = ['ORGANIZATION', 'EXPIRATION_DATE', 'SPECIALTY', 'FOCI'];
 
 /** The header of the individual file as published in mid-2026: 154 columns. */
 export const INDIVIDUAL_COLUMNS: readonly string[] = [
   'LICENSEE_NAME',
-  'BOARD',
-  'LICENSE_NUMBER',
-  'TYPE',
-  'STATUS',
-  'SUB_STATUS',
-  'SUB_CATEGORY',
-  'BOARD_ACTION',
-  'PARCEL_CITY',
-  'PARCEL_STATE',
-  'PARCEL_COUNTY',
-  'PARCEL_ZIP_CODE',
-  'PARCEL_COUNTRY',
-  'COMPACT_ELIGIBILITY',
-  'ISSUE_DATE',
-  'EFFECTIVE_DATE',
-  'EXPIRATION_DATE',
-  ...numbered(ENDORSEMENTS, ENDORSEMENT_COLUMNS),
-  ...numbered(MEDICAL_SPECIALTIES, [
-    'MED_SPECIALTY_TYPE',
-    'MED_SPECIALTY_OTHER_TYPE',
-    'MED_SPECIALTY',
-    'MED_OTHER_SPECIALTY',
-    'MED_SUB_SPECIALTY',
-    'MED_SUB_SPECIALTY_OTHER',
-  ]),
-  ...numbered(NATIONAL_CERTIFICATIONS, [
-    'NATIONAL_CERTIFICATION_ORGANIZATION',
-    'NATIONAL_CERTIFICATION_EXPIRATION_DATE',
-    'NATIONAL_CERTIFICATION_SPECIALTY',
-    'NATIONAL_CERTIFICATION_FOCI',
-  ]),
+  ...[...STANDING, ...PLACE, 'COMPACT_ELIGIBILITY', ...DATES],
+  ...numbered(ENDORSEMENTS, 'ENDORSEMENT', [...ENDORSEMENT, 'ISSUE_DATE', 'EXPIRATION_DATE']),
+  ...numbered(10, 'MED', [...SPECIALTY, ...SUB_SPECIALTY]),
+  ...numbered(5, 'NATIONAL_CERTIFICATION', CERTIFICATION),
   'QUERY_RUN_DATE',
 ];
 
 /** The header of the business file as published in mid-2026: 18 columns. */
 export const BUSINESS_COLUMNS: readonly string[] = [
   'BUSINESS_NAME',
-  'BOARD',
-  'LICENSE_NUMBER',
-  'TYPE',
-  'STATUS',
-  'SUB_STATUS',
-  'SUB_CATEGORY',
-  'BOARD_ACTION',
-  'PARCEL_STREET_ADDRESS',
-  'PARCEL_CITY',
-  'PARCEL_STATE',
-  'PARCEL_COUNTY',
-  'PARCEL_ZIP_CODE',
-  'PARCEL_COUNTRY',
-  'ISSUE_DATE',
-  'EFFECTIVE_DATE',
-  'EXPIRATION_DATE',
+  ...[...STANDING, 'PARCEL_STREET_ADDRESS', ...PLACE, ...DATES],
   'QUERY_RUN_DATE',
 ];
 

@@ -74,64 +74,45 @@ function takeRows(reader: Reader, isLast: boolean): CsvRow[] {
     if (lineBreak < 0 && !isLast) break;
     const lineEnd = lineBreak < 0 ? text.length : lineBreak;
     if (nextQuote >= 0 && nextQuote < at) nextQuote = text.indexOf('"', at);
-    const end =
-      nextQuote < 0 || nextQuote > lineEnd
-        ? takePlainRow(reader, rows, at, lineEnd)
-        : takeQuotedRow(reader, rows, at, lineEnd, isLast);
-    if (end === undefined) break;
-    at = end;
+    const isPlain = nextQuote < 0 || nextQuote > lineEnd;
+    const read = isPlain
+      ? plainFields(text, at, lineEnd)
+      : readFields(text, at, lineEnd, isLast, reader.width ?? MAX_COLUMNS);
+    if (read === undefined) break;
+    const isBlank = isPlain && at === withoutCarriageReturn(text, at, lineEnd);
+    const problem = isBlank ? undefined : (read.problem ?? problemOfWidth(reader, read.fields));
+    // After a row that can't be read, reading continues with the next line.
+    const { fields, end, lineBreaks } =
+      problem === undefined && read.problem === undefined
+        ? read
+        : { fields: [], end: lineEnd, lineBreaks: 0 };
+    const { line } = reader;
+    reader.line += 1 + lineBreaks;
+    const raw = text.slice(at, withoutCarriageReturn(text, at, end));
+    at = end + 1;
+    if (isBlank) continue;
+    const isTruncated = read === LEFT_OPEN && ({ isTruncated: true } as const);
+    rows.push({ line, fields, raw, ...(problem !== undefined && { problem }), ...isTruncated });
   }
   reader.text = text.slice(at);
   return rows;
 }
 
-function takePlainRow(reader: Reader, rows: CsvRow[], start: number, lineEnd: number): number {
-  const raw = reader.text.slice(start, withoutCarriageReturn(reader.text, start, lineEnd));
-  const line = reader.line++;
-  if (raw === '') return lineEnd + 1;
-  const fields = raw.split(',');
-  const isLong = raw.length > MAX_FIELD_LENGTH && fields.some((field) => field.length > MAX_FIELD_LENGTH);
-  rows.push(
-    withWidthChecked(reader, isLong ? { line, fields: [], raw, ...TOO_LONG } : { line, fields, raw }),
-  );
-  return lineEnd + 1;
+/** A row's fields where no quote is in its line. */
+function plainFields(text: string, start: number, end: number): Fields | Unreadable {
+  const plain = text.slice(start, withoutCarriageReturn(text, start, end));
+  const fields = plain.split(',');
+  const isLong = plain.length > MAX_FIELD_LENGTH && fields.some((field) => field.length > MAX_FIELD_LENGTH);
+  return isLong ? TOO_LONG : { fields, end, lineBreaks: 0 };
 }
 
-/** Adds the row and returns where it ends; `undefined` when its end has not been read yet. */
-function takeQuotedRow(
-  reader: Reader,
-  rows: CsvRow[],
-  start: number,
-  lineEnd: number,
-  isLast: boolean,
-): number | undefined {
-  const { text, line } = reader;
-  const read = readFields(text, start, lineEnd, isLast, reader.width ?? MAX_COLUMNS);
-  if (read === undefined) return undefined;
-  const raw = text.slice(start, withoutCarriageReturn(text, start, read.end ?? lineEnd));
-  const row: CsvRow =
-    read.problem === undefined
-      ? withWidthChecked(reader, { line, fields: read.fields, raw })
-      : { line, fields: [], raw, problem: read.problem, ...(read === LEFT_OPEN && { isTruncated: true }) };
-  if (read.problem !== undefined || row.problem !== undefined) {
-    rows.push({ ...row, raw: text.slice(start, withoutCarriageReturn(text, start, lineEnd)) });
-    reader.line += 1;
-    return lineEnd + 1;
-  }
-  rows.push(row);
-  reader.line += 1 + read.lineBreaks;
-  return read.end + 1;
-}
-
-/** Rejects a row whose number of fields is not that of the first row. */
-function withWidthChecked(reader: Reader, row: CsvRow): CsvRow {
-  if (row.problem !== undefined) return row;
-  const { length } = row.fields;
+/** Why a row can't be read whose number of fields is not that of the first row. */
+function problemOfWidth(reader: Reader, { length }: readonly string[]): string | undefined {
   if (reader.width === undefined && length <= MAX_COLUMNS) reader.width = length;
-  if (length === reader.width) return row;
-  const problem =
-    reader.width === undefined ? moreFieldsThan(MAX_COLUMNS) : `has ${length} fields, not ${reader.width}`;
-  return { ...row, fields: [], problem };
+  if (length === reader.width) return undefined;
+  return reader.width === undefined
+    ? moreFieldsThan(MAX_COLUMNS)
+    : `has ${length} fields, not ${reader.width}`;
 }
 
 function moreFieldsThan(most: number): string {
@@ -179,11 +160,8 @@ function readFields(
   for (;;) {
     if (nextQuote >= 0 && nextQuote < at) nextQuote = text.indexOf('"', at);
     if (lineBreaks === 0 && at <= firstLineEnd && (nextQuote < 0 || nextQuote > firstLineEnd)) {
-      const plain = text.slice(at, withoutCarriageReturn(text, at, firstLineEnd));
-      const rest = plain.split(',');
-      if (plain.length > MAX_FIELD_LENGTH && rest.some((field) => field.length > MAX_FIELD_LENGTH))
-        return TOO_LONG;
-      return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
+      const rest = plainFields(text, at, firstLineEnd);
+      return rest.problem === undefined ? { ...rest, fields: fields.concat(rest.fields) } : rest;
     }
     if (fields.length > most) return { problem: moreFieldsThan(most) };
     if (text.charCodeAt(at) === QUOTE) {

@@ -67,7 +67,14 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     if (position !== undefined) columns[field] = position;
     else if (required) missing.push(nameIn[file]);
   }
-  if (missing.length > 0) throw new HeaderError(`The ${file} file lacks ${missing.join(', ')}.`);
+  if (missing.length > 0) {
+    const other = file === 'individual' ? 'business' : 'individual';
+    const isOther = RECORD_COLUMNS.every(
+      ({ required, [other]: name }) => !required || findColumn(positions, name) !== undefined,
+    );
+    const swapped = isOther ? ` It has the columns of the ${other} file: are the two files swapped?` : '';
+    throw new HeaderError(`The ${file} file lacks ${missing.join(', ')}.${swapped}`);
+  }
 
   const inRecord = new Set(Object.values(columns));
   return {

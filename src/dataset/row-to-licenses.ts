@@ -179,16 +179,11 @@ function extraData(row: CsvRow, columns: readonly ExtraColumn[]): Record<string,
   return Object.fromEntries(extra);
 }
 
-const PLACE_LABELS = ['County', 'ZIP', 'Country'] as const;
+const PLACE_LABELS: ReadonlySet<string> = new Set(['County', 'ZIP', 'Country']);
 
 /** The attributes of a license that an endorsement of it shares: where its holder is. */
 function placeOf(extra: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    PLACE_LABELS.flatMap((label) => {
-      const value = extra[label];
-      return value === undefined ? [] : [[label, value]];
-    }),
-  );
+  return Object.fromEntries(Object.entries(extra).filter(([label]) => PLACE_LABELS.has(label)));
 }
 
 /** A field's text, without the blanks around it; empty when the file does not have the column. */

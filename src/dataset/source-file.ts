@@ -85,25 +85,16 @@ const MAX_LINE_BYTES = 16 << 20;
 
 /** The same bytes, cut only after line breaks, where no character is cut and no field that is not quoted. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  let begun: Buffer[] = [];
-  let bytes = 0;
+  let begun = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    const end = chunk.lastIndexOf(LINE_FEED) + 1;
-    if (end > 0) {
-      yield begun.length === 0 ? chunk.subarray(0, end) : Buffer.concat([...begun, chunk.subarray(0, end)]);
-      begun = [];
-      bytes = 0;
-    }
-    // The chunk's memory is reused.
-    begun.push(Buffer.from(chunk.subarray(end)));
-    bytes += chunk.length - end;
-    if (bytes > MAX_LINE_BYTES) {
-      yield Buffer.concat(begun);
-      begun = [];
-      bytes = 0;
-    }
+    const lines = Buffer.concat([begun, chunk]);
+    const lastBreak = chunk.lastIndexOf(LINE_FEED);
+    const isTooLong = lastBreak < 0 && lines.length > MAX_LINE_BYTES;
+    const end = isTooLong ? lines.length : lastBreak < 0 ? 0 : begun.length + lastBreak + 1;
+    if (end > 0) yield lines.subarray(0, end);
+    begun = lines.subarray(end);
   }
-  yield Buffer.concat(begun);
+  yield begun;
 }
 
 /** Lines of which at least one is not UTF-8. */

@@ -51,7 +51,7 @@ export function summarize(events: readonly LedgerEvent[], live: string | undefin
 
 export type PublicationHistory = Readonly<Awaited<ReturnType<typeof publicationHistory>>>;
 
-/** Every publication that the ledger knows, the latest first, without counts by status and unknown labels. */
+/** Every publication that the ledger knows, the latest first, without checks and unknown labels. */
 export async function publicationHistory(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata.publication;
   const latest = await readEvents(store);

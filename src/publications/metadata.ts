@@ -13,8 +13,6 @@ const source = z.object({
   sha256: z.string(),
   bytes: z.int(),
   rows: z.int(),
-  /** How its text was read: `UTF-8`, or with how many lines in Windows-1252. */
-  encoding: z.string().optional(),
   /** Its columns by name, so that the next publication knows new ones. Publications of version 0.2.0 have none. */
   columns: z.array(z.string()).optional(),
 });

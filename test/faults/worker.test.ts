@@ -126,7 +126,7 @@ describe('a worker', () => {
     ]);
   });
 
-  test('waits until OpenSearch has found every index again, and uses no attempt up meanwhile', async () => {
+  test('waits until OpenSearch has found every index again, and writes its progress and log lines to the job', async () => {
     const { client, store } = installed.environment;
     const index = store.names.changes;
     const worker = await installed.startWorker();
@@ -143,14 +143,10 @@ describe('a worker', () => {
     await installed.at(/_cluster\/health/, () =>
       client.indices.putSettings({ index, body: { [filter]: null } }),
     );
-    expect((await publishing).code).toBe(0);
-    expect(worker.output().split('"msg":"publishing"')).toHaveLength(2);
-  });
-
-  test('writes its progress and log lines to the job', async () => {
-    const worker = await installed.startWorker();
-    const { code, stdout } = await publish(installed, await filesOf(installed, '2026-10-26'));
+    const { code, stdout } = await publishing;
     expect(code).toBe(0);
+    // It has used no attempt up meanwhile.
+    expect(worker.output().split('"msg":"publishing"')).toHaveLength(2);
     const { publication } = liveResult.parse(JSON.parse(stdout));
     const { logs } = await installed.queue.getJobLogs(publication);
     expect(logs.map((line) => line.replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z /, ''))).toEqual([
@@ -226,7 +222,7 @@ describe('a worker', () => {
     expect(await live(installed)).toEqual(expected);
   });
 
-  describe('whose job Redis lost', () => {
+  test('whose job Redis lost completes the publication or refuses it, and the command says so', async () => {
     /** Deletes the queue's data when the load has started. */
     function loseJob(): Promise<void> {
       const { config } = installed.environment;
@@ -238,39 +234,28 @@ describe('a worker', () => {
         redis.disconnect();
       });
     }
+    await installed.startWorker();
+    const lost = loseJob();
+    const published = await publish(installed, await filesOf(installed, '2026-11-01', 60));
+    await lost;
+    expect(published.code).toBe(0);
+    const result = liveResult.parse(JSON.parse(published.stdout));
+    expect(result).toMatchObject({ publication: await latest(installed), rows: 63, licenses: 63 });
+    expect(await live(installed)).toEqual([result.index]);
 
-    test('completes the publication, the command reports it, and the next publication runs', async () => {
-      await installed.startWorker();
-      const lost = loseJob();
-      const [{ code, stdout }] = await Promise.all([
-        publish(installed, await filesOf(installed, '2026-11-01', 60)),
-        lost,
-      ]);
-      expect(code).toBe(0);
-      const result = liveResult.parse(JSON.parse(stdout));
-      expect(result).toMatchObject({ publication: await latest(installed), rows: 63, licenses: 63 });
-      expect(await live(installed)).toEqual([result.index]);
-
-      const next = await publish(installed, await filesOf(installed, '2026-11-02', 60));
-      expect(next.code).toBe(0);
-      expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
+    const lostAgain = loseJob();
+    const refused = await publish(installed, await filesOf(installed, '2026-11-02', 50));
+    await lostAgain;
+    expect(refused.code).toBe(2);
+    expect(JSON.parse(refused.stdout)).toMatchObject({
+      state: 'refused',
+      publication: await latest(installed),
+      reasons: [expect.stringMatching(/^fewer_rows: 53 rows/)],
     });
 
-    test('still refuses bad files, and the command prints why', async () => {
-      await installed.startWorker();
-      expect((await publish(installed, await filesOf(installed, '2026-11-01', 60))).code).toBe(0);
-      const lost = loseJob();
-      const [{ code, stdout }] = await Promise.all([
-        publish(installed, await filesOf(installed, '2026-11-02', 50)),
-        lost,
-      ]);
-      expect(code).toBe(2);
-      expect(JSON.parse(stdout)).toMatchObject({
-        state: 'refused',
-        publication: await latest(installed),
-        reasons: [expect.stringMatching(/^fewer_rows: 53 rows/)],
-      });
-    });
+    const next = await publish(installed, await filesOf(installed, '2026-11-03', 60));
+    expect(next.code).toBe(0);
+    expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
   });
 
   inLongFormOnly(() => {

@@ -1,19 +1,90 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import {
-  download,
-  file,
-  LONG_AGO,
-  messageOf,
-  namesIn,
-  newDirectory,
-  SIZE,
-  serving,
-  sha256,
-} from '../support/downloads.ts';
-import { answered, type FileAnswer, served } from '../support/file-server.ts';
+  type DownloadOptions,
+  type DownloadTimeouts,
+  deleteOtherDownloads,
+  downloadSource,
+} from '../../src/dataset/download.ts';
+import { DownloadError } from '../../src/dataset/source-url.ts';
+import {
+  answered,
+  type FileAnswer,
+  type FileServer,
+  fileServer,
+  type ServedFile,
+  served,
+  stalledAfter,
+} from '../support/file-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+/** The size of served files in bytes. */
+const SIZE = 300_000;
+/** The connection is cut after this many bytes. */
+const CUT = 100_000;
+/** Short waiting times, so that tests are quick. */
+const SHORT: DownloadTimeouts = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 50 };
+/** A Last-Modified date. */
+const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
+
+const servers: FileServer[] = [];
+let folders = 0;
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+/** A file server with these responses. It is closed after the test. */
+async function serving(...answers: FileAnswer[]): Promise<FileServer> {
+  const server = await fileServer(...answers);
+  servers.push(server);
+  return server;
+}
+
+/** A file of `SIZE` random bytes, served with these headers. */
+function file(headers: Record<string, string> = { etag: '"one"' }): ServedFile {
+  return { content: randomBytes(SIZE), headers };
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** A new directory for downloads. */
+function newDirectory(): string {
+  folders += 1;
+  return folder.path(`downloads-${folders}`);
+}
+
+/** Downloads into a directory of its own, or the one given. */
+function download(url: string, directory = newDirectory(), options: Partial<DownloadOptions> = {}) {
+  const signal = AbortSignal.timeout(30_000);
+  return downloadSource(url, { directory, signal, timeouts: SHORT, ...options });
+}
+
+/** Downloads while the connection is cut after every `every` bytes. */
+function downloadWithCuts(server: FileServer, every = CUT) {
+  const cut = (bytes: number) => {
+    if (bytes % every === 0 && bytes < SIZE) server.cut();
+  };
+  return download(server.url, undefined, { onBytes: cut });
+}
+
+/** The message of the error with which a download fails. */
+async function messageOf(downloading: Promise<unknown>): Promise<string> {
+  const error: unknown = await downloading.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(DownloadError);
+  return error instanceof Error ? error.message : '';
+}
+
+/** The sorted names of the files in a directory. */
+async function namesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).sort();
+}
 
 describe('a first download', () => {
   test('stores the whole file under its own name, with its metadata beside it', async () => {
@@ -23,6 +94,7 @@ describe('a first download', () => {
     const downloaded = await download(`${server.url}?token=secret`, directory);
     expect(downloaded).toMatchObject({ sha256: sha256(one.content), length: SIZE });
     expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
+    expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
     expect(await namesIn(directory)).toEqual([
       expect.stringMatching(/^[0-9a-f]{32}-individual\.csv$/),
       expect.stringMatching(/^[0-9a-f]{32}-individual\.csv\.json$/),
@@ -35,13 +107,6 @@ describe('a first download', () => {
       sha256: sha256(one.content),
     });
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  });
-
-  test('requests the bytes without compression', async () => {
-    const server = await serving(served(file()));
-    await download(server.url);
-    expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
-    expect(server.requests[0]).not.toHaveProperty('range');
   });
 
   test('reports the bytes on disk and the total', async () => {
@@ -60,16 +125,6 @@ describe('a first download', () => {
   ])('brings a file %s', async (_what, content, headers) => {
     const server = await serving(answered(200, headers, content));
     expect(await download(server.url)).toMatchObject({ length: content.length, sha256: sha256(content) });
-  });
-
-  test('brings a file that ends where the server closes the connection', async () => {
-    const { content } = file();
-    const server = await serving((_request, response) => {
-      response.socket?.end(
-        Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'), content]),
-      );
-    });
-    expect(await download(server.url)).toMatchObject({ length: SIZE, sha256: sha256(content) });
   });
 
   test("sends the URL's user name and password, but not to another origin", async () => {
@@ -221,5 +276,150 @@ describe('a download is refused', () => {
     const message = await messageOf(download(wrong, directory));
     expect(message).toContain(reason);
     expect(message).not.toContain('secret');
+  });
+});
+
+test('downloads from other addresses are deleted', async () => {
+  const directory = newDirectory();
+  await mkdir(directory);
+  for (const name of ['a-1.csv', 'a-1.csv.json', 'a-2.csv', 'a-2.csv.json', 'b-1.csv', 'b-1.csv.part'])
+    await writeFile(join(directory, name), '');
+  await deleteOtherDownloads(directory, [join(directory, 'a-2.csv'), join(directory, 'b-2.csv')]);
+  expect(await namesIn(directory)).toEqual(['a-2.csv', 'a-2.csv.json']);
+});
+
+describe('a download whose connection is lost', () => {
+  test('resumes from its last byte, identified by its ETag', async () => {
+    const one = file();
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    const downloaded = await downloadWithCuts(server);
+    expect(downloaded).toMatchObject({ length: SIZE, sha256: sha256(one.content) });
+    expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
+    expect(server.requests).toHaveLength(2);
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}`, 'if-match': '"one"' });
+  });
+
+  test('resumes a file of unknown length', async () => {
+    const { content, headers } = file();
+    const chunked: FileAnswer = (_request, response) => {
+      response.writeHead(200, { ...headers }).write(content.subarray(0, CUT));
+    };
+    const server = await serving(chunked, served({ content, ...(headers && { headers }) }));
+    expect(await downloadWithCuts(server)).toMatchObject({ length: SIZE, sha256: sha256(content) });
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-match': '"one"' });
+  });
+
+  test('resumes by the first address, which redirects again', async () => {
+    const one = file();
+    const elsewhere = await serving(stalledAfter(CUT, one), served(one));
+    const server = await serving(answered(302, { location: elsewhere.url }));
+    const cut = (bytes: number) => {
+      if (bytes === CUT) elsewhere.cut();
+    };
+    const url = server.url.replace('//', '//ann:secret@');
+    expect(await download(url, undefined, { onBytes: cut })).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(2);
+    expect(elsewhere.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
+    for (const request of elsewhere.requests) expect(request).not.toHaveProperty('authorization');
+  });
+
+  test('resumes when no byte has arrived for too long', async () => {
+    const one = file();
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    const downloaded = await download(server.url, undefined, { timeouts: { ...SHORT, stallMs: 1000 } });
+    expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
+  });
+
+  const other = file({ etag: '"two"' });
+  const continued = (headers: Record<string, string>) => answered(206, headers, other.content.subarray(CUT));
+  const rest = `bytes ${CUT}-${SIZE - 1}`;
+
+  test.each<[string, FileAnswer]>([
+    ['the file has changed', served(other)],
+    ['the server sends the whole file', answered(200, { etag: '"two"' }, other.content)],
+    [
+      'the server sends a part of a changed file',
+      continued({ etag: '"two"', 'content-range': `${rest}/${SIZE}` }),
+    ],
+    ['the server sends another part', continued({ 'content-range': `bytes 5-${SIZE - 1}/${SIZE}` })],
+    ['the part has no Content-Range', continued({})],
+    ['the part does not exist', answered(416)],
+  ])('never joins the parts of two files, and leaves none, when %s', async (_what, second) => {
+    const server = await serving(stalledAfter(CUT, file()), second);
+    const directory = newDirectory();
+    const cut = (bytes: number) => {
+      if (bytes === CUT) server.cut();
+    };
+    await messageOf(download(server.url, directory, { onBytes: cut }));
+    expect(await namesIn(directory)).toEqual([]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['neither an ETag nor a date', {}],
+    ['only a weak ETag', { etag: 'W/"one"' }],
+    ['only a date', { 'last-modified': LONG_AGO }],
+  ])('does not resume, and fails, when the server sent %s', async (_what, headers) => {
+    const server = await serving(stalledAfter(CUT, file(headers)), served(other));
+    expect(await messageOf(downloadWithCuts(server))).toContain('no ETag to resume by');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('fails with the reason of the abort signal and leaves no file', async () => {
+    const server = await serving(stalledAfter(CUT, file()));
+    const directory = newDirectory();
+    const controller = new AbortController();
+    const onBytes = () => controller.abort(new Error('aborted by the test'));
+    const downloading = download(server.url, directory, { signal: controller.signal, onBytes });
+    await expect(downloading).rejects.toThrow('aborted by the test');
+    expect(await namesIn(directory)).toEqual([]);
+  });
+
+  test('stops immediately when aborted between two tries', async () => {
+    const stopped = new AbortController();
+    const server = await serving((request, response) => {
+      answered(503)(request, response);
+      response.once('close', () => stopped.abort());
+    });
+    const downloading = download(server.url, undefined, {
+      signal: stopped.signal,
+      timeouts: { ...SHORT, firstWaitMs: 20_000, maxWaitMs: 20_000 },
+    });
+    await expect(downloading).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a failing server', () => {
+  test.each([500, 502, 503, 429])('gets the request again after %i', async (status) => {
+    const one = file();
+    const server = await serving(answered(status), answered(status), served(one));
+    expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each<[string, string, number]>([
+    ['as long as it asks for', '1', 900],
+    ['no longer than may be', '86400', 250],
+    ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250],
+  ])('is retried after the time of Retry-After, %s', async (_what, retryAfter, atLeastMs) => {
+    const server = await serving(answered(503, { 'retry-after': retryAfter }), served(file()));
+    const startedAt = Date.now();
+    const maxWaitMs = retryAfter === '1' ? 5000 : 250;
+    await download(server.url, undefined, { timeouts: { ...SHORT, maxWaitMs } });
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(atLeastMs);
+  });
+
+  test('fails the download after nine tries', async () => {
+    const server = await serving(answered(503));
+    expect(await messageOf(download(server.url))).toContain('the server answered 503 Service Unavailable');
+    expect(server.requests).toHaveLength(9);
+  });
+
+  test('fails the download when it refuses connections', async () => {
+    const server = await serving(answered(200));
+    await server.close();
+    expect(await messageOf(download(server.url))).toContain('ECONNREFUSED');
   });
 });

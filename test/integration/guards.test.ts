@@ -1,11 +1,16 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
-import { type Day, licensesOf, writeDay } from '../support/day-files.ts';
+import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
+import { VerificationError } from '../../workers/publish/verify.ts';
+import { type Day, licensesOf, textOf, writeDay } from '../support/day-files.ts';
+import { fileServer, served } from '../support/file-server.ts';
 import {
   BASE,
   type BasePublication,
@@ -24,106 +29,81 @@ import {
   rollBackToBase,
   without,
 } from '../support/guarded-days.ts';
+import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
-
-/** Many publications are kept, so that each test can roll back to the base. */
-const SETTINGS = { KEEP_PUBLICATIONS: '100' };
 
 let environment: TestEnvironment;
 let base: BasePublication;
 
 beforeAll(async () => {
-  environment = await testEnvironment(SETTINGS);
+  // Many publications are kept, so that each test can roll back to the base.
+  environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
   base = await publishBase(environment);
 });
 beforeEach(() => rollBackToBase(environment, base));
 
-/** A day's files with the individual file's text changed. */
-async function withText(name: string, change: (text: string) => string): Promise<DatasetFiles> {
-  const files = await writeDay(environment.folder, name, nextDay());
+/** The files of the day after the base, with these changes. */
+function day(changes: Partial<Day> = {}): Promise<DatasetFiles> {
+  return writeDay(environment.folder, newId(), nextDay(changes));
+}
+
+/** A day's files with the text of the individual file changed. */
+async function withText(change: (text: string) => string): Promise<DatasetFiles> {
+  const files = await day();
   await writeFile(files.individual, change(await readFile(files.individual, 'utf8')));
   return files;
 }
 
-describe('the guards', () => {
-  const day = (name: string, changes: Partial<Day>) => () =>
-    writeDay(environment.folder, name, nextDay(changes));
+function guarded(files: DatasetFiles) {
+  return publishFiles(environment, files, { isGuarded: true });
+}
 
-  test.each<[string, () => Promise<DatasetFiles>, string[]]>([
-    [
-      'the last row is cut off',
-      () => withText('cut', (text) => text.slice(0, -30)),
-      ['truncated: The individual file ends inside a row'],
-    ],
-    [
-      'a quote is not closed at the end',
-      () => withText('open', (text) => `${text}"LAST, LOUISE`),
-      ['truncated: The individual file ends inside a row'],
-    ],
-    [
-      'there are fewer licenses in all, though no board lost many',
-      day('fewer', {
-        individual: [...without(nurses, 5), ...without(doctors, 3)],
-        business: without(pharmacies, 3),
-      }),
-      ['fewer_rows: 309 rows give a license, the live publication has 320'],
-    ],
-    [
-      'one board has fewer licenses, though there are more in all',
-      day('board', { individual: [...without(nurses, 51), ...licensesOf(MEDICAL, '35.', 160)] }),
-      ['fewer_rows_at_board: Nursing Board has 149 licenses, in the live publication 200'],
-    ],
-    [
-      'a board is missing',
-      day('gone', { individual: nurses }),
-      [
-        'fewer_rows: 260 rows give a license',
-        'fewer_rows_at_board: Medical Board has 0 licenses, in the live publication 60',
-      ],
-    ],
-    [
-      'more than 0.5 % of the rows are rejected',
-      day('aside', { individual: [...changed(nurses, 2, { expires: '2099-02-30' }), ...doctors] }),
-      ['rejected: 2 of 320 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).'],
-    ],
-    [
-      'a board has a number twice',
-      day('twice', { individual: [...BASE.individual, { board: NURSING, number: 'RN.900001' }] }),
-      ['duplicates: 1 numbers are duplicated within a board, more than 0'],
-    ],
-    [
-      'more than 1 % of the rows have an unknown board or status',
-      day('unknown', {
-        individual: [...changed(nurses, 2, { board: 'Board of Wizardry' }), ...doctors],
-        business: changed(pharmacies, 2, { status: 'Hovering' }),
-      }),
-      ['unknown_labels: 4 of 320 rows have a board or status that is not in the catalog'],
-    ],
-    [
-      'the dates of the files differ',
-      day('dates', { date: { individual: '2026-11-21', business: '2026-11-22' } }),
-      ['dates_differ: The individual file is of 2026-11-21, the business file of 2026-11-22.'],
-    ],
-    [
-      'the files are older than the live publication',
-      day('older', { date: '2026-11-19' }),
-      ['older: The files are of 2026-11-19, 1 day older than the live publication of 2026-11-20'],
-    ],
-  ])('refuse files when %s', async (_what, files, starts) => {
-    const reasons = await publishRefused(environment, await files());
-    expect(reasons).toEqual(starts.map((start) => expect.stringContaining(start)));
+/** What is there of publications. */
+async function state() {
+  return { live: await indicesUnderAlias(environment.store), indices: await indices(environment) };
+}
+
+describe('the guards', () => {
+  test('look at the dates of both files before they are loaded', async () => {
+    const files = await day({ date: { individual: '2026-11-19', business: '2026-11-18' } });
+    expect(await publishRefused(environment, files)).toEqual([
+      'dates_differ: The individual file is of 2026-11-19, the business file of 2026-11-18.',
+      expect.stringMatching(/^older: The files are of 2026-11-18, 2 days older .* of 2026-11-20/),
+    ]);
   });
 
-  test('let forced files go live, and the ledger has every reason against them', async () => {
-    const written = await day('forced', { individual: nurses, business: without(pharmacies, 1) })();
-    const reasons = await publishRefused(environment, written);
-    expect(reasons).toHaveLength(2);
-    await publishForced(environment, written, reasons);
+  test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
+    const individual = [
+      ...changed(changed(without(nurses, 54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
+      ...changed(licensesOf(MEDICAL, '36.', 2), 2, { board: 'Board of Wizardry' }),
+      { board: NURSING, number: 'RN.900199' },
+    ];
+    const files = await day({ individual, business: changed(pharmacies, 2, { status: 'Hovering' }) });
+    const text = await readFile(files.individual, 'utf8');
+    await writeFile(files.individual, `${text}"LAST, LOUISE`);
+    const reasons = await publishRefused(environment, files);
+    expect(reasons).toEqual(
+      [
+        'truncated: The individual file ends inside a row',
+        'fewer_rows: 206 rows give a license, the live publication has 320',
+        'fewer_rows_at_board: Nursing Board has 144 licenses, in the live publication 200',
+        'fewer_rows_at_board: Medical Board has 0 licenses, in the live publication 60',
+        'rejected: 4 of 210 rows were rejected',
+        'duplicates: 1 numbers are duplicated within a board',
+        'unknown_labels: 4 of 210 rows have a board or status that is not in the catalog',
+      ].map((start) => expect.stringContaining(start)),
+    );
+    const [latest] = (await publicationHistory(environment.store)).publications;
+    expect(latest).toMatchObject({
+      ...{ state: 'refused', counts: { rows: 210, endorsements: 0 } },
+      boards: { [NURSING]: 144, [PHARMACY]: 60, 'Board of Wizardry': 2 },
+    });
+    await publishForced(environment, files, reasons);
   });
 
   test('allow files just within the thresholds', async () => {
     const rows = licensesOf(NURSING, 'RN.', 200);
-    const files = await writeDay(environment.folder, 'within', {
+    const files = await day({
       date: '2026-11-20',
       individual: [
         ...changed(changed(without(rows, 3), 1, { expires: 'soon' }), 3, { status: 'Hovering' }),
@@ -131,130 +111,288 @@ describe('the guards', () => {
       ],
       business: without(pharmacies, 2),
     });
-    const result = await publishFiles(environment, files, { isGuarded: true });
-    expect(result).toMatchObject({ state: 'live', licenses: 311, rejected: 1 });
+    expect(await guarded(files)).toMatchObject({ state: 'live', licenses: 311, rejected: 1 });
   });
 
   test('refuse files that were rolled back, but not corrected files of the same date', async () => {
-    const rolledBack = await writeDay(environment.folder, 'rolledBack', nextDay({ date: '2026-11-22' }));
-    const first = await publishFiles(environment, rolledBack, { isGuarded: true });
-    expect(first).toMatchObject({ state: 'live' });
+    const files = await day({ date: '2026-11-22' });
+    const first = await guarded(files);
     await rollBackToBase(environment, base);
-    const reasons = await publishRefused(environment, rolledBack);
-    expect(reasons).toEqual([
+    expect(await publishRefused(environment, files)).toEqual([
       `rolled_back: Publication ${first.publication} had the same files and was rolled back.`,
     ]);
-    const other = await writeDay(
-      environment.folder,
-      'corrected',
-      nextDay({ date: '2026-11-22', business: changed(pharmacies, 1, { city: 'AKRON' }) }),
-    );
-    expect(await publishFiles(environment, other, { isGuarded: true })).toMatchObject({ state: 'live' });
-    await publishForced(environment, rolledBack, reasons);
-  });
-
-  test('leave the counts of refused files by board and status in the ledger', async () => {
-    const files = await writeDay(
-      environment.folder,
-      'counted',
-      nextDay({ individual: nurses, date: '2026-11-22' }),
-    );
-    const result = await publishFiles(environment, files, { isGuarded: true });
-    expect((await publicationDetails(environment.store, result.publication)).summary).toMatchObject({
-      state: 'refused',
-      counts: { rows: 260, licenses: 260, endorsements: 0, rejected: 0 },
-      boards: { [NURSING]: 200, [PHARMACY]: 60 },
-      statuses: { ACTIVE: 260 },
+    const moved = changed(pharmacies, 1, { city: 'AKRON' });
+    expect(await guarded(await day({ date: '2026-11-22', business: moved }))).toMatchObject({
+      state: 'live',
     });
   });
-});
 
-describe('files of a day that has not come yet', () => {
-  test('are refused; if forced, they do not keep the next files out', async () => {
-    const files = await writeDay(environment.folder, 'future', nextDay({ date: '2062-11-20' }));
+  test('refuse files of a day that has not come yet; if forced, they do not keep the next files out', async () => {
+    const files = await day({ date: '2062-11-20' });
     const reasons = await publishRefused(environment, files);
     expect(reasons).toEqual([expect.stringMatching(/^future: The files are of 2062-11-20, but today is 20/)]);
     await publishForced(environment, files, reasons);
-    const next = await writeDay(
-      environment.folder,
-      'after-future',
-      nextDay({ business: changed(pharmacies, 1, { city: 'LORAIN' }) }),
-    );
-    expect(await publishFiles(environment, next, { isGuarded: true })).toMatchObject({ state: 'live' });
+    const moved = changed(pharmacies, 1, { city: 'LORAIN' });
+    expect(await guarded(await day({ business: moved }))).toMatchObject({ state: 'live' });
   });
 
-  test('are refused as well where the date is given', async () => {
-    const files = await writeDay(environment.folder, 'undated', nextDay({ date: '' }));
-    const result = await publishFiles(environment, files, { isGuarded: true, date: '2062-11-20' });
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^future: /)] });
-  });
-});
-
-describe('generated data', () => {
-  test('is never a baseline for the guards', async () => {
+  test('do not compare with generated data', async () => {
     const own = await testEnvironment();
     try {
-      const sample = await writeSampleData({
-        directory: join(own.folder, 'sample'),
-        rows: 1000,
-        seed: 1,
-        date: '2026-11-22',
-      });
-      expect(await publishFiles(own, sample, { isGuarded: true })).toMatchObject({ state: 'live' });
-      const files = await writeDay(own.folder, 'real', BASE);
-      expect(await publishFiles(own, files, { isGuarded: true })).toMatchObject({
-        state: 'live',
-        date: '2026-11-20',
-        licenses: 320,
-      });
-      const { live: now } = await publicationHistory(own.store);
-      expect(now).toMatchObject({ sample: false });
+      const sample = { directory: join(own.folder, 'sample'), rows: 1000, seed: 1, date: '2026-11-22' };
+      const publish = (files: DatasetFiles) => publishFiles(own, files, { isGuarded: true });
+      expect(await publish(await writeSampleData(sample))).toMatchObject({ state: 'live' });
+      const real = await publish(await writeDay(own.folder, 'real', BASE));
+      expect(real).toMatchObject({ state: 'live', date: '2026-11-20', licenses: 320 });
     } finally {
       await own.cleanUp();
     }
   });
+
+  test('do not refuse one number at two boards: both licenses are live', async () => {
+    const files = await day({ individual: [...BASE.individual, { board: MEDICAL, number: 'RN.900001' }] });
+    const result = await guarded(files);
+    expect(result).toMatchObject({ state: 'live', licenses: 321, rejected: 0 });
+    const [index = ''] = await indicesUnderAlias(environment.store);
+    const query = { term: { 'keys.number': 'RN900001' } };
+    expect((await environment.client.count({ index, body: { query } })).body.count).toBe(2);
+  });
 });
 
 describe('files that are live already', () => {
-  test('are skipped with the id of the live publication, unless forced', async () => {
-    const files = await writeDay(environment.folder, 'again', nextDay({ date: '2026-11-23' }));
-    const first = await publishFiles(environment, files, { isGuarded: true });
-    const before = { live: await indicesUnderAlias(environment.store), indices: await indices(environment) };
-    const again = await publishFiles(environment, files, { isGuarded: true });
-    expect(again).toEqual({
-      state: 'skipped',
-      publication: again.publication,
-      live: first.publication,
-      date: '2026-11-23',
-    });
-    expect({ live: await indicesUnderAlias(environment.store), indices: await indices(environment) }).toEqual(
-      before,
-    );
-    expect((await publicationDetails(environment.store, again.publication)).summary).toMatchObject({
-      state: 'skipped',
-      date: '2026-11-23',
-      same_as: first.publication,
+  test('are skipped, unless another version of the service loaded them', async () => {
+    const files = await day({ date: '2026-11-23' });
+    const first = await guarded(files);
+    const before = await state();
+    const again = await guarded(files);
+    const { publication } = again;
+    expect(again).toEqual({ state: 'skipped', publication, live: first.publication, date: '2026-11-23' });
+    expect(await state()).toEqual(before);
+    expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
+      ...{ state: 'skipped', date: '2026-11-23', same_as: first.publication },
       reasons: [`Publication ${first.publication} has the same files and is live.`],
     });
-    expect((await publicationDetails(environment.store, first.publication)).summary).toMatchObject({
-      state: 'live',
-    });
 
-    await publishForced(environment, files, []);
-    expect((await publicationDetails(environment.store, first.publication)).summary).toMatchObject({
-      state: 'superseded',
-    });
-  });
-
-  test('are loaded again if another version of the service loaded them', async () => {
-    const files = await writeDay(environment.folder, 'upgraded', nextDay({ date: '2026-11-24' }));
-    const first = await publishFiles(environment, files, { isGuarded: true });
-    const live = (await licensesIndices(environment.store)).find(
-      ({ metadata }) => metadata.publication === first.publication,
-    );
+    const live = (await licensesIndices(environment.store)).find(({ index }) => before.live.includes(index));
     const body = { _meta: { ...live?.metadata, service_version: '0.0.1' } };
     await environment.client.indices.putMapping({ index: live?.index ?? '', body });
-    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({ state: 'live' });
-    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({ state: 'skipped' });
+    expect(await guarded(files)).toMatchObject({ state: 'live' });
+    expect((await publicationDetails(environment.store, first.publication)).summary.state).toBe('superseded');
+  });
+});
+
+describe('even with force, nothing goes live from', () => {
+  const cut = async (files: DatasetFiles) => {
+    const individual = join(environment.folder, 'cut.csv.gz');
+    await writeFile(individual, gzipSync(await readFile(files.individual)).subarray(0, -20));
+    return { ...files, individual };
+  };
+  const withoutRows = async (files: DatasetFiles) => {
+    const [header = ''] = (await readFile(files.business, 'utf8')).split('\n');
+    await writeFile(files.business, `${header}\n`);
+    return files;
+  };
+
+  test.each<[string, () => Promise<DatasetFiles>, RegExp]>([
+    [
+      'files without a required column',
+      () => withText((text) => text.replace(',STATUS,', ',STATE_OF_MIND,')),
+      /^columns: The individual file lacks STATUS\.$/,
+    ],
+    ['a file without rows', async () => withoutRows(await day()), /^no_rows: The business file \(business-/],
+    ['a file that is empty', () => withText(() => ''), /^no_rows: The individual file/],
+    [
+      'rows that all have a cell more than the header',
+      () => withText((text) => text.replaceAll(/"\n/g, '",\n')),
+      /^columns: No row of the individual file \(\S+\) can be read: the first has 11 fields, not 10\.$/,
+    ],
+    [
+      'swapped files',
+      async () => {
+        const { individual, business } = await day();
+        return { individual: business, business: individual };
+      },
+      /^columns: .*are the two files swapped\?$/,
+    ],
+    [
+      'the same file twice',
+      async () => {
+        const { individual } = await day();
+        return { individual, business: individual };
+      },
+      /^columns: The individual file \S+ and the business file \S+ are the same\.$/,
+    ],
+    [
+      'a gzip file that is cut off',
+      async () => cut(await day()),
+      /^truncated: cut\.csv\.gz can't be read as a gzip file/,
+    ],
+  ])('%s', async (_what, files, reason) => {
+    const before = await state();
+    const result = await publishFiles(environment, await files());
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
+    const { summary } = await publicationDetails(environment.store, result.publication);
+    expect(summary.state).toBe('refused');
+    expect(await state()).toEqual(before);
+  });
+
+  test('files that changed after they were submitted', async () => {
+    const files = await day();
+    const result = await publishFiles(environment, files, {
+      onProgress: ({ step }) => {
+        if (step === 'reading') writeFileSync(files.business, textOf(BASE, 'business'));
+      },
+    });
+    expect(result).toMatchObject({
+      state: 'refused',
+      reasons: [
+        expect.stringMatching(/^changed: business-\S+ changed after the publication was asked for\.$/),
+      ],
+    });
+    expect(await state()).toMatchObject({ live: [base.index] });
+  });
+
+  test.each<[string, '_flush' | '_refresh', (index: string) => Promise<unknown>, string]>([
+    [
+      'lacks a license',
+      '_refresh',
+      (index) => environment.client.delete({ index, id: 'NUR/RN.900007' }),
+      'The index has 319 licenses, but 320 were sent.',
+    ],
+    [
+      'lost a license before it was on disk, as in a crash',
+      '_flush',
+      (index) => environment.client.delete({ index, id: 'NUR/RN.900007' }),
+      'The index has 319 licenses, but 320 were sent.',
+    ],
+    [
+      'has a license at another board',
+      '_refresh',
+      (index) => environment.client.update({ index, id: 'NUR/RN.900007', body: { doc: { board: MEDICAL } } }),
+      'The index has 199 licenses of Nursing Board, but 200 were sent.',
+    ],
+    [
+      'has other values than were sent for every license of a board',
+      '_refresh',
+      (index) =>
+        environment.client.bulk({
+          index,
+          body: pharmacies.flatMap(({ number }) => [
+            { update: { _id: `PRX/${number}` } },
+            { doc: { city: 'AKRON' } },
+          ]),
+        }),
+      'reads back otherwise than it was sent.',
+    ],
+  ])('an index that %s', async (_what, request, disturb, message) => {
+    const before = await state();
+    const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
+    const files = await day();
+    let isDone = false;
+    const failure = await throughProxy(
+      environment,
+      async (asked) => {
+        const [, index] = pattern.exec(asked.path) ?? [];
+        if (index !== undefined && !isDone) {
+          isDone = true;
+          await disturb(index);
+        }
+        return asked.forward();
+      },
+      (through) => publishFiles(through, files).catch((error: unknown) => error),
+    );
+    expect(failure).toBeInstanceOf(VerificationError);
+    expect(failure).toMatchObject({ message: expect.stringContaining(message) });
+    expect(await state()).toEqual(before);
+  });
+
+  test('an attempt that is aborted', async () => {
+    const before = await state();
+    const stop = new AbortController();
+    const onProgress = () => stop.abort(new Error('stopped by the test'));
+    const aborted = publishFiles(environment, await day(), { signal: stop.signal, onProgress });
+    await expect(aborted).rejects.toThrow('stopped by the test');
+    expect(await state()).toEqual(before);
+  });
+});
+
+test('files from URLs are downloaded, listed without credentials, and skipped while unchanged', async () => {
+  const web = nextDay({ individual: [...BASE.individual, { board: NURSING, number: 'RN.web' }] });
+  const business = Buffer.from(textOf(web, 'business'));
+  const headers = { etag: '"1"' };
+  const people = await fileServer(served({ content: gzipSync(textOf(web, 'individual')), headers }));
+  const places = await fileServer(served({ content: business, headers }));
+  try {
+    const urls = {
+      individual: people.url.replace('http://', 'http://user:secret@'),
+      business: places.url,
+    };
+    const config = {
+      ...environment.config,
+      ...{ STATE_DIR: join(environment.folder, 'state'), DATASET_INDIVIDUAL: urls.individual },
+    };
+    const steps: string[] = [];
+    const publish = () =>
+      publishFiles({ ...environment, config }, urls, {
+        isGuarded: true,
+        onProgress: ({ step }) => steps.push(step),
+      });
+    const result = await publish();
+    expect(result).toMatchObject({ state: 'live', licenses: 321 });
+    expect([...new Set(steps)].slice(0, 3)).toEqual(['downloading', 'reading', 'loading']);
+    const { summary, events } = await publicationDetails(environment.store, result.publication);
+    expect(summary.sources).toEqual({ individual: people.url, business: places.url });
+    expect(summary.sha256?.business).toBe(createHash('sha256').update(business).digest('hex'));
+    expect(JSON.stringify(events)).not.toContain('secret');
+    expect(await publish()).toMatchObject({ state: 'skipped', live: result.publication });
+    expect(people.requests.at(-1)).toMatchObject({ 'if-none-match': '"1"' });
+  } finally {
+    await people.close();
+    await places.close();
+  }
+});
+
+test('a file that has everything twice is refused before it is read to its end', async () => {
+  const files = await withText((text) => {
+    const [header = '', row = ''] = text.split('\n');
+    return `${header}\n${`${row}\n`.repeat(60_000)}`;
+  });
+  const [reason = '', ...others] = await publishRefused(environment, files);
+  const [, duplicates] = /^duplicates: (\d+) numbers are duplicated/.exec(reason) ?? [];
+  expect([others, Number(duplicates) < 40_000]).toEqual([[], true]);
+});
+
+describe('a publication fails before it loads, and says so,', () => {
+  // What OpenSearch 3.8 answered on a disk of which 7 % was free.
+  const error = {
+    type: 'index_create_block_exception',
+    reason: 'blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];',
+  };
+  const blocked = { error: { root_cause: [error], ...error }, status: 403 };
+  const total = { total_in_bytes: 100_000_000_000, available_in_bytes: 10_000_001_000 };
+
+  test.each<[string, ProxyStep, RegExp]>([
+    [
+      'when OpenSearch creates no index since its disk is nearly full',
+      async (request) =>
+        request.method === 'PUT' && /^\/[^/]*licenses-[^/]+$/.test(request.path)
+          ? { status: 403, body: JSON.stringify(blocked) }
+          : request.forward(),
+      /^OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free\.$/,
+    ],
+    [
+      'when OpenSearch has too little disk left',
+      async (request) =>
+        request.path.startsWith('/_nodes')
+          ? { status: 200, body: JSON.stringify({ nodes: { one: { fs: { total } } } }) }
+          : request.forward(),
+      /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./,
+    ],
+  ])('%s', async (_when, step, message) => {
+    const before = await state();
+    const files = await day();
+    const publishing = throughProxy(environment, step, (through) => publishFiles(through, files));
+    await expect(publishing).rejects.toThrow(message);
+    expect(await state()).toEqual(before);
   });
 });

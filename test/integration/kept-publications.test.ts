@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { readLiveEvents } from '../../src/publications/ledger.ts';
 import {
   checkBuild,
   indicesUnderAlias,
@@ -49,6 +50,8 @@ describe('the last good publication', () => {
       expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
     }
     expect(await indicesUnderAlias(store)).toEqual([good.index]);
+    const states = (await publicationHistory(store)).publications.map(({ state }) => state);
+    expect(states).toEqual([...Array(5).fill('rolled_back'), 'live']);
     const next = await published(environment, '2026-11-07');
     expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
   });
@@ -57,23 +60,18 @@ describe('the last good publication', () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const days = [];
-    for (const day of [1, 2, 3]) days.push((await published(environment, `2026-11-0${day}`)).publication);
+    for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
     await askInVain(environment, 10_200);
     await prune(store, 3);
-    expect(await publicationsKept(environment)).toEqual(days);
-    expect((await publicationHistory(store)).live).toMatchObject({ publication: days[2], state: 'live' });
-    expect((await rollBack(store)).to.metadata.publication).toBe(days[1]);
-    expect(await publishFiles(environment, await filesOf(environment, '2026-11-04'))).toMatchObject({
-      state: 'live',
-    });
-    const { body } = await environment.client.count({
-      index: store.names.ledger,
-      body: {
-        query: { bool: { filter: [{ term: { publication: days[1] } }, { term: { event: 'live' } }] } },
-      },
-    });
+    expect(await publicationsKept(environment)).toEqual(days.slice(1));
+    expect((await publicationHistory(store)).live).toMatchObject({ publication: days[3], state: 'live' });
+    expect((await rollBack(store)).to.metadata.publication).toBe(days[2]);
+    await published(environment, '2026-11-05');
+    const events = (await readLiveEvents(store)).map(({ publication, event }) => `${publication} ${event}`);
+    const times = (event: string) => events.filter((each) => each === event).length;
+    expect([times(`${days[1]} superseded`), times(`${days[3]} rolled_back`)]).toEqual([1, 1]);
     // Once when it was published, and once when it was gone back to.
-    expect(body.count).toBe(2);
+    expect(times(`${days[2]} live`)).toBe(2);
   });
 
   test('of version 0.3.0 is kept by what the ledger says', async () => {
@@ -175,4 +173,31 @@ test('an API that starts asks for the alias, the mapping, and two documents: of 
   ]);
   expect(asked.slice(4).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
   await api.stop();
+});
+
+describe('a rollback', () => {
+  test('without an earlier publication says which there are', async () => {
+    const environment = await newEnvironment();
+    const { store } = environment;
+    await expect(rollBack(store)).rejects.toThrow(/^There is no earlier publication to roll back to\.$/);
+    const only = await published(environment, '2026-11-20');
+    await expect(rollBack(store)).rejects.toThrow('There is no earlier publication to roll back to.');
+    expect(await indicesUnderAlias(store)).toEqual([only.index]);
+  });
+
+  test('can be undone: then neither publication counts as rolled back', async () => {
+    const environment = await newEnvironment();
+    const { store } = environment;
+    await published(environment, '2026-11-20');
+    const later = await published(environment, '2026-11-21');
+    await rollBack(store);
+    await rollBack(store, later.publication);
+    expect((await publicationHistory(environment.store)).publications.map(({ state }) => state)).toEqual([
+      'live',
+      'superseded',
+    ]);
+    expect(await rollBack(store)).toMatchObject({
+      from: { metadata: { publication: later.publication } },
+    });
+  });
 });

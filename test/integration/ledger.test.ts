@@ -27,10 +27,6 @@ async function eventsIn({ store }: TestEnvironment): Promise<string[]> {
   return events.map(({ publication, event }) => `${publication} ${event}`);
 }
 
-function reconcile({ store }: TestEnvironment): Promise<void> {
-  return reconcileLedger(store);
-}
-
 test('a publication lists queued first, also where the worker began before the client wrote it', async () => {
   const { store } = await newEnvironment();
   await appendEvent(store, { publication: 'fast', event: 'reading' });
@@ -67,16 +63,6 @@ describe('a ledger written by processes whose clocks differ', () => {
       'early refused',
       'late reading',
     ]);
-  });
-
-  test('keeps the timestamp of an event, or sets the current time', async () => {
-    const { store } = await newEnvironment();
-    const before = new Date().toISOString();
-    await appendEvent(store, { publication: 'a', event: 'queued', at: before });
-    await appendEvent(store, { publication: 'a', event: 'reading' });
-    const [queued, reading] = await readEvents(store);
-    expect(queued?.at).toBe(before);
-    expect(Date.parse(reading?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(before));
   });
 });
 
@@ -120,14 +106,13 @@ describe('the ledger of a publication', () => {
     ]);
   });
 
-  test('has its counts by board and by status, and its files', async () => {
+  test('has its counts by board, and its files', async () => {
     const { summary } = await publicationDetails(environment.store, result.publication);
     expect(summary).toMatchObject({
       state: 'live',
       date: '2026-11-20',
       counts: { rows: 29, licenses: 28, endorsements: 0, rejected: 1 },
       boards: { [NURSING]: 21, 'Medical Board': 5, [PHARMACY]: 2 },
-      statuses: { ACTIVE: 22, 'IN REVIEW': 5, '': 1 },
       sources: { individual: expect.stringMatching(/^individual-/), business: expect.any(String) },
       sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/), business: expect.any(String) },
       service_version: expect.any(String),
@@ -157,106 +142,116 @@ describe('the ledger of a publication', () => {
       'The ledger has no publication unheard-of.',
     );
   });
-
-  test('has one event for being superseded', async () => {
-    const another = await newEnvironment();
-    const first = await published(another, '2026-11-20');
-    const next = await published(another, '2026-11-21');
-    await reconcile(another);
-    await published(another, '2026-11-22');
-    const events = await eventsIn(another);
-    expect(events.filter((each) => each === `${first.publication} superseded`)).toHaveLength(1);
-    expect(events.filter((each) => each === `${next.publication} superseded`)).toHaveLength(1);
-    expect((await publicationHistory(another.store)).publications.map(({ state }) => state)).toEqual([
-      'live',
-      'superseded',
-      'superseded',
-    ]);
-  });
 });
 
-describe('a publication killed between its flip and its last ledger event', () => {
-  /** Publishes, but the event `live` never reaches the ledger. */
-  async function publishedWithoutEvent(
-    environment: TestEnvironment,
-    date: string,
-  ): Promise<{ publication: string }> {
-    const publication = newId();
-    const files = await filesOf(environment, date);
-    const publishing = throughProxy(
-      environment,
-      (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
-      (through) => publishFiles(through, files, { publication }),
-    );
-    await expect(publishing).rejects.toThrow();
-    const { events } = await publicationDetails(environment.store, publication);
-    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'verifying']);
-    return { publication };
-  }
+test('a publication killed between its flip and its last ledger event is live, and is recorded once', async () => {
+  const environment = await newEnvironment();
+  const { store } = environment;
+  const first = await published(environment, '2026-11-20');
+  const publication = newId();
+  const files = await filesOf(environment, '2026-11-21');
+  const publishing = throughProxy(
+    environment,
+    (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
+    (through) => publishFiles(through, files, { publication }),
+  );
+  await expect(publishing).rejects.toThrow();
+  const begun = ['reading', 'loading', 'verifying', 'verifying'];
+  const eventsOf = async () =>
+    (await publicationDetails(store, publication)).events.map(({ event }) => event);
+  expect(await eventsOf()).toEqual(begun);
+  const [index = '', ...others] = await indicesUnderAlias(store);
+  expect([index === first.index, others]).toEqual([false, []]);
 
-  test('counts as live because of the alias, and prune keeps it', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const first = await published(environment, '2026-11-20');
-    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
-    const under = await indicesUnderAlias(environment.store);
-    expect(under).not.toEqual([first.index]);
+  // It counts as live because of the alias.
+  const { live: now, publications } = await publicationHistory(store);
+  expect(now).toMatchObject({ publication, state: 'live', date: '2026-11-21' });
+  expect(publications.map(({ state }) => state)).toEqual(['live', 'superseded']);
+  await takeEpoch(store, 'another');
+  expect(await prune(store, 1)).toEqual([first.index]);
 
-    const { live: now, publications } = await publicationHistory(environment.store);
-    expect(now).toMatchObject({ publication, state: 'live', date: '2026-11-21' });
-    expect(publications.map(({ state }) => state)).toEqual(['live', 'superseded']);
-    await takeEpoch(store, 'another');
-    expect(await prune(store, 1)).toEqual([first.index]);
-    expect(await indicesUnderAlias(environment.store)).toEqual(under);
+  const before = await eventsIn(environment);
+  for (const _time of [1, 2]) await reconcileLedger(store);
+  expect((await eventsIn(environment)).slice(before.length)).toEqual([
+    `${publication} live`,
+    `${first.publication} superseded`,
+  ]);
+  expect((await publicationDetails(store, publication)).summary).toMatchObject({
+    counts: { rows: 22, licenses: 22 },
+    boards: { [NURSING]: 20, [PHARMACY]: 2 },
+    sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/) },
   });
 
-  test('gets its missing ledger events once, and can be rolled back to', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const first = await published(environment, '2026-11-20');
-    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
-    const before = await eventsIn(environment);
+  // Its second attempt does not load it again.
+  const again = await publishFiles(environment, files, { publication });
+  expect(again).toMatchObject({
+    state: 'live',
+    publication,
+    index,
+    date: '2026-11-21',
+    rows: 22,
+    licenses: 22,
+  });
+  expect(await eventsOf()).toEqual([...begun, 'live']);
+  expect((await licensesIndices(store)).map((each) => each.index)).toEqual([index]);
 
-    await reconcile(environment);
-    await reconcile(environment);
-    expect((await eventsIn(environment)).slice(before.length)).toEqual([
-      `${publication} live`,
-      `${first.publication} superseded`,
-    ]);
-    expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
-      counts: { rows: 22, licenses: 22 },
-      boards: { [NURSING]: 20, [PHARMACY]: 2 },
-      sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  await published(environment, '2026-11-22');
+  expect((await rollBack(store)).to.metadata.publication).toBe(publication);
+});
+
+const AT = '2026-11-20T00:00:00.000Z';
+
+/** So many labels, as of a file whose STATUS column has free text. */
+function labels(count: number): Record<string, number> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`${at} ${'free text '.repeat(20)}`, at]),
+  );
+}
+
+test('the ledger is read by pages, in order, without the labels that an earlier version wrote unbounded', async () => {
+  const environment = await newEnvironment();
+  const { client, store } = environment;
+  const index = store.names.ledger;
+  const unknown_labels = labels(4000);
+  for (let large = 0; large < 5; large += 1)
+    await client.index({
+      index,
+      body: { publication: `large${large}`, at: AT, event: 'refused', unknown_labels },
     });
-
-    await published(environment, '2026-11-22');
-    const { to } = await rollBack(store);
-    expect(to.metadata.publication).toBe(publication);
+  const ids = Array.from({ length: 2500 }, (_, at) => `run${at}`);
+  await client.bulk({
+    index,
+    refresh: true,
+    body: ids.flatMap((publication) => [{ index: {} }, { publication, at: AT, event: 'queued' }]),
   });
 
-  test('is not loaded again by its second attempt', async () => {
-    const environment = await newEnvironment();
-    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
-    const under = await indicesUnderAlias(environment.store);
-    const again = await publishFiles(environment, await filesOf(environment, '2026-11-21'), { publication });
-    expect(again).toMatchObject({
-      state: 'live',
-      publication,
-      index: under[0],
-      date: '2026-11-21',
-      rows: 22,
-      licenses: 22,
-    });
-    expect(await indicesUnderAlias(environment.store)).toEqual(under);
-    const { events } = await publicationDetails(environment.store, publication);
-    expect(events.map(({ event }) => event)).toEqual([
-      'reading',
-      'loading',
-      'verifying',
-      'verifying',
-      'live',
-    ]);
-    const indices = await licensesIndices(environment.store);
-    expect(indices.map(({ index }) => index)).toEqual(under);
+  let bytes = 0;
+  const { publications } = await throughProxy(
+    environment,
+    async (request) => {
+      const answer = await request.forward();
+      bytes += answer.body.length;
+      return answer;
+    },
+    (through) => publicationHistory(through.store),
+  );
+  const listed = publications.map(({ publication }) => publication).filter((id) => id.startsWith('run'));
+  expect(listed).toEqual(ids.toReversed());
+  expect(publications.find(({ publication }) => publication === 'large3')).toMatchObject({
+    state: 'refused',
   });
+  expect(bytes).toBeLessThan(2_000_000);
+});
+
+test('an event is bounded, however much went wrong', async () => {
+  const { store } = await newEnvironment();
+  await appendEvent(store, {
+    publication: 'wide',
+    event: 'refused',
+    unknown_labels: { constructor: 3 },
+    reasons: Array(1000).fill('y'.repeat(100_000)),
+  });
+  const [event] = await readEvents(store, 'wide');
+  expect(JSON.stringify(event).length).toBeLessThan(100_000);
+  expect(event?.unknown_labels).toMatchObject({ constructor: 3 });
 });

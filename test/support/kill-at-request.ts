@@ -24,19 +24,7 @@ interface KillAndRecovery {
 }
 
 /** A proxy between the workers and OpenSearch that holds a request of a publication while something is killed. */
-export interface KillingProxy {
-  readonly url: string;
-  /** Publishes the second day without a fault. @returns how many requests of each kind that took */
-  requestsWithoutFault(...kinds: readonly RequestFilter[]): Promise<number[]>;
-  /**
-   * Publishes the second day and kills at this request. Expects that the publication goes live nevertheless, at a
-   * later attempt unless it may continue.
-   *
-   * @throws {Error} when the publication ends without this request, or nothing was killed
-   */
-  killAt(request: FatalRequest, steps: KillAndRecovery): Promise<ObservedFault>;
-  close(): Promise<void>;
-}
+export type KillingProxy = Awaited<ReturnType<typeof killingProxy>>;
 
 /** Whether it reads or writes digests or changes. */
 export const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests-|changes\/)/.test(path);
@@ -44,7 +32,7 @@ export const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests
 /** A worker asks for it until it is answered, so there may be any number. */
 const isWaiting: RequestFilter = ({ path }) => path.startsWith('/_cluster/health');
 
-export async function killingProxy(publications: Publisher): Promise<KillingProxy> {
+export async function killingProxy(publications: Publisher) {
   const { environment, documents } = publications;
   let step: ProxyStep = pass;
   const { url, close } = await startProxy(environment.config.OPENSEARCH_URL, (request) =>
@@ -52,7 +40,8 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
   );
   return {
     url,
-    requestsWithoutFault: async (...kinds) => {
+    /** Publishes the second day without a fault. @returns how many requests of each kind that took */
+    requestsWithoutFault: async (...kinds: readonly RequestFilter[]): Promise<number[]> => {
       const counts = new Map(kinds.map((isKind) => [isKind, 0]));
       step = (request) => {
         for (const [isKind, count] of counts) if (isKind(request)) counts.set(isKind, count + 1);
@@ -61,7 +50,16 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
       await publications.expectPublished(await publications.begin('second'));
       return [...counts.values()];
     },
-    killAt: async ({ is, after, isDone }, { kill, recover, mayContinue = false }) => {
+    /**
+     * Publishes the second day and kills at this request. Expects that the publication goes live nevertheless, at a
+     * later attempt unless it may continue.
+     *
+     * @throws {Error} when the publication ends without this request, or nothing was killed
+     */
+    killAt: async (
+      { is, after, isDone }: FatalRequest,
+      { kill, recover, mayContinue = false }: KillAndRecovery,
+    ): Promise<ObservedFault> => {
       const held = Promise.withResolvers<'held'>();
       const released = Promise.withResolvers<void>();
       let before = 0;

@@ -15,7 +15,6 @@ import {
   livePublished,
   type Published,
 } from './complete-publication.ts';
-import type { DatasetFiles } from './publishing.ts';
 
 const TAKEN_WITHIN_MS = 60_000;
 
@@ -39,32 +38,7 @@ export interface PublicationUnderWay {
 }
 
 /** One installation with its worker, that publishes days through the command line and expects what must hold. */
-export interface Publisher {
-  readonly environment: TestEnvironment;
-  readonly files: Readonly<Record<Day, DatasetFiles>>;
-  /** How many the files of the second day have. */
-  readonly rows: number;
-  /** How many documents the files of the second day make. */
-  readonly documents: number;
-  /** The worker that was started last. */
-  worker(): RunningProcess;
-  /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
-  startWorker(variables?: Record<string, string>): Promise<RunningProcess>;
-  /** Makes what a failed test may have left good again: a worker that runs, the first day live. */
-  makeReady(): Promise<void>;
-  /** Asks for a day's files and waits to the end. */
-  publish(day: Day): Promise<CommandResult>;
-  /** Asks for a day's files and waits until the worker has taken the job. */
-  begin(day: Day): Promise<PublicationUnderWay>;
-  /** Expects that this day alone is live, whole, with nothing left behind, and that a plain re-run goes live. */
-  expectRecovered(day: Day): Promise<void>;
-  /** Expects that this day alone is live, whole, with nothing left behind. */
-  expectLive(day: Day): Promise<void>;
-  /** Expects that the command said that the files are live. */
-  expectPublished(publication: PublicationUnderWay): Promise<void>;
-  /** Stops the processes and removes what was made. */
-  stop(): Promise<void>;
-}
+export type Publisher = Awaited<ReturnType<typeof publisher>>;
 
 /** An installation on which both days have been published undisturbed, the first one last. */
 export async function publisher({
@@ -77,7 +51,7 @@ export async function publisher({
   readonly settings?: Record<string, string>;
   /** Whether the REST API runs beside the worker. */
   readonly hasApi?: boolean;
-}): Promise<Publisher> {
+}) {
   const environment = await testEnvironment(settings);
   const written = (day: Day, differences = {}) =>
     writeSampleData({
@@ -91,6 +65,7 @@ export async function publisher({
   let worker = await startWorker(environment.variables);
   const api = hasApi ? await startApi(environment.variables) : undefined;
 
+  /** Asks for a day's files and waits to the end. */
   function publish(day: Day): Promise<CommandResult> {
     const { individual, business } = files[day];
     return licenses(
@@ -99,6 +74,7 @@ export async function publisher({
     );
   }
 
+  /** Asks for a day's files and waits until the worker has taken the job. */
   async function begin(day: Day): Promise<PublicationUnderWay> {
     const printedBefore = worker.output().length;
     const ended = publish(day);
@@ -130,6 +106,7 @@ export async function publisher({
     return worker.child.exitCode === null && worker.child.signalCode === null;
   }
 
+  /** Expects that this day alone is live, whole, with nothing left behind. */
   async function expectLive(day: Day): Promise<void> {
     await expectOneCompletePublication(environment, expected[day]);
     const id = worker.child.pid ?? 0;
@@ -139,15 +116,19 @@ export async function publisher({
   return {
     environment,
     files,
+    /** How many the files of the second day have, and how many documents they make. */
     rows: secondRows,
     documents: expected.second.counts.licenses + expected.second.counts.endorsements,
+    /** The worker that was started last. */
     worker: () => worker,
-    startWorker: async (variables = {}) => {
+    /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
+    startWorker: async (variables: Record<string, string> = {}): Promise<RunningProcess> => {
       await worker.stop();
       worker = await startWorker({ ...environment.variables, ...variables });
       return worker;
     },
-    makeReady: async () => {
+    /** Makes what a failed test may have left good again: a worker that runs, the first day live. */
+    makeReady: async (): Promise<void> => {
       if (!isRunning()) worker = await startWorker(environment.variables);
       if ((await livePublished(environment)).date === DATES.first) return;
       await lapseLocks(environment);
@@ -156,16 +137,19 @@ export async function publisher({
     publish,
     begin,
     expectLive,
-    expectRecovered: async (day) => {
+    /** Expects that this day alone is live, whole, with nothing left behind, and that a plain re-run goes live. */
+    expectRecovered: async (day: Day): Promise<void> => {
       await expectLive(day);
       const other = day === 'second' ? 'first' : 'second';
       expectLiveResult(await publish(other));
       await expectLive(other);
     },
-    expectPublished: async ({ ended }) => {
+    /** Expects that the command said that the files are live. */
+    expectPublished: async ({ ended }: PublicationUnderWay): Promise<void> => {
       expectLiveResult(await ended);
     },
-    stop: async () => {
+    /** Stops the processes and removes what was made. */
+    stop: async (): Promise<void> => {
       await worker.stop();
       await api?.stop();
       await environment.cleanUp();

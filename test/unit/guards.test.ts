@@ -8,15 +8,19 @@ import {
   guardFiles as filesGuards,
   guardLicenses as licensesGuards,
 } from '../../workers/publish/guards.ts';
+import type { Judgement } from '../../workers/publish/judgement.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
-import { reasonsOf } from '../support/judgements.ts';
 
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
 const DATE = '2026-11-20';
-const LATER = '2028-01-01';
+const HASHES = { individual: 'a'.repeat(64), business: 'b'.repeat(64) };
+const COUNTS = { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0 };
+const NO_DISCIPLINE = { board_actions: 0, sub_statuses: {}, boards: {}, missing_columns: [] };
 
-function configOf(settings: Readonly<Record<string, string>> = {}): Config {
+type Settings = Readonly<Record<string, string>>;
+
+function configOf(settings: Settings = {}): Config {
   return readConfig({
     OPENSEARCH_URL: 'http://127.0.0.1:1',
     REDIS_URL: 'redis://127.0.0.1:1',
@@ -24,317 +28,249 @@ function configOf(settings: Readonly<Record<string, string>> = {}): Config {
   });
 }
 
-const CONFIG = configOf();
-
-/** Why the guards refuse files. */
-function guardFiles(...given: Parameters<typeof filesGuards>): string[] {
-  return reasonsOf(filesGuards(...given));
+/** Why guards refuse, as the ledger has it. */
+function reasonsOf(judgements: readonly Judgement[]): string[] {
+  return judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
 }
 
-/** Why the guards refuse licenses. */
-function guardLicenses(...given: Parameters<typeof licensesGuards>): string[] {
-  return reasonsOf(licensesGuards(...given));
-}
-
-/** The name that a reason begins with. */
+/** The name that each reason begins with. */
 function namesOf(reasons: readonly string[]): string[] {
   return reasons.map((reason) => reason.slice(0, reason.indexOf(': ')));
 }
 
-const HASHES = { individual: 'a'.repeat(64), business: 'b'.repeat(64) };
-
-function sourcesOf(individual?: string, business?: string): CandidateFiles['sources'] {
-  return {
-    individual: { runDate: individual, sha256: HASHES.individual },
-    business: { runDate: business, sha256: HASHES.business },
-  };
-}
-
-function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
-  return {
-    date: DATE,
-    today: DATE,
-    sources: sourcesOf(DATE, DATE),
-    ...files,
-  };
-}
-
 function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable<Baseline> {
-  const counts = { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0 };
-  return { publication: 'baseline', date: '2026-11-19', counts, boards: {}, ...details };
+  return { publication: 'baseline', date: '2026-11-19', counts: COUNTS, boards: {}, ...details };
 }
 
-/** What was loaded: 10,000 rows without a fault, but for what is given. */
-function loaded(
-  details: Partial<Omit<CandidateLicenses, 'counts' | 'boards'>> & {
-    readonly counts?: Partial<CandidateLicenses['counts']>;
-    readonly boards?: Readonly<Record<string, number>>;
-  } = {},
-): CandidateLicenses {
-  const { counts, boards = {}, ...others } = details;
-  return {
-    counts: { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0, ...counts },
-    boards: new Map(Object.entries(boards)),
-    duplicates: 0,
-    unknownRows: 0,
-    unknownBoardActions: 0,
-    discipline: { boardActions: 0, subStatuses: new Map(), boards: new Map(), missingColumns: [] },
-    cutOff: new Set(),
-    ...others,
-  };
-}
-
-describe('files without faults', () => {
-  test('pass all guards, with and without a live publication', () => {
-    const boards = { [NURSING]: 9000, [DENTAL]: 1000 };
-    for (const baseline of [undefined, baselineWith({ boards })]) {
-      expect(guardFiles(candidateFiles(), baseline, [], CONFIG)).toEqual([]);
-      expect(guardLicenses(loaded({ boards }), baseline, CONFIG)).toEqual([]);
-    }
-  });
-});
-
-describe('the dates of the files', () => {
-  test.each<[string | undefined, string | undefined, string[]]>([
-    ['2026-11-20', '2026-11-20', []],
-    ['2026-11-20', undefined, []],
-    [undefined, '2026-11-20', []],
-    [undefined, undefined, []],
-    ['2026-11-20', '2026-11-19', ['dates_differ']],
-    ['2026-11-19', '2026-11-20', ['dates_differ']],
-  ])('%s (individual) and %s (business) give the reasons %j', (individual, business, names) => {
-    const files = candidateFiles({ sources: sourcesOf(individual, business) });
-    expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
-  });
-
-  test('are both in the reason if they differ', () => {
-    const sources = sourcesOf('2026-11-20', '2026-11-18');
-    expect(guardFiles(candidateFiles({ sources }), undefined, [], CONFIG)).toEqual([
-      'dates_differ: The individual file is of 2026-11-20, the business file of 2026-11-18.',
-    ]);
-  });
-
-  test.each<[string, string, string, string[]]>([
-    ['a day later', '2026-11-19', '0', []],
-    ['of the same day', '2026-11-20', '0', []],
-    ['a day older', '2026-11-21', '0', ['older']],
-    ['a day older, where one may be', '2026-11-21', '1', []],
-    ['two days older, where one may be', '2026-11-22', '1', ['older']],
-    ['a year older', '2027-11-20', '7', ['older']],
-  ])('%s than the live publication of %s (GUARD_MAX_DAYS_OLDER=%s): %j', (_how, date, most, names) => {
-    const config = configOf({ GUARD_MAX_DAYS_OLDER: most });
-    expect(namesOf(guardFiles(candidateFiles({ today: LATER }), baselineWith({ date }), [], config))).toEqual(
-      names,
-    );
-  });
-
-  test('if too old, give a reason with the age and the setting', () => {
-    expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-21' }), [], CONFIG)).toEqual([
-      'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
-    ]);
-    const files = candidateFiles({ today: LATER });
-    expect(guardFiles(files, baselineWith({ date: '2026-11-30' }), [], CONFIG)).toEqual([
-      expect.stringContaining('10 days older'),
-    ]);
-  });
-
-  test('are never too old without a live publication', () => {
-    expect(guardFiles(candidateFiles({ date: '1999-01-01' }), undefined, [], CONFIG)).toEqual([]);
-  });
-});
-
-describe('a date in the future', () => {
-  test.each<[string, string[]]>([
-    ['2026-11-20', []],
-    ['2026-11-21', []],
-    ['2026-11-22', ['future']],
-    ['2062-11-20', ['future']],
-  ])('%s, if today is 2026-11-20: %j', (date, names) => {
-    const files = candidateFiles({ date, sources: sourcesOf(date, date) });
-    expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
-    expect(namesOf(guardFiles(files, baselineWith(), [], CONFIG))).toEqual(names);
-  });
-
-  test("gives a reason with today's date", () => {
-    expect(guardFiles(candidateFiles({ date: '2062-01-01' }), undefined, [], CONFIG)).toEqual([
-      'future: The files are of 2062-01-01, but today is 2026-11-20 in Ohio.',
-    ]);
-  });
-
-  test('of the live publication, which was forced, does not stop the next files', () => {
-    expect(guardFiles(candidateFiles(), baselineWith({ date: '2062-11-20' }), [], CONFIG)).toEqual([]);
-  });
-});
-
-describe('files of a publication that was rolled back', () => {
-  function rolledBack(sha256: PublicationSummary['sha256']): PublicationSummary {
-    return { publication: 'regretted', state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
+describe('files', () => {
+  interface Files {
+    readonly date?: string;
+    readonly today?: string;
+    readonly individual?: string | undefined;
+    readonly business?: string | undefined;
+    readonly live?: string;
+    readonly settings?: Settings;
+    readonly rolledBack?: readonly PublicationSummary['sha256'][];
   }
 
-  test.each<[string, PublicationSummary['sha256'], string[]]>([
-    ['both the same', HASHES, ['rolled_back']],
-    ['the individual file alone the same', { ...HASHES, business: 'c'.repeat(64) }, []],
-    ['the business file alone the same', { ...HASHES, individual: 'c'.repeat(64) }, []],
-    ['unknown', undefined, []],
-  ])('are refused if both are the same; %s: %j', (_which, sha256, names) => {
-    expect(namesOf(guardFiles(candidateFiles(), undefined, [rolledBack(sha256)], CONFIG))).toEqual(names);
+  function reasons(files: Files): string[] {
+    const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;
+    const sources: CandidateFiles['sources'] = {
+      individual: { runDate: 'individual' in files ? files.individual : date, sha256: HASHES.individual },
+      business: { runDate: 'business' in files ? files.business : date, sha256: HASHES.business },
+    };
+    const baseline = live === undefined ? undefined : baselineWith({ date: live });
+    const summaries = rolledBack.map((sha256, at): PublicationSummary => {
+      return { publication: `regretted${at}`, state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
+    });
+    return reasonsOf(filesGuards({ date, today, sources }, baseline, summaries, configOf(settings)));
+  }
+
+  const OLDER = { GUARD_MAX_DAYS_OLDER: '1' };
+  test.each<[Files, string[]]>([
+    [{}, []],
+    [{ business: undefined }, []],
+    [{ individual: undefined }, []],
+    [{ individual: undefined, business: undefined }, []],
+    [{ business: '2026-11-19' }, ['dates_differ']],
+    [{ individual: '2026-11-19' }, ['dates_differ']],
+    [{ date: '1999-01-01' }, []],
+    [{ live: '2026-11-19' }, []],
+    [{ live: DATE }, []],
+    [{ live: '2026-11-21' }, ['older']],
+    [{ live: '2026-11-21', settings: OLDER }, []],
+    [{ live: '2026-11-22', settings: OLDER }, ['older']],
+    [{ live: '2027-11-20', settings: { GUARD_MAX_DAYS_OLDER: '7' } }, ['older']],
+    [{ today: DATE, date: '2026-11-21' }, []],
+    [{ today: DATE, date: '2026-11-22' }, ['future']],
+    [{ today: DATE, date: '2026-11-22', live: '2026-11-19' }, ['future']],
+    // A live one of the future, which was forced, does not stop the next files.
+    [{ today: DATE, live: '2062-11-20' }, []],
+    [{ rolledBack: [HASHES] }, ['rolled_back']],
+    [{ rolledBack: [{ ...HASHES, business: 'c' }, { ...HASHES, individual: 'c' }, undefined] }, []],
+  ])('%j: %j', (files, names) => {
+    expect(namesOf(reasons(files))).toEqual(names);
   });
 
-  test('are found among several rollbacks, and the reason names the publication', () => {
-    const others = [rolledBack(undefined), rolledBack({ individual: 'c', business: 'd' })];
-    expect(guardFiles(candidateFiles(), undefined, [...others, rolledBack(HASHES)], CONFIG)).toEqual([
-      'rolled_back: Publication regretted had the same files and was rolled back.',
+  test('are refused with what differs', () => {
+    const files = { date: '2062-01-01', today: DATE, business: '2062-01-03', live: DATE };
+    expect(reasons({ ...files, rolledBack: [undefined, HASHES] })).toEqual([
+      'dates_differ: The individual file is of 2062-01-01, the business file of 2062-01-03.',
+      'future: The files are of 2062-01-01, but today is 2026-11-20 in Ohio.',
+      'rolled_back: Publication regretted1 had the same files and was rolled back.',
     ]);
+    const older = (live: string) => reasons({ live }).join();
+    expect(older('2026-11-21')).toBe(
+      'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
+    );
+    expect(older('2026-11-30')).toContain('10 days older');
   });
 });
 
-describe('fewer licenses than the live publication has', () => {
-  test.each<[number, number, string, string[]]>([
-    [10_000, 9700, '97', []],
-    [10_000, 9699, '97', ['fewer_rows']],
-    [10_000, 12_000, '97', []],
-    [10_000, 0, '97', ['fewer_rows']],
-    [10_000, 0, '0', []],
-    [10_000, 9999, '100', ['fewer_rows']],
-    [10_000, 10_000, '100', []],
+describe('licenses', () => {
+  type Discipline = NonNullable<NonNullable<Baseline>['discipline']>;
+
+  interface Loaded
+    extends Partial<Pick<CandidateLicenses, 'duplicates' | 'unknownRows' | 'unknownBoardActions'>> {
+    readonly licenses?: number;
+    readonly rejected?: number;
+    readonly boards?: Readonly<Record<string, number>>;
+    readonly cutOff?: readonly DatasetFile[];
+    readonly discipline?: Partial<Discipline>;
+  }
+
+  interface Before {
+    readonly licenses?: number;
+    readonly boards?: Readonly<Record<string, number>>;
+    readonly discipline?: Partial<Discipline>;
+  }
+
+  /** What the guards say of what was loaded: 10,000 rows without a fault but for what is given. */
+  function reasons(loaded: Loaded, before?: Before, settings: Settings = {}): string[] {
+    const { licenses = 10_000, rejected = 0, boards = {}, cutOff = [], discipline, ...counts } = loaded;
+    const { board_actions, sub_statuses, ...others } = { ...NO_DISCIPLINE, ...discipline };
+    const now: CandidateLicenses = {
+      counts: { ...COUNTS, licenses, rejected },
+      boards: new Map(Object.entries(boards)),
+      ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0, ...counts },
+      discipline: {
+        boardActions: board_actions,
+        subStatuses: new Map(Object.entries(sub_statuses)),
+        boards: new Map(Object.entries(others.boards)),
+        missingColumns: others.missing_columns,
+      },
+      cutOff: new Set(cutOff),
+    };
+    const baseline =
+      before &&
+      baselineWith({
+        counts: { ...COUNTS, licenses: before.licenses ?? 10_000 },
+        boards: before.boards ?? {},
+        ...(before.discipline && { discipline: { ...NO_DISCIPLINE, ...before.discipline } }),
+      });
+    return reasonsOf(licensesGuards(now, baseline, configOf(settings)));
+  }
+
+  const nurses = (count: number) => ({ boards: { [NURSING]: count } });
+  const least = (percent: string) => ({ GUARD_MIN_ROWS_PERCENT: percent });
+  const fewer = (count: string) => ({ GUARD_BOARD_ROWS_FEWER: count });
+
+  test.each<[string, Loaded, Before | undefined, Settings, string[]]>([
+    ['as many', nurses(9000), nurses(9000), {}, []],
+    ['more at a board, and a new board', { boards: { [NURSING]: 5000, [DENTAL]: 5 } }, nurses(1000), {}, []],
+    ['nothing, where nothing is live', { licenses: 0 }, undefined, {}, []],
+    ['97 %', { licenses: 9700 }, {}, {}, []],
+    ['under 97 %', { licenses: 9699 }, {}, {}, ['fewer_rows']],
+    ['nothing', { licenses: 0 }, {}, {}, ['fewer_rows']],
+    ['nothing, which is allowed', { licenses: 0 }, {}, least('0'), []],
+    ['one fewer, where none may be', { licenses: 9999 }, {}, least('100'), ['fewer_rows']],
     // 97 % of 33 are 32.01.
-    [33, 33, '97', []],
-    [33, 32, '97', ['fewer_rows']],
-    [1000, 995, '99.5', []],
-    [1000, 994, '99.5', ['fewer_rows']],
-  ])('from %d to %d (GUARD_MIN_ROWS_PERCENT=%s): %j', (before, now, least, names) => {
-    const counts = { rows: before, licenses: before, endorsements: 0, rejected: 0 };
-    const config = configOf({ GUARD_MIN_ROWS_PERCENT: least });
-    const reasons = guardLicenses(loaded({ counts: { licenses: now } }), baselineWith({ counts }), config);
-    expect(namesOf(reasons)).toEqual(names);
-  });
-
-  test('give a reason with both counts and the setting', () => {
-    expect(guardLicenses(loaded({ counts: { licenses: 9699 } }), baselineWith(), CONFIG)).toEqual([
-      'fewer_rows: 9699 rows give a license, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
-    ]);
-  });
-
-  test('are accepted if nothing is live, or if the live publication has no counts', () => {
-    const nothing = loaded({ counts: { licenses: 0 } });
-    expect(guardLicenses(nothing, undefined, CONFIG)).toEqual([]);
-    const { counts: _none, ...withoutCounts } = baselineWith({ boards: { [NURSING]: 9000 } });
-    expect(guardLicenses(nothing, withoutCounts, CONFIG)).toEqual([]);
-  });
-});
-
-describe('fewer licenses at one board', () => {
-  test.each<[string, number, number | undefined, Record<string, string>, string[]]>([
-    ['as many', 1000, 1000, {}, []],
-    ['50 fewer, under 97 %', 1000, 950, {}, []],
-    ['51 fewer, under 97 %', 1000, 949, {}, ['fewer_rows_at_board']],
-    ['exactly 97 %, more than 50 fewer', 10_000, 9700, {}, []],
-    ['one under 97 %, more than 50 fewer', 10_000, 9699, {}, ['fewer_rows_at_board']],
-    ['a small board that is gone', 50, undefined, {}, []],
-    ['a board of 51 that is gone', 51, undefined, {}, ['fewer_rows_at_board']],
-    ['a large board that is gone', 9000, undefined, {}, ['fewer_rows_at_board']],
-    ['one fewer, where none may be', 10, 9, { GUARD_BOARD_ROWS_FEWER: '0' }, ['fewer_rows_at_board']],
-    ['100 fewer, where 100 never matter', 1000, 900, { GUARD_BOARD_ROWS_FEWER: '100' }, []],
-    ['101 fewer', 1000, 899, { GUARD_BOARD_ROWS_FEWER: '100' }, ['fewer_rows_at_board']],
-    ['half, where half is enough', 1000, 500, { GUARD_MIN_ROWS_PERCENT: '50' }, []],
-  ])('%s (%d, now %s) with %j: %j', (_what, before, now, settings, names) => {
-    const boards: Record<string, number> = now === undefined ? {} : { [NURSING]: now };
-    const baseline = baselineWith({ boards: { [NURSING]: before } });
-    expect(namesOf(guardLicenses(loaded({ boards }), baseline, configOf(settings)))).toEqual(names);
-  });
-
-  test('give a reason with the board, both counts and both settings', () => {
-    const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
-    expect(guardLicenses(loaded({ boards: { [NURSING]: 900 } }), baseline, CONFIG)).toEqual([
-      'fewer_rows_at_board: Nursing Board has 900 licenses, in the live publication 1000; fewer than 97 % ' +
-        '(GUARD_MIN_ROWS_PERCENT) and more than 50 fewer (GUARD_BOARD_ROWS_FEWER).',
-    ]);
-  });
-
-  test('give a reason for each board, in the order of the catalog', () => {
-    const baseline = baselineWith({ boards: { [DENTAL]: 1000, [NURSING]: 1000 } });
-    const [first, second] = guardLicenses(loaded(), baseline, CONFIG);
-    expect(first).toContain(NURSING);
-    expect(second).toContain(DENTAL);
-  });
-
-  test('are not reported for a new or growing board', () => {
-    const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
-    expect(guardLicenses(loaded({ boards: { [NURSING]: 5000, [DENTAL]: 5 } }), baseline, CONFIG)).toEqual([]);
-  });
-});
-
-describe('rows', () => {
-  test.each<[number, string, string[]]>([
-    [0, '0.5', []],
-    [50, '0.5', []],
-    [51, '0.5', ['rejected']],
-    [1, '0', ['rejected']],
-    [10_000, '100', []],
-  ])('%d of 10,000 rejected (GUARD_MAX_REJECTED_PERCENT=%s): %j', (rejected, most, names) => {
-    const config = configOf({ GUARD_MAX_REJECTED_PERCENT: most });
-    expect(namesOf(guardLicenses(loaded({ counts: { rejected } }), undefined, config))).toEqual(names);
-  });
-
-  test.each<[number, string, string[]]>([
-    [0, '0', []],
-    [1, '0', ['duplicates']],
-    [5, '5', []],
-    [6, '5', ['duplicates']],
-  ])('%d duplicates (GUARD_MAX_DUPLICATES=%s): %j', (duplicates, most, names) => {
-    const config = configOf({ GUARD_MAX_DUPLICATES: most });
-    expect(namesOf(guardLicenses(loaded({ duplicates }), undefined, config))).toEqual(names);
-  });
-
-  test.each<[number, string, string[]]>([
-    [0, '1', []],
-    [100, '1', []],
-    [101, '1', ['unknown_labels']],
-    [1, '0', ['unknown_labels']],
-    [10_000, '100', []],
-  ])('%d of 10,000 with unknown labels (GUARD_MAX_UNKNOWN_PERCENT=%s): %j', (unknownRows, most, names) => {
-    const config = configOf({ GUARD_MAX_UNKNOWN_PERCENT: most });
-    expect(namesOf(guardLicenses(loaded({ unknownRows }), undefined, config))).toEqual(names);
-  });
-
-  test.each<[DatasetFile[], string[]]>([
-    [[], []],
-    [['business'], ['truncated: The business file ends inside a row; it was cut off on its way.']],
+    ['one of 33 fewer', { licenses: 32 }, { licenses: 33 }, {}, ['fewer_rows']],
+    ['99.5 %', { licenses: 995 }, { licenses: 1000 }, least('99.5'), []],
+    ['under 99.5 %', { licenses: 994 }, { licenses: 1000 }, least('99.5'), ['fewer_rows']],
+    ['50 fewer at a board, under 97 %', nurses(950), nurses(1000), {}, []],
+    ['51 fewer at a board, under 97 %', nurses(949), nurses(1000), {}, ['fewer_rows_at_board']],
+    ['97 % at a board', nurses(9700), nurses(10_000), {}, []],
+    ['under 97 % at a board', nurses(9699), nurses(10_000), {}, ['fewer_rows_at_board']],
+    ['a board of 50 that is gone', {}, nurses(50), {}, []],
+    ['a board of 51 that is gone', {}, nurses(51), {}, ['fewer_rows_at_board']],
+    ['one fewer at a board, where none may be', nurses(9), nurses(10), fewer('0'), ['fewer_rows_at_board']],
+    ['100 fewer, where 100 never matter', nurses(900), nurses(1000), fewer('100'), []],
+    ['half, where half is enough', nurses(500), nurses(1000), least('50'), []],
+    ['0.5 % rejected', { rejected: 50 }, undefined, {}, []],
+    ['more than 0.5 % rejected', { rejected: 51 }, undefined, {}, ['rejected']],
     [
-      ['individual', 'business'],
-      [
-        'truncated: The individual file ends inside a row; it was cut off on its way.',
-        'truncated: The business file ends inside a row; it was cut off on its way.',
-      ],
+      'one rejected, where none may be',
+      { rejected: 1 },
+      undefined,
+      { GUARD_MAX_REJECTED_PERCENT: '0' },
+      ['rejected'],
     ],
-  ])('cut off in %j: %j', (files, reasons) => {
-    expect(guardLicenses(loaded({ cutOff: new Set(files) }), undefined, CONFIG)).toEqual(reasons);
+    ['a duplicate', { duplicates: 1 }, undefined, {}, ['duplicates']],
+    ['five duplicates, where five may be', { duplicates: 5 }, undefined, { GUARD_MAX_DUPLICATES: '5' }, []],
+    ['six, where five may be', { duplicates: 6 }, undefined, { GUARD_MAX_DUPLICATES: '5' }, ['duplicates']],
+    ['1 % with unknown labels', { unknownRows: 100 }, undefined, {}, []],
+    ['more than 1 % with unknown labels', { unknownRows: 101 }, undefined, {}, ['unknown_labels']],
+    ['two unknown Board Actions', { unknownBoardActions: 2 }, undefined, {}, []],
+    ['three unknown Board Actions', { unknownBoardActions: 3 }, undefined, {}, ['unknown_board_actions']],
+    [
+      '1 % unknown Board Actions',
+      { unknownBoardActions: 10, discipline: { board_actions: 990 } },
+      undefined,
+      {},
+      [],
+    ],
+    [
+      'more than 1 % unknown Board Actions',
+      { unknownBoardActions: 11, discipline: { board_actions: 989 } },
+      undefined,
+      {},
+      ['unknown_board_actions'],
+    ],
+    ['both cut off', { cutOff: ['individual', 'business'] }, undefined, {}, ['truncated', 'truncated']],
+  ])('%s', (_what, loaded, before, settings, names) => {
+    expect(namesOf(reasons(loaded, before, settings))).toEqual(names);
   });
-});
 
-test('all faults are reported at once, and each with a threshold names its setting', () => {
-  const bad = loaded({
-    counts: { licenses: 5000, rejected: 5000 },
-    boards: { [NURSING]: 1 },
-    duplicates: 3,
-    unknownRows: 400,
-    cutOff: new Set<DatasetFile>(['individual']),
+  test.each<[number, number, string, string[]]>([
+    [1000, 800, '20', []],
+    [1000, 799, '20', ['fewer_board_actions']],
+    [1000, 2000, '20', []],
+    [3, 1, '20', []],
+    [3, 0, '20', ['fewer_board_actions']],
+    [1000, 998, '0', []],
+    [1000, 997, '0', ['fewer_board_actions']],
+    [1000, 0, '100', []],
+  ])(
+    'with Board Action Yes, from %d to %d (GUARD_MAX_DISCIPLINE_DROP_PERCENT=%s): %j',
+    (before, now, percent, names) => {
+      const settings = { GUARD_MAX_DISCIPLINE_DROP_PERCENT: percent };
+      const of = (board_actions: number) => ({ discipline: { board_actions } });
+      expect(namesOf(reasons(of(now), of(before), settings))).toEqual(names);
+    },
+  );
+
+  test.each<[string, Record<string, number>, Record<string, number>, string[]]>([
+    ['some changed to another', { SUSPENDED: 100, REVOKED: 100 }, { SUSPENDED: 91, REVOKED: 109 }, []],
+    ['all blanked', { SUSPENDED: 100, REVOKED: 1 }, {}, ['in all', 'SUSPENDED']],
+    ['a small one blanked', { SUSPENDED: 100, REVOKED: 9 }, { SUSPENDED: 100 }, []],
+    ['one of several blanked', { SUSPENDED: 100, REVOKED: 10 }, { SUSPENDED: 100 }, ['REVOKED']],
+    ['few, all blanked', { SUSPENDED: 2, REVOKED: 1 }, {}, ['in all']],
+    ['one of three', { SUSPENDED: 2, REVOKED: 1 }, { SUSPENDED: 2 }, []],
+  ])('with a disciplinary sub-status: %s', (_what, before, now, groups) => {
+    const said = reasons({ discipline: { sub_statuses: now } }, { discipline: { sub_statuses: before } });
+    expect(said.map((reason) => /the sub-status ([A-Z ]+),/.exec(reason)?.[1] ?? 'in all')).toEqual(groups);
+    expect(new Set(namesOf(said))).toEqual(new Set(groups.length === 0 ? [] : ['fewer_disciplined']));
   });
-  const reasons = guardLicenses(bad, baselineWith({ boards: { [NURSING]: 9000 } }), CONFIG);
-  expect(namesOf(reasons)).toEqual([
-    'truncated',
-    'fewer_rows',
-    'fewer_rows_at_board',
-    'rejected',
-    'duplicates',
-    'unknown_labels',
-  ]);
-  expect(reasons.map((reason) => reason.match(/GUARD_\w+/g) ?? [])).toEqual([
-    [],
-    ['GUARD_MIN_ROWS_PERCENT'],
-    ['GUARD_MIN_ROWS_PERCENT', 'GUARD_BOARD_ROWS_FEWER'],
-    ['GUARD_MAX_REJECTED_PERCENT'],
-    ['GUARD_MAX_DUPLICATES'],
-    ['GUARD_MAX_UNKNOWN_PERCENT'],
-  ]);
+
+  test('with discipline that vanishes at one board only are refused, not where version 0.2.0 did not count it', () => {
+    const now = { discipline: { board_actions: 960, boards: { [DENTAL]: 0 } } };
+    expect(reasons(now, { discipline: { board_actions: 1000, boards: { [DENTAL]: 40 } } })).toEqual([
+      'fewer_disciplined: 0 licenses of the board "Dental Board" tell of discipline, in the live publication 40; ' +
+        'more than 20 % fewer (GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
+    ]);
+    expect(reasons({ discipline: { missing_columns: ['individual.SUB_STATUS'] } }, {})).toEqual([]);
+  });
+
+  test('with all faults are refused for each, and boards are in the order of the catalog', () => {
+    const bad: Loaded = {
+      ...{ licenses: 5000, rejected: 5000, boards: { [NURSING]: 1 }, duplicates: 3, unknownRows: 400 },
+      ...{ cutOff: ['individual'], unknownBoardActions: 7, discipline: { board_actions: 7 } },
+    };
+    const discipline = { board_actions: 1000 };
+    expect(reasons(bad, { boards: { [DENTAL]: 1000, [NURSING]: 9000 }, discipline })).toEqual([
+      'truncated: The individual file ends inside a row; it was cut off on its way.',
+      'fewer_rows: 5000 rows give a license, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
+      'fewer_rows_at_board: Nursing Board has 1 licenses, in the live publication 9000; fewer than 97 % ' +
+        '(GUARD_MIN_ROWS_PERCENT) and more than 50 fewer (GUARD_BOARD_ROWS_FEWER).',
+      expect.stringContaining(DENTAL),
+      'rejected: 5000 of 10000 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).',
+      'duplicates: 3 numbers are duplicated within a board, more than 0 (GUARD_MAX_DUPLICATES).',
+      'unknown_labels: 400 of 10000 rows have a board or status that is not in the catalog, more than 1 % ' +
+        '(GUARD_MAX_UNKNOWN_PERCENT).',
+      expect.stringMatching(/^unknown_board_actions: 7 .* 7 have Yes; .* \(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
+      'fewer_board_actions: 7 licenses have Board Action Yes, in the live publication 1000; more than 20 % fewer ' +
+        '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
+    ]);
+  });
 });

@@ -65,10 +65,6 @@ describe("the State's header", () => {
     ]);
   });
 
-  test('of the business file has no endorsements', () => {
-    expect(mapHeader('business', BUSINESS_COLUMNS).endorsements).toEqual([]);
-  });
-
   test('has for every other column a different label in extra_data', () => {
     for (const [file, names] of [
       ['individual', INDIVIDUAL_COLUMNS],
@@ -89,9 +85,6 @@ describe("the State's header", () => {
     ['PARCEL_ZIP_CODE', 'ZIP'],
     ['ISSUE_DATE', 'Issue Date'],
     ['PARCEL_COUNTRY', 'Country'],
-    ['SUB_CATEGORY', 'Sub Category'],
-    ['BOARD_ACTION', 'Board Action'],
-    ['COMPACT_ELIGIBILITY', 'Compact Eligibility'],
     ['EFFECTIVE_DATE', 'Effective Date'],
     ['ENDORSEMENT_NUMBER_1', 'Endorsement Number 1'],
     ['MED_SPECIALTY_TYPE_10', 'Medical Specialty Type 10'],
@@ -101,27 +94,9 @@ describe("the State's header", () => {
       INDIVIDUAL_COLUMNS.indexOf(column),
     );
   });
-
-  test('gives the street of a business a label', () => {
-    const at = BUSINESS_COLUMNS.indexOf('PARCEL_STREET_ADDRESS');
-    expect(labels(mapHeader('business', BUSINESS_COLUMNS))['Street Address']).toBe(at);
-  });
-
-  test('has in extra_data no column of the record except county and issue date', () => {
-    const { columns, extra } = mapHeader('individual', INDIVIDUAL_COLUMNS);
-    const repeated = Object.values(columns).filter((at) => extra.some(({ position }) => position === at));
-    expect(repeated.map((at) => INDIVIDUAL_COLUMNS[at])).toEqual(['PARCEL_COUNTY', 'ISSUE_DATE']);
-  });
 });
 
 describe('a header', () => {
-  test('is read by names, not by positions', () => {
-    const reversed = INDIVIDUAL_COLUMNS.toReversed();
-    const { columns } = mapHeader('individual', reversed);
-    expect(reversed[columns.number ?? -1]).toBe('LICENSE_NUMBER');
-    expect(reversed[columns.expirationDate ?? -1]).toBe('EXPIRATION_DATE');
-  });
-
   test.each([
     ['lower case', (name: string) => name.toLowerCase()],
     ['blanks for underscores', (name: string) => name.replaceAll('_', ' ')],
@@ -243,21 +218,6 @@ describe('a header', () => {
     expect(header.endorsements).toEqual([]);
   });
 
-  test('with the number of an endorsement may lack its other columns', () => {
-    const names = [...REQUIRED, 'ENDORSEMENT_NUMBER_2', 'ENDORSEMENT_STATUS_2', 'ENDORSEMENT_STATUS_3'];
-    expect(mapHeader('individual', names).endorsements).toEqual([
-      {
-        number: 6,
-        type: undefined,
-        status: 7,
-        subStatus: undefined,
-        issueDate: undefined,
-        expirationDate: undefined,
-        extra: [],
-      },
-    ]);
-  });
-
   test('keeps further columns of an endorsement', () => {
     const names = [
       ...REQUIRED,
@@ -304,7 +264,8 @@ describe('a header', () => {
   });
 
   test('of the other file is refused', () => {
-    expect(refusal('individual', BUSINESS_COLUMNS)).toBe('The individual file lacks LICENSEE_NAME.');
+    const hint = 'It has the columns of the business file: are the two files swapped?';
+    expect(refusal('individual', BUSINESS_COLUMNS)).toBe(`The individual file lacks LICENSEE_NAME. ${hint}`);
   });
 
   test.each([

@@ -142,18 +142,6 @@ describe('the row of a person', () => {
     });
   });
 
-  test('may have fewer fields than the header; the others are null', () => {
-    const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
-    const row = { line: 2, fields: ['EXAMPLE, JANE Q', 'Nursing Board', 'RN.123456'], raw: '' };
-    expect(own(licensesOfRow(row, header, RUN_DATE))).toMatchObject({
-      license_type: null,
-      status: null,
-      expiry_date: null,
-      city: null,
-      extra_data: {},
-    });
-  });
-
   test('gives the name without the blank before its comma', () => {
     expect(own(nurseRow({ LICENSEE_NAME: 'SMITH \u00a0, ANN , RN' })).full_name).toBe('SMITH, ANN , RN');
   });
@@ -195,21 +183,6 @@ describe('the row of a person', () => {
     });
   });
 
-  test('gives unknown columns in extra_data', () => {
-    const columns = [...INDIVIDUAL_COLUMNS, 'favourite_colour', 'FULL_NAME', 'NAME'];
-    const row = datasetRow(columns, {
-      ...NURSE,
-      favourite_colour: 'Green',
-      FULL_NAME: 'Jane Q',
-      NAME: 'Janie',
-    });
-    expect(own(licensesOfRow(row, mapHeader('individual', columns), RUN_DATE)).extra_data).toMatchObject({
-      'Favourite Colour': 'Green',
-      'Full Name': 'Jane Q',
-      Name: 'Janie',
-    });
-  });
-
   test('without a run date belongs to any publication', () => {
     const columns = INDIVIDUAL_COLUMNS.filter((name) => name !== 'QUERY_RUN_DATE');
     const { QUERY_RUN_DATE: _runDate, ...values } = NURSE;
@@ -221,85 +194,50 @@ describe('the row of a person', () => {
   });
 });
 
-describe('the board of a row', () => {
-  test('has its name of the catalog, whatever the label in the row', () => {
+describe('a label', () => {
+  test('of a board that is known is replaced by its name', () => {
     const result = nurseRow({ BOARD: ' ohio  board of nursing ' });
-    expect(own(result).board).toBe('Nursing Board');
-    expect(own(result).keys.name).toBe('NUR/EXAMPLE/JANEQ');
-    expect(result).toMatchObject({ unknownLabels: [] });
+    expect(own(result)).toMatchObject({ board: 'Nursing Board', keys: { name: 'NUR/EXAMPLE/JANEQ' } });
   });
 
-  test('is published as written if it is unknown, and reported', () => {
-    const result = nurseRow({ BOARD: 'Board of Tarot Readers' });
-    expect(own(result).board).toBe('Board of Tarot Readers');
-    expect(result).toMatchObject({ unknownLabels: [{ kind: 'board', label: 'Board of Tarot Readers' }] });
-  });
+  const UNKNOWN = {
+    BOARD: 'Board of Tarot Readers',
+    TYPE: 'Seer',
+    STATUS: 'Hovering',
+    SUB_STATUS: 'In Orbit',
+  };
 
-  test('is known but not the license type, which is published and reported', () => {
-    const result = nurseRow({ TYPE: 'Robot Nurse' });
-    expect(own(result).license_type).toBe('Robot Nurse');
-    expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: Robot Nurse' }] });
-  });
-
-  test('is known but not the license type of an endorsement, which is published and reported', () => {
-    const result = nurseRow({ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' });
-    expect(documents(result)).toHaveLength(2);
-    expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: APRN - Robot' }] });
-  });
-
-  test('is known, and a blank license type is not reported', () => {
-    expect(nurseRow({ TYPE: '' })).toMatchObject({ unknownLabels: [] });
-  });
-});
-
-describe('the status of a row', () => {
-  test('is not reported if it is known', () => {
-    expect(nurseRow({ STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' })).toMatchObject({ unknownLabels: [] });
-  });
-
-  test('is published as written if it is unknown, and reported', () => {
-    const result = nurseRow({ STATUS: 'Hovering', SUB_STATUS: 'In Orbit' });
-    expect(own(result)).toMatchObject({ status: 'HOVERING', raw_status: 'Hovering - In Orbit' });
-    expect(result).toMatchObject({
-      unknownLabels: [
-        { kind: 'status', label: 'Hovering' },
-        { kind: 'sub-status', label: 'In Orbit' },
-      ],
+  test('that is unknown is published as written', () => {
+    expect(own(nurseRow(UNKNOWN))).toMatchObject({
+      ...{ board: 'Board of Tarot Readers', license_type: 'Seer' },
+      ...{ status: 'HOVERING', raw_status: 'Hovering - In Orbit' },
     });
   });
 
-  test('is reported beside an unknown board, whose license types are not', () => {
-    expect(nurseRow({ BOARD: 'Board of Tarot Readers', TYPE: 'Seer', STATUS: 'Hovering' })).toMatchObject({
-      unknownLabels: [
-        { kind: 'board', label: 'Board of Tarot Readers' },
-        { kind: 'status', label: 'Hovering' },
-      ],
-    });
-  });
-});
-
-describe('a Board Action', () => {
-  test.each(['Yes', 'no', 'YES', ' Yes ', '', 'yes'])('%j is known', (text) => {
-    expect(nurseRow({ BOARD_ACTION: text })).toMatchObject({ unknownLabels: [] });
-  });
-
-  test.each(['Y', 'N', 'True', '1', 'Yes.', 'constructor'])('%j is unknown and reported', (text) => {
-    const unknownLabels = [{ kind: 'board action', label: text }];
-    expect(nurseRow({ BOARD_ACTION: text })).toMatchObject({ unknownLabels });
-    const endorsed = nurseRow({ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: text });
-    expect(endorsed).toMatchObject({ unknownLabels });
-  });
-});
-
-describe('the unknown labels of an endorsement', () => {
-  test('are reported as those of the row', () => {
-    const other = { ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' };
-    expect(nurseRow({ ...PRACTITIONER, ...other })).toMatchObject({
-      unknownLabels: [
-        { kind: 'status', label: 'Hovering' },
-        { kind: 'sub-status', label: 'In Orbit' },
-      ],
-    });
+  const board = { kind: 'board', label: UNKNOWN.BOARD };
+  const statuses = [
+    { kind: 'status', label: 'Hovering' },
+    { kind: 'sub-status', label: 'In Orbit' },
+  ];
+  const action = (label: string) => [{ kind: 'board action', label }];
+  test.each<[Readonly<Record<string, string>>, readonly object[]]>([
+    [{ BOARD: ' ohio  board of nursing ', STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' }, []],
+    [{ TYPE: '' }, []],
+    // The types of an unknown board are not reported.
+    [UNKNOWN, [board, ...statuses]],
+    [{ TYPE: 'Robot Nurse' }, [{ kind: 'license type', label: 'NUR: Robot Nurse' }]],
+    [
+      { ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' },
+      [{ kind: 'license type', label: 'NUR: APRN - Robot' }],
+    ],
+    [{ ...PRACTITIONER, ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' }, statuses],
+    [{ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: 'Y' }, action('Y')],
+    [{ BOARD_ACTION: ' YES ' }, []],
+    [{ BOARD_ACTION: '' }, []],
+    [{ BOARD_ACTION: 'N' }, action('N')],
+    [{ BOARD_ACTION: 'constructor' }, action('constructor')],
+  ])('is reported if it is unknown: %j', (values, unknownLabels) => {
+    expect(nurseRow(values)).toMatchObject({ unknownLabels });
   });
 });
 

@@ -1,255 +1,170 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Discipline } from '../../src/licenses/standing.ts';
-import type { BulkOperation } from '../../workers/publish/parse.ts';
-import { RefusedError } from '../../workers/publish/run.ts';
+import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
+import { licenseDocument } from '../../src/licenses/license.ts';
+import type { ParsedLicense } from '../../workers/publish/parse.ts';
 import {
   newTally,
   noteRefused,
-  noteSent,
+  noteRows,
   noteUnknown,
   type Tally,
   tallySummary,
 } from '../../workers/publish/tally.ts';
+import { nurseRecord } from '../support/records.ts';
 
 const NURSING = 'Nursing Board';
+const DENTAL = 'Dental Board';
 
-/** What is special about a license. */
-interface Operation {
-  board: string;
-  status: string;
-  place: number;
-  discipline: Discipline;
-  text: string;
+interface License {
+  readonly board?: string;
+  readonly place?: number;
+  readonly subStatus?: string;
+  readonly boardAction?: string;
+  readonly text?: string;
 }
 
-function operation(
+function license(
   line: number,
-  { board = NURSING, status = 'ACTIVE', place = 0, discipline, text = '' }: Partial<Operation> = {},
-): BulkOperation {
+  { board = NURSING, place = 0, subStatus, boardAction, text = '' }: License = {},
+): ParsedLicense {
   const id = `${board}/${line}.${place}`;
+  const record = nurseRecord({
+    board,
+    raw_status: subStatus === undefined ? 'Active' : `Active - ${subStatus}`,
+    extra_data: boardAction === undefined ? {} : { 'Board Action': boardAction },
+  });
   return {
-    document: {
-      id,
-      type: null,
-      board,
-      status,
-      discipline,
-      sourceRow: `individual:${line}:${place}`,
-      file: 'individual',
-      row: { line, raw: String(line) },
-    },
+    ...{ id, license: licenseDocument(record, 'person', `individual:${line}:${place}`) },
+    ...{ row: { line, raw: String(line) }, digest: { id, record: '', row: 0 } },
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n{${text}}\n`,
   };
 }
 
-/** A tally of so many licenses of one board. */
-function sent(count: number): { tally: Tally; operations: BulkOperation[] } {
-  const tally = newTally();
-  const operations = Array.from({ length: count }, (_, at) => operation(at + 2));
-  for (const each of operations) noteSent(tally, each);
-  tally.counts.licenses = count;
-  return { tally, operations };
+function note(tally: Tally, ...operations: readonly ParsedLicense[]): void {
+  const licenses = operations.filter(({ license: { source_row } }) => source_row.endsWith(':0')).length;
+  const batch = { rows: licenses, licenses, operations, rejections: [], unknownLabels: [], isCutOff: false };
+  noteRows(tally, 'individual', batch);
+}
+
+function noteUnknownOf(tally: Tally, ...kinds: readonly [UnknownLabel['kind'], string][]): void {
+  noteUnknown(
+    tally,
+    kinds.map(([kind, label]) => ({ kind, label })),
+    NURSING,
+  );
+}
+
+/** The lines of a board's sampled documents. */
+function sampled({ samples }: Tally, board = NURSING): number[] {
+  return (samples.get(board) ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
 }
 
 describe('the tally of licenses that were sent to OpenSearch', () => {
-  test('counts them by board and by status', () => {
+  test('samples 20 licenses of each board from the whole file, all of a smaller board, none that is very long', () => {
     const tally = newTally();
-    noteSent(tally, operation(2));
-    noteSent(tally, operation(3, { status: 'INACTIVE' }));
-    noteSent(tally, operation(4, { board: 'Dental Board', status: '' }));
-    expect(Object.fromEntries(tally.boards)).toEqual({ [NURSING]: 2, 'Dental Board': 1 });
-    expect(Object.fromEntries(tally.statuses)).toEqual({ ACTIVE: 1, INACTIVE: 1, '': 1 });
-  });
-
-  test('samples all licenses of a board with at most 20', () => {
-    const { tally, operations } = sent(20);
-    const ids = operations.map(({ document }) => document.id);
-    expect(tally.samples.get(NURSING)?.map(({ id }) => id)).toEqual(ids);
-  });
-
-  test('samples 20 licenses of each board, from the whole file', () => {
-    const { tally } = sent(2000);
-    noteSent(tally, operation(9000, { board: 'Dental Board' }));
-    const lines = (tally.samples.get(NURSING) ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
+    note(tally, ...Array.from({ length: 2000 }, (_, line) => license(line)));
+    note(tally, license(9000, { board: DENTAL }), license(9001, { board: DENTAL, text: 'x'.repeat(50_000) }));
+    const lines = sampled(tally);
     expect(new Set(lines).size).toBe(20);
-    expect(tally.samples.get('Dental Board')).toHaveLength(1);
     // By chance alone all 20 would be of one half once in half a million runs.
-    expect(lines.some((line) => line < 1002)).toBe(true);
-    expect(lines.some((line) => line >= 1002)).toBe(true);
+    expect([lines.some((line) => line < 1000), lines.some((line) => line >= 1000)]).toEqual([true, true]);
+    expect(sampled(tally, DENTAL)).toEqual([9000]);
+    expect(tally.boards.get(DENTAL)).toBe(2);
   });
 
   test('refuses a file with more than 100 labels in BOARD', () => {
     const tally = newTally();
-    for (let at = 0; at < 100; at += 1) noteSent(tally, operation(at + 2, { board: `Board ${at}` }));
-    expect(() => noteSent(tally, operation(102, { board: 'Board 0' }))).not.toThrow();
-    expect(() => noteSent(tally, operation(103, { board: 'One more' }))).toThrow(RefusedError);
-    expect(() => noteSent(tally, operation(103, { board: 'Another' }))).toThrow(
+    for (let at = 0; at < 100; at += 1) note(tally, license(at, { board: `Board ${at}` }));
+    note(tally, license(102, { board: 'Board 0' }));
+    expect(() => note(tally, license(103, { board: 'One more' }))).toThrow(
       'boards: BOARD has more than 100 labels',
     );
   });
-});
 
-describe('a license that OpenSearch did not accept', () => {
-  test('is taken out of the counts and the sample', () => {
-    const { tally, operations } = sent(3);
-    const [, second] = operations;
-    if (second === undefined) throw new Error('There are three.');
-    noteRefused(tally, { document: second.document, reason: 'by the test', isDuplicate: false });
-    expect(tally).toMatchObject({ counts: { licenses: 2, endorsements: 0 }, duplicates: 0 });
-    expect(tally.boards.get(NURSING)).toBe(2);
-    expect(tally.statuses.get('ACTIVE')).toBe(2);
-    expect(tally.samples.get(NURSING)?.map(({ sourceRow }) => sourceRow)).toEqual([
-      'individual:2:0',
-      'individual:4:0',
-    ]);
-  });
-
-  test('because of a duplicate number leaves the first row of the number in the sample', () => {
-    const tally = newTally();
-    const [first, second] = [operation(2), operation(3)];
-    const duplicate = { ...second, document: { ...second.document, id: first.document.id } };
-    noteSent(tally, first);
-    noteSent(tally, duplicate);
-    noteRefused(tally, { document: duplicate.document, reason: 'by the test', isDuplicate: true });
+  test('counts discipline, and takes out what OpenSearch did not accept', () => {
+    const tally = newTally(['business.BOARD_ACTION']);
+    const suspended = license(2, { boardAction: 'Yes', subStatus: 'Suspended' });
+    const endorsement = license(2, { place: 1 });
+    note(tally, suspended, endorsement, license(3, { subStatus: 'Suspended' }));
+    note(tally, license(4, { board: DENTAL, boardAction: 'Yes' }), license(5));
+    expect(tallySummary(tally)).toMatchObject({
+      counts: { licenses: 4, endorsements: 1 },
+      boards: { [NURSING]: 4, [DENTAL]: 1 },
+      discipline: {
+        ...{ board_actions: 2, sub_statuses: { SUSPENDED: 2 }, missing_columns: ['business.BOARD_ACTION'] },
+        boards: { [NURSING]: 2, [DENTAL]: 1 },
+      },
+    });
+    noteRefused(tally, { ...suspended, isDuplicate: false });
+    noteRefused(tally, { ...endorsement, isDuplicate: true });
+    expect(tallySummary(tally)).toMatchObject({
+      counts: { licenses: 3, endorsements: 0 },
+      boards: { [NURSING]: 2, [DENTAL]: 1 },
+      discipline: { board_actions: 1, sub_statuses: { SUSPENDED: 1 }, boards: { [NURSING]: 1, [DENTAL]: 1 } },
+    });
     expect(tally.duplicates).toBe(1);
-    expect(tally.samples.get(NURSING)).toEqual([
-      { id: first.document.id, sourceRow: 'individual:2:0', body: first.body },
-    ]);
+    expect(sampled(tally)).toEqual([3, 5]);
   });
 
-  test('is taken out of the endorsements if it is one', () => {
-    const { tally } = sent(1);
-    const endorsement = operation(2, { place: 1 });
-    tally.counts.endorsements = 1;
-    noteSent(tally, endorsement);
-    noteRefused(tally, { document: endorsement.document, reason: 'by the test', isDuplicate: true });
-    expect(tally.counts).toMatchObject({ licenses: 1, endorsements: 0 });
-  });
-});
-
-describe('statuses with free text', () => {
-  test('are counted for 50 texts of up to 100 characters, the others together, and taken out of the same count', () => {
+  test('has, of a duplicate number, the first row of it in the sample', () => {
     const tally = newTally();
-    const operations = Array.from({ length: 60_000 }, (_, at) =>
-      operation(at + 2, { status: `${at} ${'x'.repeat(500)}` }),
-    );
-    for (const each of operations) noteSent(tally, each);
-    expect(tally.statuses.size).toBe(51);
-    expect([...tally.statuses][0]).toEqual([`0 ${'x'.repeat(98)}`, 1]);
-    expect(tally.statuses.get('further statuses')).toBe(59_950);
-    for (const { document } of operations) noteRefused(tally, { document, reason: '', isDuplicate: false });
-    expect(new Set(tally.statuses.values())).toEqual(new Set([0]));
+    const [first, second] = [license(2), { ...license(3), id: license(2).id }];
+    note(tally, first, second);
+    noteRefused(tally, { ...second, isDuplicate: true });
+    expect(sampled(tally)).toEqual([2]);
   });
 
-  test('and all other labels give a summary of less than 150 KB', () => {
+  test('gives a summary of less than 150 KB, whatever is in the file', () => {
     const tally = newTally();
     for (let at = 0; at < 60_000; at += 1) {
       const label = `${at} ${'\u6f22'.repeat(3900)}`;
-      noteSent(tally, operation(at + 2, { status: label, board: `${at % 100} ${'x'.repeat(190)}` }));
-      for (const kind of ['board', 'license type', 'status', 'sub-status', 'board action'] as const)
-        noteUnknown(tally, [{ kind, label }], NURSING);
+      if (at < 100) note(tally, license(at, { board: `${at} ${'x'.repeat(190)}` }));
+      noteUnknownOf(
+        tally,
+        ['board', label],
+        ['license type', label],
+        ['status', label],
+        ['sub-status', label],
+      );
     }
     expect(Buffer.byteLength(JSON.stringify(tallySummary(tally)))).toBeLessThan(150_000);
   });
 });
 
-describe('a license with a very long document', () => {
-  test('is counted but not sampled', () => {
-    const tally = newTally();
-    noteSent(tally, operation(2, { text: 'x'.repeat(50_000) }));
-    noteSent(tally, operation(3));
-    expect(tally.boards.get(NURSING)).toBe(2);
-    expect(tally.samples.get(NURSING)).toHaveLength(1);
-  });
-});
-
-describe('licenses with discipline', () => {
-  test('are counted by kind and by board, and taken out again', () => {
-    const tally = newTally(['business.BOARD_ACTION']);
-    const suspended = operation(2, { discipline: { hasBoardAction: true, subStatus: 'SUSPENDED' } });
-    noteSent(tally, suspended);
-    noteSent(tally, operation(3, { discipline: { hasBoardAction: false, subStatus: 'SUSPENDED' } }));
-    noteSent(
-      tally,
-      operation(4, { discipline: { hasBoardAction: true, subStatus: '' }, board: 'Dental Board' }),
-    );
-    noteSent(tally, operation(5));
-    expect(tallySummary(tally).discipline).toEqual({
-      board_actions: 2,
-      sub_statuses: { SUSPENDED: 2 },
-      boards: { [NURSING]: 2, 'Dental Board': 1 },
-      missing_columns: ['business.BOARD_ACTION'],
-    });
-    noteRefused(tally, { document: suspended.document, reason: 'by the test', isDuplicate: false });
-    expect(tallySummary(tally).discipline).toMatchObject({
-      board_actions: 1,
-      sub_statuses: { SUSPENDED: 1 },
-    });
-  });
-});
-
-/** The unknown labels that are listed. */
-function told({ unknownLabels }: Tally): Record<string, number> {
-  return Object.fromEntries(unknownLabels);
-}
-
 describe('unknown labels', () => {
-  test('of Board Action are counted for their guard', () => {
-    const tally = newTally();
-    noteUnknown(
-      tally,
-      [
-        { kind: 'board action', label: 'Y' },
-        { kind: 'board action', label: 'Y' },
-      ],
-      NURSING,
-    );
-    expect(tally).toMatchObject({ unknownBoardActions: 2, unknownRows: 0 });
-    expect(told(tally)).toEqual({ 'board action: Y': 1 });
-  });
-
-  test('are listed by kind, with the number of rows', () => {
-    const tally = newTally();
-    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }], NURSING);
-    noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }], NURSING);
-    noteUnknown(tally, [{ kind: 'license type', label: 'NUR: Robot' }], NURSING);
-    expect(told(tally)).toEqual({ 'board: Board of Wizardry': 2, 'license type: NUR: Robot': 1 });
-  });
-
   test.each([
-    ['board', 1],
-    ['status', 1],
-    ['sub-status', 0],
-    ['license type', 0],
-  ] as const)('of the kind %j count as unknown rows for the guard: %d', (kind, rows) => {
-    const tally = newTally();
-    noteUnknown(tally, [{ kind, label: 'Unheard of' }], NURSING);
-    expect(tally.unknownRows).toBe(rows);
-  });
+    ['board', 1, 0],
+    ['status', 1, 0],
+    ['sub-status', 0, 0],
+    ['license type', 0, 0],
+    ['board action', 0, 1],
+  ] as const)(
+    'of the kind %j count for the guards: %d unknown rows, %d unknown actions',
+    (kind, rows, actions) => {
+      const tally = newTally();
+      noteUnknownOf(tally, [kind, 'Unheard of']);
+      expect(tally).toMatchObject({ unknownRows: rows, unknownBoardActions: actions });
+    },
+  );
 
-  test('of two kinds in one row count as one row', () => {
+  test('are listed by kind, with the number of rows: 200 of up to 100 characters each', () => {
     const tally = newTally();
-    noteUnknown(
+    noteUnknownOf(
       tally,
-      [
-        { kind: 'board', label: 'Board of Wizardry' },
-        { kind: 'status', label: 'Hovering' },
-      ],
-      NURSING,
+      ['board', 'Board of Wizardry'],
+      ['status', 'Hovering'],
+      ['board', 'Board of Wizardry'],
     );
-    expect(tally.unknownRows).toBe(1);
-    expect(told(tally)).toEqual({ 'board: Board of Wizardry': 1, 'status: Hovering': 1 });
-  });
-
-  test('are listed up to 200 of up to 100 characters each; all rows are counted', () => {
-    const tally = newTally();
-    for (let at = 0; at < 300; at += 1) {
-      noteUnknown(tally, [{ kind: 'status', label: `${at} ${'x'.repeat(500)}` }], NURSING);
-    }
-    noteUnknown(tally, [{ kind: 'status', label: `0 ${'x'.repeat(500)}` }], NURSING);
-    const [first, ...others] = tally.unknownLabels;
-    expect(others).toHaveLength(199);
-    expect(first).toEqual([`status: 0 ${'x'.repeat(98)}`, 2]);
-    expect(tally.unknownRows).toBe(301);
+    noteUnknownOf(tally, ['board', 'Board of Wizardry']);
+    expect(tally.unknownRows).toBe(2);
+    expect(Object.fromEntries(tally.unknownLabels)).toEqual({
+      'board: Board of Wizardry': 2,
+      'status: Hovering': 1,
+    });
+    for (let at = 0; at < 300; at += 1) noteUnknownOf(tally, ['status', `${at} ${'x'.repeat(500)}`]);
+    noteUnknownOf(tally, ['status', `0 ${'x'.repeat(500)}`]);
+    expect(tally.unknownLabels.size).toBe(200);
+    expect(tally.unknownLabels.get(`status: 0 ${'x'.repeat(98)}`)).toBe(2);
+    expect(tally.unknownRows).toBe(303);
   });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { licenseRecord } from '../../src/licenses/license.ts';
-import { type BulkOperation, type PublicationDocument, publicationDocument } from './parse.ts';
+import type { BulkOperation } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 export const BATCH_BYTES = 4 << 20;
@@ -38,7 +38,7 @@ export async function* batched(
       }
       filling ??= memoryFor(operation, free);
       append(filling.bodies, operation.body);
-      append(filling.rows, operation.document.row.raw);
+      append(filling.rows, operation.row.raw);
     }
   }
   if (filling !== undefined) yield batchIn(filling, free);
@@ -59,8 +59,8 @@ interface Memory {
   readonly rows: Texts;
 }
 
-function memoryFor({ body, document }: BulkOperation, free: Memory[]): Memory {
-  const needed = Math.max(body.length, document.row.raw.length) * MAX_BYTES_PER_UNIT;
+function memoryFor({ body, row }: BulkOperation, free: Memory[]): Memory {
+  const needed = Math.max(body.length, row.raw.length) * MAX_BYTES_PER_UNIT;
   if (needed > BATCH_BYTES) return { bodies: noTexts(needed, 1), rows: noTexts(needed, 1) };
   const empty = () => noTexts(BATCH_BYTES, BATCH_DOCUMENTS);
   return free.pop() ?? { bodies: empty(), rows: empty() };
@@ -70,8 +70,8 @@ function noTexts(bytes: number, most: number): Texts {
   return { bytes: Buffer.allocUnsafe(bytes), ends: new Uint32Array(most), count: 0 };
 }
 
-function hasRoom({ bodies, rows }: Memory, { body, document }: BulkOperation): boolean {
-  return hasRoomFor(bodies, body) && hasRoomFor(rows, document.row.raw);
+function hasRoom({ bodies, rows }: Memory, { body, row }: BulkOperation): boolean {
+  return hasRoomFor(bodies, body) && hasRoomFor(rows, row.raw);
 }
 
 function hasRoomFor({ bytes, ends, count }: Texts, text: string): boolean {
@@ -97,7 +97,7 @@ function batchIn(memory: Memory, free: Memory[]) {
       positions.length === bodies.count
         ? bodies.bytes.subarray(0, bodies.ends[bodies.count - 1])
         : Buffer.concat(positions.map((position) => bytesAt(bodies, position))),
-    document: (position: number): PublicationDocument =>
+    document: (position: number): SentDocument =>
       documentOf(bytesAt(bodies, position).toString(), bytesAt(rows, position).toString()),
     release: (): void => {
       if (bodies.bytes.length !== BATCH_BYTES) return;
@@ -110,15 +110,17 @@ function batchIn(memory: Memory, free: Memory[]) {
 
 const action = z.object({ create: z.object({ _id: z.string() }) });
 const license = licenseRecord
-  .pick({ board: true, license_type: true, status: true, raw_status: true, extra_data: true })
+  .pick({ board: true, license_type: true, raw_status: true, extra_data: true })
   .extend({ source_row: z.string() });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 
-/** Reads a document back from the two lines of its bulk request. */
-function documentOf(body: string, raw: string): PublicationDocument {
+/** A document that was sent, read back from its request. */
+export type SentDocument = ReturnType<typeof documentOf>;
+
+function documentOf(body: string, raw: string) {
   const [first = '', second = ''] = body.split('\n');
   const { _id: id } = action.parse(JSON.parse(first)).create;
-  const record = license.parse(JSON.parse(second));
-  const [file, line] = sourceRow.parse(record.source_row.split(':'));
-  return publicationDocument(id, record, file, { line, raw });
+  const counted = license.parse(JSON.parse(second));
+  const [file, line] = sourceRow.parse(counted.source_row.split(':'));
+  return { id, license: counted, file, row: { line, raw } };
 }

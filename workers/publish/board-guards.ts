@@ -11,9 +11,18 @@ import {
 import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import { disciplineOf } from '../../src/licenses/standing.ts';
-import { type Judgement, judge, percent, sum } from './judgement.ts';
-import { addLicense, blankIn, boardOf, isActive, type Profiles, profileOf, regrouped } from './profile.ts';
+import { boardAction } from '../../src/licenses/standing.ts';
+import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
+import {
+  addLicense,
+  blankIn,
+  boardOf,
+  type Profiles,
+  profileOf,
+  regrouped,
+  WORSE,
+  WORSE_COLUMNS,
+} from './profile.ts';
 
 /** What the guards by board and column must know before they compare. */
 export interface CompareOptions {
@@ -26,15 +35,8 @@ export interface CompareOptions {
   readonly acceptedColumns: ReadonlySet<string>;
 }
 
-/** Licenses that look better than in the live publication. */
-class Improvements {
-  readonly active = new CountedLicenses();
-  readonly disciplinary = new CountedLicenses();
-  readonly boardActions = new CountedLicenses();
-}
-
 const NONE = new BoardDifferences();
-const NOTHING_IMPROVED = new Improvements();
+const NO_LICENSES = new CountedLicenses();
 
 export type GuardedComparison = ReturnType<typeof guardedComparison>;
 
@@ -58,15 +60,20 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
   const now = regrouped(loaded, nameOf);
   /** The live publication's: what the differing licenses were, and the others as they are. */
   const before = regrouped(loaded, nameOf);
-  const improved = new Map<string, Improvements>();
+  /** Licenses that look better than in the live publication, by board and column. */
+  const improved = new Map<string, CountedLicenses>();
   const release = new CountedLicenses();
   const changed = { licenses: 0, boards: new Map<string, number>(), columns: new Map<string, number>() };
   let otherRows = 0;
 
-  function improvedAt(board: string): Improvements {
-    const known = improved.get(board) ?? new Improvements();
-    improved.set(board, known);
-    return known;
+  function noteImproved(old: Compared, now: Compared): void {
+    for (const column of WORSE_COLUMNS) {
+      if (!WORSE[column](old) || WORSE[column](now)) continue;
+      const key = `${nameOf(boardOf(now))} ${column}`;
+      const known = improved.get(key) ?? new CountedLicenses();
+      improved.set(key, known);
+      known.add(now.license_number, { column, before: VALUE_OF[column](old), after: VALUE_OF[column](now) });
+    }
   }
 
   return {
@@ -89,7 +96,7 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
       const columns = counter.add(license).filter(({ column }) => !acceptedColumns.has(column));
       if (old !== undefined && after !== undefined) {
         otherRows += 1;
-        noteImproved(improvedAt(nameOf(boardOf(after))), old, after);
+        noteImproved(old, after);
       }
       if (old === undefined || (after !== undefined && columns.length === 0)) return;
       changed.licenses += 1;
@@ -120,20 +127,21 @@ function isOrdinary({ column, before, after }: ColumnChange): boolean {
 
 type Compared = NonNullable<DifferingLicense['before']>;
 
-function noteImproved({ active, disciplinary, boardActions }: Improvements, old: Compared, now: Compared) {
-  const { license_number: number } = now;
-  if (!isActive(old) && isActive(now))
-    active.add(number, { column: 'STATUS', before: old.status, after: now.status });
-  const [was, is] = [disciplineOf(old), disciplineOf(now)];
-  if ((was?.subStatus ?? '') !== '' && (is?.subStatus ?? '') === '')
-    disciplinary.add(number, { column: 'SUB_STATUS', before: subStatusOf(old), after: subStatusOf(now) });
-  if (was?.hasBoardAction === true && is?.hasBoardAction !== true)
-    boardActions.add(number, { column: 'BOARD_ACTION', before: 'Yes', after: null });
-}
+const VALUE_OF = {
+  STATUS: ({ status }: Compared) => status,
+  SUB_STATUS: subStatusOf,
+  BOARD_ACTION: (license: Compared) => boardAction(license) || null,
+};
 
 /** Fewer licenses are the everyday changes of a small board. */
 const LEAST = 3;
-const LEAST_ACTIVE = 10;
+
+const DROP = 'GUARD_MAX_DISCIPLINE_DROP_PERCENT';
+const IMPROVEMENTS = {
+  STATUS: { least: 10, setting: 'GUARD_MAX_NOW_ACTIVE_PERCENT', what: 'that were not Active are now' },
+  SUB_STATUS: { least: LEAST, setting: DROP, what: 'with a disciplinary sub-status have none any more' },
+  BOARD_ACTION: { least: 1, setting: DROP, what: 'with a Board Action of Yes have it no more' },
+} as const;
 
 /** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
 export function guardComparison(compared: GuardedComparison, config: Config) {
@@ -164,25 +172,21 @@ function withheld({ board, column, before = 0, now = 0 }: Judgement): string {
 function manyChanges({ changed, before }: GuardedComparison, config: Config): Judgement {
   const all = sum([...before.values()].map(({ licenses }) => licenses));
   const { licenses: count, boards, columns } = changed;
-  return judge('many_changes', percent(count, all), config.GUARD_MAX_CHANGED_PERCENT, {
-    ...{ before: all, now: all - count },
-    says: { count, boards: largest(boards), columns: largest(columns) },
+  return judgeShare('many_changes', { count }, all, config.GUARD_MAX_CHANGED_PERCENT, {
+    says: { boards: largest(boards), columns: largest(columns) },
   });
 }
 
 function releaseChanges({ release, sameRows }: GuardedComparison, config: Config): Judgement {
-  const [{ count, examples }, same] = [release, sameRows()];
-  return judge('release_changes', percent(count, same), config.GUARD_MAX_RELEASE_CHANGES_PERCENT, {
-    ...{ before: same, now: same - count, examples, says: { count } },
-  });
+  return judgeShare('release_changes', release, sameRows(), config.GUARD_MAX_RELEASE_CHANGES_PERCENT);
 }
 
 function boardChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
   const before = compared.before.get(board)?.licenses ?? 0;
   const { removed, added } = compared.differences.get(board) ?? NONE;
-  const moved = ({ count, examples }: CountedLicenses, what: string) =>
-    judge('board_changed', percent(count, before), config.GUARD_MAX_BOARD_CHANGED_PERCENT, {
-      ...{ board, before, now: before - count, examples, isTooFew: count < LEAST, says: { count, what } },
+  const moved = (counted: CountedLicenses, what: string) =>
+    judgeShare('board_changed', counted, before, config.GUARD_MAX_BOARD_CHANGED_PERCENT, {
+      ...{ board, least: LEAST, says: { what } },
     });
   return [
     moved(removed, 'were removed or have another number'),
@@ -193,11 +197,11 @@ function boardChanged(compared: GuardedComparison, board: string, config: Config
 function columnsChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {
   const { columns, removed } = compared.differences.get(board) ?? NONE;
   const before = (compared.before.get(board)?.licenses ?? 0) - removed.count;
-  const changed = [...columns].map(([column, { changed }]) => ({ column, ...changed }));
-  const none = { column: null, count: 0, examples: [] };
-  return (changed.length > 0 ? changed : [none]).map(({ column, count, examples }) =>
-    judge('column_changed', percent(count, before), config.GUARD_MAX_COLUMN_CHANGED_PERCENT, {
-      ...{ board, column, before, now: before - count, examples, isTooFew: count < LEAST, says: { count } },
+  const changed = [...columns].map(([column, { changed }]) => ({ column, changed }));
+  const counted = changed.length > 0 ? changed : [{ column: null, changed: NO_LICENSES }];
+  return counted.map(({ column, changed }) =>
+    judgeShare('column_changed', changed, before, config.GUARD_MAX_COLUMN_CHANGED_PERCENT, {
+      ...{ board, column, least: LEAST },
     }),
   );
 }
@@ -221,36 +225,14 @@ function columnsBlank(compared: GuardedComparison, board: string, config: Config
 }
 
 function statusImproved(compared: GuardedComparison, board: string, config: Config): Judgement[] {
-  const before = profileOf(compared.before, board);
-  const { active, disciplinary, boardActions } = compared.improved.get(board) ?? NOTHING_IMPROVED;
-  const [now, drop] = ['GUARD_MAX_NOW_ACTIVE_PERCENT', 'GUARD_MAX_DISCIPLINE_DROP_PERCENT'] as const;
-  const improvements = [
-    ['STATUS', before.notActive, active, LEAST_ACTIVE, now, 'that were not Active are now'],
-    [
-      'SUB_STATUS',
-      before.disciplinary,
-      disciplinary,
-      LEAST,
-      drop,
-      'with a disciplinary sub-status have none any more',
-    ],
-    [
-      'BOARD_ACTION',
-      before.boardActions,
-      boardActions,
-      1,
-      drop,
-      'with a Board Action of Yes have it no more',
-    ],
-  ] as const;
-  return improvements
-    .filter(([column]) => !compared.goneColumns.has(column))
-    .map(([column, of, { count, examples }, least, setting, what]) =>
-      judge('status_improved', percent(count, of), config[setting], {
-        ...{ board, column, before: of, now: of - count, examples },
-        ...{ isTooFew: count < least, says: { count, what, setting } },
-      }),
-    );
+  const { worse } = profileOf(compared.before, board);
+  return WORSE_COLUMNS.filter((column) => !compared.goneColumns.has(column)).map((column) => {
+    const { least, setting, what } = IMPROVEMENTS[column];
+    const counted = compared.improved.get(`${board} ${column}`) ?? NO_LICENSES;
+    return judgeShare('status_improved', counted, worse.get(column) ?? 0, config[setting], {
+      ...{ board, column, least, says: { what, setting } },
+    });
+  });
 }
 
 /** Of each guard and board, all that went over the limit and the one that came closest. */

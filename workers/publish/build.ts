@@ -10,9 +10,9 @@ import { guardLicenses, nameOf, tooManyDuplicates } from './guards.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
-import { type Baseline, type PublishRun, RefusedError, refusal } from './run.ts';
+import { type Baseline, type PublishRun, refused } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
-import { newTally, noteRefused, noteRows, noteSent, type Tally, tallySummary } from './tally.ts';
+import { newTally, noteRefused, noteRows, type Tally, tallySummary } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
 export interface Built {
@@ -200,10 +200,7 @@ async function loadFiles(
           if (!isKept || digests.rejectedNumbers.size >= MAX_REJECTED_NUMBERS) continue;
           for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
         }
-        for (const operation of parsed.operations) {
-          noteSent(tally, operation);
-          digests.add(operation);
-        }
+        for (const operation of parsed.operations) digests.add(operation);
         yield parsed.operations;
         await rejected.flush();
       }
@@ -218,13 +215,12 @@ async function loadFiles(
       progress.rows = tally.counts.rows;
       onProgress(progress);
     },
-    onRefused: (refused) => {
-      noteRefused(tally, refused);
-      const { file, row, id } = refused.document;
+    onRefused: (document) => {
+      const { file, row, id, reason } = document;
+      noteRefused(tally, document);
       digests.refused.add(id);
-      rejected.add(file, row, `${id}: ${refused.reason}`);
-      if (digests.refused.size > MAX_REFUSED)
-        throw new RefusedError([refusal('duplicates', TOO_MANY_REFUSED)]);
+      rejected.add(file, row, `${id}: ${reason}`);
+      if (digests.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
       const duplicates = tooManyDuplicates(tally, config);
       if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
         run.enforce([duplicates], tallySummary(tally));
@@ -235,27 +231,16 @@ async function loadFiles(
   return tally;
 }
 
-function describeSource(
-  { file, name, sha256, bytes, header }: SourceFile,
-  { rowsOf, windows1252Lines }: Tally,
-) {
-  return {
-    ...{ name, sha256, bytes },
-    rows: rowsOf[file],
-    encoding: encodingOf(windows1252Lines[file]),
-    columns: header.named.map((column) => column.name),
-  };
-}
-
-function encodingOf(windows1252Lines: number): string {
-  if (windows1252Lines === 0) return 'UTF-8';
-  return `UTF-8 with ${windows1252Lines} ${windows1252Lines === 1 ? 'line' : 'lines'} in Windows-1252`;
+function describeSource({ file, name, sha256, bytes, header }: SourceFile, { rowsOf }: Tally) {
+  return { name, sha256, bytes, rows: rowsOf[file], columns: header.named.map((column) => column.name) };
 }
 
 function notesOf(sources: Sources, { discipline, windows1252Lines }: Tally, baseline: Baseline): string[] {
-  const encodings = [sources.individual, sources.business]
-    .filter(({ file }) => windows1252Lines[file] > 0)
-    .map(({ file, name }) => `${name}: ${encodingOf(windows1252Lines[file])}.`);
+  const encodings = [sources.individual, sources.business].flatMap(({ file, name }) => {
+    const lines = windows1252Lines[file];
+    if (lines === 0) return [];
+    return [`${name}: UTF-8 with ${lines} ${lines === 1 ? 'line' : 'lines'} in Windows-1252.`];
+  });
   const missing = discipline.missingColumns.map((column) => `The column ${column} is missing.`);
   const isUnknown = baseline !== undefined && baseline.discipline === undefined;
   return [...encodings, ...missing, ...(isUnknown ? [DISCIPLINE_NOT_COMPARED] : [])];

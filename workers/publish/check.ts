@@ -10,8 +10,8 @@ import { deleteRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { licensesIndexName, openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { prepare } from './prepare.ts';
-import { allChecks, buildAndCompare, REQUEST_TIMEOUT_MS, reasonsOf } from './publish.ts';
-import { beginRun, RefusedError } from './run.ts';
+import { buildAndCompare, REQUEST_TIMEOUT_MS, refusalOf } from './publish.ts';
+import { beginRun } from './run.ts';
 import { tallySummary } from './tally.ts';
 
 interface CheckContext {
@@ -52,12 +52,12 @@ export async function checkFiles(
       const found = { reasons: [...run.overridden], notes: run.notes, checks: run.checks, values };
       return { state: 'would_go_live', publication, ...found };
     } catch (error) {
-      const reasons = reasonsOf(error);
+      const refusal = refusalOf(error);
       signal.throwIfAborted();
-      if (reasons === undefined) throw error;
-      const { values = {} } = error instanceof RefusedError ? error.details : {};
-      const found = { reasons, notes: run.notes, checks: allChecks(run, reasons), values };
-      return { state: 'would_be_refused', publication, ...found };
+      if (refusal === undefined) throw error;
+      const { reasons, checks, details } = refusal;
+      const found = { reasons, notes: run.notes, checks: [...run.checks, ...checks] };
+      return { state: 'would_be_refused', publication, ...found, values: details.values ?? {} };
     } finally {
       if (index !== undefined) await deleteUnlessLive(store, index);
       await deleteRejectedRows(store);

@@ -71,10 +71,6 @@ async function withChanges(
   built: Built,
   feed: FeedState,
 ): Promise<FeedChanges> {
-  if (run.isCheck) {
-    await askGuards(run, live, built, async () => undefined);
-    return withoutChanges(feed);
-  }
   const maker = changeMaker(feed, built.metadata, {
     dateBefore: live.metadata.date,
     newFields: built.digests.newFields,
@@ -83,8 +79,9 @@ async function withChanges(
   try {
     await askGuards(run, live, built, async (license, cause) => {
       const change = maker.make(license, cause);
-      if (change !== undefined) await file.add(changeOperation(change));
+      if (change !== undefined && !run.isCheck) await file.add(changeOperation(change));
     });
+    if (run.isCheck) return withoutChanges(feed);
     await storeChanges(run, file, maker.total());
     return await maker.finish(run.store);
   } finally {

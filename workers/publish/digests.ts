@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { extraField } from '../../src/changes/change.ts';
 import { type Digest, type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
 import type { PublicationMetadata } from '../../src/publications/metadata.ts';
-import { type PublishRun, RefusedError, refusal } from './run.ts';
+import { type PublishRun, refused } from './run.ts';
 import type { Sources } from './sources.ts';
 
 /** What is noted of the licenses that are loaded, so that they can be compared with the live publication. */
@@ -30,13 +30,11 @@ export function memoryForDigest(limit: number = process.constrainedMemory()): nu
 export function refuseTooLarge(bytes: number, most: number): void {
   if (bytes <= most) return;
   const megabytes = (size: number) => `${Math.round(size / 1e6)} MB`;
-  throw new RefusedError([
-    refusal(
-      'memory',
-      `The digest takes ${megabytes(bytes)}, and may take half of the worker's memory, ${megabytes(most)}. ` +
-        'Raise its memory limit.',
-    ),
-  ]);
+  throw refused(
+    'memory',
+    `The digest takes ${megabytes(bytes)}, and may take half of the worker's memory, ${megabytes(most)}. ` +
+      'Raise its memory limit.',
+  );
 }
 
 /** An empty digest for the files. */

@@ -40,6 +40,18 @@ export function judge(
   };
 }
 
+/** Judges what share of some licenses was counted. @param least fewer pass whatever the limit */
+export function judgeShare(
+  check: RefusalReason,
+  { count, examples = [] }: { readonly count: number; readonly examples?: Check['examples'] },
+  of: number,
+  limit: number,
+  { least = 0, says, ...details }: Details & { readonly least?: number } = {},
+): Judgement {
+  const counts = { before: of, now: of - count, examples, isTooFew: count < least };
+  return judge(check, percent(count, of), limit, { ...counts, says: { count, ...says }, ...details });
+}
+
 export function percent(part: number, of: number): number {
   return of === 0 ? 0 : (100 * part) / of;
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { isIndexNotFound, isTransient, SearchUnavailableError } from '../../src/storage/errors.ts';
-import { type Batch, batched, type DocumentBatch } from './batch.ts';
-import type { BulkOperation, PublicationDocument } from './parse.ts';
+import { documentsById } from '../../src/storage/checked-search.ts';
+import { isIndexNotFound, isTransient } from '../../src/storage/errors.ts';
+import { type Batch, batched, type DocumentBatch, type SentDocument } from './batch.ts';
+import type { BulkOperation } from './parse.ts';
 
 const REQUESTS_IN_FLIGHT = 3;
 const FIRST_WAIT_MS = 200;
@@ -11,8 +12,7 @@ const LONGEST_WAIT_MS = 10_000;
 const GIVE_UP_AFTER_MS = 300_000;
 
 /** A document that OpenSearch did not take, and why. */
-export interface RefusedDocument {
-  readonly document: PublicationDocument;
+export interface RefusedDocument extends SentDocument {
   readonly reason: string;
   /** Whether its id is an earlier row's. */
   readonly isDuplicate: boolean;
@@ -58,11 +58,11 @@ export function loadDocuments(
     const conflicting = conflicts.map(batch.document);
     const duplicates = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
     const refused = [
-      ...duplicates.map((document) => ({ document, reason: DUPLICATE, isDuplicate: true })),
-      ...others.map(({ position, reason }) => {
-        const document = batch.document(position);
-        return { document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false };
-      }),
+      ...duplicates.map((document) => ({ ...document, reason: DUPLICATE, isDuplicate: true })),
+      ...others.map(({ position, reason }) => ({
+        ...batch.document(position),
+        ...{ reason: `OpenSearch refused it: ${reason}`, isDuplicate: false },
+      })),
     ];
     refused.forEach(options.onRefused);
     return refused.length;
@@ -199,31 +199,17 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
   }
 }
 
-const mgetResponse = z.object({
-  docs: z.array(
-    z.object({ _source: z.object({ source_row: z.string() }).optional(), error: z.unknown().optional() }),
-  ),
-});
+const stored = z.object({ source_row: z.string() });
 
 /**
  * Of documents whose id is taken, those whose id was taken by another row.
  *
  * @throws {SearchUnavailableError} when OpenSearch could not read one of them
  */
-async function withoutOwn(
-  client: Client,
-  index: string,
-  conflicts: readonly PublicationDocument[],
-): Promise<readonly PublicationDocument[]> {
+async function withoutOwn(client: Client, index: string, conflicts: readonly SentDocument[]) {
   if (conflicts.length === 0) return [];
-  const response = await client.mget({
-    index,
-    body: { ids: conflicts.map(({ id }) => id) },
-    _source_includes: ['source_row'],
-  });
-  const { docs } = mgetResponse.parse(response.body);
-  if (docs.some(({ error }) => error !== undefined)) {
-    throw new SearchUnavailableError('OpenSearch could not read all documents whose ids are taken.');
-  }
-  return conflicts.filter((document, at) => docs[at]?._source?.source_row !== document.sourceRow);
+  const ids = conflicts.map(({ id }) => id);
+  const found = await documentsById(client, { index, body: { ids }, _source_includes: ['source_row'] });
+  const rows = new Map(found.map(({ _id, _source }) => [_id, stored.parse(_source).source_row]));
+  return conflicts.filter(({ id, license }) => rows.get(id) !== license.source_row);
 }

@@ -1,32 +1,23 @@
 import { type DigestEntry, recordHash } from '../../src/changes/digest.ts';
-import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { rowHash } from '../../src/dataset/header.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { documentJson, type LicenseDocument, licenseId, recordText } from '../../src/licenses/license.ts';
-import { type Discipline, disciplineOf } from '../../src/licenses/standing.ts';
 import { readRows, type SourceFile } from './sources.ts';
 
-/** A license on its way into the index. */
-export interface PublicationDocument {
-  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
-  readonly id: string;
-  readonly board: string;
-  /** The license type; null without one. */
-  readonly type: string | null;
-  /** The primary status; empty without one. */
-  readonly status: string;
-  readonly discipline: Discipline | undefined;
-  readonly sourceRow: string;
-  readonly file: DatasetFile;
-  /** The row it comes from, in case it is rejected. */
-  readonly row: Pick<CsvRow, 'line' | 'raw'>;
-}
+/** What is counted of a license, and told where OpenSearch refuses it. */
+export type CountedLicense = Pick<
+  LicenseDocument,
+  'board' | 'license_type' | 'raw_status' | 'extra_data' | 'source_row'
+>;
 
 /** The creation of one document, as bulk requests have it. */
 export interface BulkOperation {
-  readonly document: PublicationDocument;
+  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
+  readonly id: string;
+  /** The row it comes from, in case it is rejected. */
+  readonly row: Pick<CsvRow, 'line' | 'raw'>;
   /** The request's two lines. */
   readonly body: string;
 }
@@ -65,7 +56,7 @@ export async function* parseFile(
   for await (const rows of readRows(source, listener)) yield parseRows(rows, source, runDate);
 }
 
-function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDate: string): ParsedRows {
+function parseRows(rows: readonly CsvRow[], { header }: SourceFile, runDate: string): ParsedRows {
   const operations: ParsedLicense[] = [];
   const rejections: { row: CsvRow; reason: string }[] = [];
   const unknownLabels: { board: string; labels: readonly UnknownLabel[] }[] = [];
@@ -83,38 +74,17 @@ function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDat
     if (labels.length > 0) unknownLabels.push({ board: parsed.documents[0]?.board ?? '', labels });
     for (const reason of parsed.rejectedEndorsements) rejections.push({ row, reason });
     const hash = rowHash(row, header);
-    for (const license of parsed.documents) operations.push(bulkOperation(license, file, row, hash));
+    for (const license of parsed.documents) operations.push(bulkOperation(license, row, hash));
   }
   return { rows: rows.length, licenses, operations, rejections, unknownLabels, isCutOff };
 }
 
-function bulkOperation(
-  license: LicenseDocument,
-  file: DatasetFile,
-  row: CsvRow,
-  hash: number,
-): ParsedLicense {
+function bulkOperation(license: LicenseDocument, row: CsvRow, hash: number): ParsedLicense {
   const id = licenseId(license.board, license.license_number);
   const text = recordText(license);
   return {
-    license,
-    document: publicationDocument(id, license, file, row),
+    ...{ id, license, row },
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${documentJson(text, license)}\n`,
     digest: { id, record: recordHash(text), row: hash },
   };
-}
-
-/** What is kept of a license until OpenSearch has taken it. */
-export function publicationDocument(
-  id: string,
-  license: Pick<
-    LicenseDocument,
-    'board' | 'license_type' | 'status' | 'raw_status' | 'extra_data' | 'source_row'
-  >,
-  file: DatasetFile,
-  { line, raw }: Pick<CsvRow, 'line' | 'raw'>,
-): PublicationDocument {
-  const { board, license_type: type, status, source_row: sourceRow } = license;
-  const discipline = disciplineOf(license);
-  return { id, board, type, status: status ?? '', discipline, sourceRow, file, row: { line, raw } };
 }

@@ -8,7 +8,7 @@ import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { goneColumns } from './digests.ts';
 import { guardFiles, nameOf } from './guards.ts';
-import { type PublishRun, RefusedError, refusal } from './run.ts';
+import { type PublishRun, refused } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
 
 /** Files that may be loaded. */
@@ -82,13 +82,11 @@ async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipp
 function publicationDate({ individual, business }: Sources, given: string | undefined): string {
   const [earlier] = [individual.runDate, business.runDate].filter((date) => date !== undefined).toSorted();
   if (earlier !== undefined && given !== undefined && given !== earlier) {
-    throw new RefusedError([refusal('no_date', `--date says ${given}, but the files say ${earlier}.`)]);
+    throw refused('no_date', `--date says ${given}, but the files say ${earlier}.`);
   }
   const date = earlier ?? given;
   if (date === undefined) {
-    throw new RefusedError([
-      refusal('no_date', 'Neither file has a QUERY_RUN_DATE; give the date with --date YYYY-MM-DD.'),
-    ]);
+    throw refused('no_date', 'Neither file has a QUERY_RUN_DATE; give the date with --date YYYY-MM-DD.');
   }
   return date;
 }

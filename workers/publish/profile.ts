@@ -1,16 +1,27 @@
 import { extraField } from '../../src/changes/change.ts';
 import { type ComparedLicense, columnOfField, subStatusOf } from '../../src/changes/compare.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
+import { addTo } from '../../src/licenses/counts.ts';
 import { disciplineOf, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../../src/licenses/standing.ts';
+
+/** What makes a license look worse, by the column that says it. */
+export const WORSE = {
+  STATUS: ({ status }: Profiled) => status !== 'ACTIVE',
+  SUB_STATUS: (license: Profiled) => (disciplineOf(license)?.subStatus ?? '') !== '',
+  BOARD_ACTION: (license: Profiled) => disciplineOf(license)?.hasBoardAction === true,
+};
+
+export const WORSE_COLUMNS = [
+  'STATUS',
+  'SUB_STATUS',
+  'BOARD_ACTION',
+] as const satisfies (keyof typeof WORSE)[];
 
 /** What guards count of the licenses of one board. */
 export interface BoardProfile {
   licenses: number;
-  /** Those whose primary status is another than Active. */
-  notActive: number;
-  /** Those with a disciplinary sub-status, and those whose Board Action is Yes. */
-  disciplinary: number;
-  boardActions: number;
+  /** How many look worse by a column. */
+  readonly worse: Map<string, number>;
   /** In how many licenses each column is not blank. */
   readonly filled: Map<string, number>;
 }
@@ -30,10 +41,7 @@ const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', '
 const MAX_COLUMNS = 1000;
 
 export function profileOf(profiles: Profiles, board: string): BoardProfile {
-  const known = profiles.get(board) ?? {
-    ...{ licenses: 0, notActive: 0, disciplinary: 0, boardActions: 0 },
-    filled: new Map<string, number>(),
-  };
+  const known = profiles.get(board) ?? { licenses: 0, worse: new Map(), filled: new Map() };
   profiles.set(board, known);
   return known;
 }
@@ -42,10 +50,7 @@ export function profileOf(profiles: Profiles, board: string): BoardProfile {
 export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1): void {
   const { filled } = profile;
   profile.licenses += by;
-  if (!isActive(license)) profile.notActive += by;
-  const discipline = disciplineOf(license);
-  if (discipline?.hasBoardAction === true) profile.boardActions += by;
-  if (discipline !== undefined && discipline.subStatus !== '') profile.disciplinary += by;
+  for (const column of WORSE_COLUMNS) if (WORSE[column](license)) addTo(profile.worse, column, by);
   const add = (column: string) => {
     const count = filled.get(column);
     if (count !== undefined || filled.size < MAX_COLUMNS) filled.set(column, (count ?? 0) + by);
@@ -53,10 +58,6 @@ export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1)
   for (const field of FIELDS) if (license[field] !== null) add(columnOfField(field, ''));
   if (subStatusOf(license) !== null) add('SUB_STATUS');
   for (const label in license.extra_data) if (!NOT_COUNTED.has(label)) add(columnOfLabel(label));
-}
-
-export function isActive({ status }: Pick<ComparedLicense, 'status'>): boolean {
-  return status === 'ACTIVE';
 }
 
 /** Fields of the record, and what an endorsement says of the license that it endorses. */
@@ -77,13 +78,11 @@ function columnOfLabel(label: string): string {
 /** The same profiles under other names, those of one name together. */
 export function regrouped(profiles: Profiles, nameOf: (board: string) => string): Profiles {
   const groups = emptyProfiles();
-  for (const [board, { filled, ...counts }] of profiles) {
+  for (const [board, { licenses, worse, filled }] of profiles) {
     const group = profileOf(groups, nameOf(board));
-    group.licenses += counts.licenses;
-    group.notActive += counts.notActive;
-    group.disciplinary += counts.disciplinary;
-    group.boardActions += counts.boardActions;
-    for (const [column, count] of filled) group.filled.set(column, (group.filled.get(column) ?? 0) + count);
+    group.licenses += licenses;
+    for (const [column, count] of worse) addTo(group.worse, column, count);
+    for (const [column, count] of filled) addTo(group.filled, column, count);
   }
   return groups;
 }

@@ -18,7 +18,7 @@ import {
   reconcileLedger,
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { type Check, readEvents } from '../../src/publications/ledger.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
 import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
@@ -31,7 +31,7 @@ import { askCanary, findThroughAlias } from './canary.ts';
 import { compare, keepDigest } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { beginRun, type PublishContext, type PublishRun, RefusedError, refusal } from './run.ts';
+import { beginRun, type PublishContext, type PublishRun, RefusedError, refused } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
@@ -163,33 +163,20 @@ async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
  * @throws the error itself, if another try may succeed
  */
 async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
-  const reasons = reasonsOf(error) ?? (await fenced(run));
-  if (reasons === undefined) throw error;
-  const details = error instanceof RefusedError ? error.details : {};
-  const checks = allChecks(run, reasons);
-  await run.record({ ...details, event: 'refused', reasons, checks, seconds: run.seconds() });
-  const { values = {} } = details;
-  return { state: 'refused', publication: run.job.publication, reasons, checks, values };
+  const refusal = refusalOf(error) ?? (await fenced(run));
+  if (refusal === undefined) throw error;
+  const { details } = refusal;
+  const ended = { reasons: [...refusal.reasons], checks: [...run.checks, ...refusal.checks] };
+  await run.record({ ...details, event: 'refused', ...ended, seconds: run.seconds() });
+  return { state: 'refused', publication: run.job.publication, ...ended, values: details.values ?? {} };
 }
 
-/** What the guards found, and each reason that is no guard's. */
-export function allChecks({ checks }: PublishRun, reasons: readonly string[]): Check[] {
-  const names = reasons.map((reason) => reason.slice(0, reason.indexOf(':')));
-  const others = new Set(names.filter((name) => !checks.some(({ check }) => check === name)));
-  return [
-    ...checks,
-    ...[...others].map((check) => ({
-      ...{ check, board: null, column: null },
-      ...{ measured: 1, limit: 0, passed: false },
-    })),
-  ];
-}
-
-export function reasonsOf(error: unknown): string[] | undefined {
-  if (error instanceof RefusedError) return [...error.reasons];
-  if (error instanceof HeaderError) return [refusal('columns', error.message)];
-  if (error instanceof BrokenSourceError) return [refusal('truncated', error.message)];
-  if (error instanceof FlipRefusedError) return [refusal('fenced', error.message)];
+/** The refusal that an error means, unless another try may succeed. */
+export function refusalOf(error: unknown): RefusedError | undefined {
+  if (error instanceof RefusedError) return error;
+  if (error instanceof HeaderError) return refused('columns', error.message);
+  if (error instanceof BrokenSourceError) return refused('truncated', error.message);
+  if (error instanceof FlipRefusedError) return refused('fenced', error.message);
   return undefined;
 }
 
@@ -197,11 +184,11 @@ export function reasonsOf(error: unknown): string[] | undefined {
  * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
  * so the error may be a consequence, and another try must not replace what is live by then.
  */
-async function fenced({ store, job, began }: PublishRun): Promise<string[] | undefined> {
+async function fenced({ store, job, began }: PublishRun): Promise<RefusedError | undefined> {
   try {
     const latest = await readEpoch(store);
     if (latest.epoch === began || latest.holder === job.publication) return undefined;
-    return [refusal('fenced', fencedBy(latest.epoch))];
+    return refused('fenced', fencedBy(latest.epoch));
   } catch {
     // OpenSearch is away; keep the first error.
     return undefined;

@@ -10,7 +10,7 @@ import {
 } from '../../src/publications/ledger.ts';
 import { liveIndex, type PublicationMetadata, readableLiveIndex } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { Judgement, RefusalReason } from './judgement.ts';
+import { type Judgement, judge, type RefusalReason } from './judgement.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -109,15 +109,20 @@ export async function beginRun(job: PublishJob, context: PublishContext, isCheck
      * @throws {RefusedError} where one does not pass, unless the operator accepts it or forces the publication
      */
     enforce: (judgements: readonly Judgement[], details?: Partial<NewLedgerEvent>): void => {
-      const refusing: string[] = [];
-      for (const { sentence, ...found } of judgements) {
-        const accepted = !found.passed && isAccepted(job.accept ?? [], found);
-        checks.push(accepted ? { ...found, accepted } : found);
-        if (found.passed) continue;
-        (accepted ? overridden : refusing).push(refusal(found.check, sentence));
+      const refusing: Judgement[] = [];
+      for (const judgement of judgements) {
+        const { sentence: _, ...found } = judgement;
+        if (found.passed) checks.push(found);
+        else if (!isAccepted(job.accept ?? [], found)) refusing.push(judgement);
+        else {
+          checks.push({ ...found, accepted: true });
+          overridden.push(reasonOf(judgement));
+        }
       }
-      if (refusing.length > 0 && job.force === undefined) throw new RefusedError(refusing, details);
-      overridden.push(...refusing);
+      const refusal = new RefusedError(refusing, details);
+      if (refusing.length > 0 && job.force === undefined) throw refusal;
+      checks.push(...refusal.checks);
+      overridden.push(...refusal.reasons);
     },
   };
 }
@@ -131,20 +136,26 @@ function isAccepted(accepted: readonly string[], { check, column }: Check): bool
 }
 
 /** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
-export function refusal(reason: RefusalReason, sentence: string): string {
-  return `${reason}: ${sentence}`;
+function reasonOf({ check, sentence }: Judgement): string {
+  return `${check}: ${sentence}`;
 }
 
 /** The files must not be published. Another attempt with the same files would end the same way. */
 export class RefusedError extends Error {
   readonly reasons: readonly string[];
+  readonly checks: readonly Check[];
   /** What the ledger records of the files beside the reasons. */
   readonly details: Partial<NewLedgerEvent>;
 
-  /** @param reasons each made by `refusal` */
-  constructor(reasons: readonly string[], details: Partial<NewLedgerEvent> = {}) {
-    super(reasons.join(' '));
-    this.reasons = reasons;
+  constructor(judgements: readonly Judgement[], details: Partial<NewLedgerEvent> = {}) {
+    super(judgements.map(reasonOf).join(' '));
+    this.reasons = judgements.map(reasonOf);
+    this.checks = judgements.map(({ sentence: _, ...check }) => check);
     this.details = details;
   }
+}
+
+/** A refusal for a reason that is no guard's. */
+export function refused(reason: RefusalReason, sentence: string): RefusedError {
+  return new RefusedError([judge(reason, 1, 0, { sentence })]);
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { type CsvRow, NoCsvError, readCsv } from '../../src/dataset/csv.ts';
 import { deleteOtherDownloads, downloadSource } from '../../src/dataset/download.ts';
-import { type Header, HeaderError, mapHeader } from '../../src/dataset/header.ts';
+import { type Header, mapHeader } from '../../src/dataset/header.ts';
 import {
   type FileTextListener,
   fileText,
@@ -17,7 +17,7 @@ import {
   withoutSecrets,
 } from '../../src/dataset/source-url.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
-import { type PublishRun, RefusedError, refusal } from './run.ts';
+import { type PublishRun, refused } from './run.ts';
 
 /** One of the State's two files, ready to be read. */
 export interface SourceFile extends InspectedFile {
@@ -57,14 +57,14 @@ export async function openSources(run: PublishRun): Promise<Sources> {
   };
   if (sources.individual.sha256 === sources.business.sha256) {
     const same = `The individual file ${sources.individual.name} and the business file ${sources.business.name} are the same.`;
-    throw new RefusedError([refusal('columns', same)]);
+    throw refused('columns', same);
   }
   const changed = (['individual', 'business'] as const).filter(
     (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
   );
   if (changed.length > 0) {
     const names = changed.map((file) => sources[file].name).join(' and ');
-    throw new RefusedError([refusal('changed', `${names} changed after the publication was asked for.`)]);
+    throw refused('changed', `${names} changed after the publication was asked for.`);
   }
   return sources;
 }
@@ -123,9 +123,8 @@ export async function openSource(file: DatasetFile, { path, name }: FetchedFile)
   for await (const rows of rowsOf(inspected)) {
     for (const row of rows) {
       if (header === undefined) {
-        if (row.problem !== undefined)
-          throw new RefusedError([refusal('columns', `The ${file} file's header ${row.problem}.`)]);
-        header = headerOf(file, row.fields);
+        if (row.problem !== undefined) throw refused('columns', `The ${file} file's header ${row.problem}.`);
+        header = mapHeader(file, row.fields);
       } else if (row.problem === undefined) {
         return { ...inspected, file, header, runDate: runDateOf(row, header) };
       } else problem ??= row.problem;
@@ -133,31 +132,9 @@ export async function openSource(file: DatasetFile, { path, name }: FetchedFile)
   }
   if (problem !== undefined) {
     const sentence = `No row of the ${file} file (${inspected.name}) can be read: the first ${problem}.`;
-    throw new RefusedError([refusal('columns', sentence)]);
+    throw refused('columns', sentence);
   }
-  throw new RefusedError([refusal('no_rows', `The ${file} file (${inspected.name}) has no rows.`)]);
-}
-
-/** @throws {HeaderError} when a required column is missing, as in the other of the two files */
-function headerOf(file: DatasetFile, names: readonly string[]): Header {
-  try {
-    return mapHeader(file, names);
-  } catch (error) {
-    const other = file === 'individual' ? 'business' : 'individual';
-    if (!(error instanceof HeaderError) || !canMap(other, names)) throw error;
-    throw new HeaderError(
-      `${error.message} It has the columns of the ${other} file: are the two files swapped?`,
-    );
-  }
-}
-
-function canMap(file: DatasetFile, names: readonly string[]): boolean {
-  try {
-    mapHeader(file, names);
-    return true;
-  } catch {
-    return false;
-  }
+  throw refused('no_rows', `The ${file} file (${inspected.name}) has no rows.`);
 }
 
 function runDateOf(row: CsvRow, header: Header): string | undefined {
@@ -190,6 +167,6 @@ async function* rowsOf(
     yield* readCsv(fileText(path, listener), width);
   } catch (error) {
     if (!(error instanceof NoCsvError)) throw error;
-    throw new RefusedError([refusal('columns', `${name} is no CSV file. ${error.message}`)]);
+    throw refused('columns', `${name} is no CSV file. ${error.message}`);
   }
 }

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import { disciplineOf } from '../../src/licenses/standing.ts';
 import type { boardValues } from '../../src/publications/ledger.ts';
 import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
 import type { RefusedDocument } from './load.ts';
-import type { BulkOperation, ParsedRows, PublicationDocument } from './parse.ts';
+import type { CountedLicense, ParsedLicense, ParsedRows } from './parse.ts';
 import { addLicense, blankIn, boardOf, emptyProfiles, profileOf } from './profile.ts';
-import { RefusedError, refusal } from './run.ts';
+import { refused } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
@@ -17,10 +18,6 @@ const MAX_SAMPLED_LENGTH = 50_000;
 
 /** The State has 24 boards. With more labels than this, the column has something else in it. */
 const MAX_BOARDS = 100;
-
-/** The State has six primary statuses. Licenses with further ones are counted together. */
-const MAX_STATUSES = 50;
-const OTHER_STATUSES = 'further statuses';
 
 /** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
@@ -48,8 +45,6 @@ export function newTally(missingColumns: readonly string[] = []) {
     boards: new Map<string, number>(),
     /** The same by board and license type. */
     types: new Map<string, Map<string, number>>(),
-    /** The same by primary status. */
-    statuses: new Map<string, number>(),
     /** A uniform sample of each board's documents. */
     samples: new Map<string, SampledDocument[]>(),
     /** Licenses rejected because their number is another row's at the same board. */
@@ -77,7 +72,11 @@ export function newTally(missingColumns: readonly string[] = []) {
   };
 }
 
-/** Notes what a batch of rows of a file gave, but for the labels of its licenses. */
+/**
+ * Notes what a batch of rows of a file gave.
+ *
+ * @throws {RefusedError} when the BOARD column has too many labels to be one
+ */
 export function noteRows(tally: Tally, file: DatasetFile, parsed: ParsedRows): void {
   const { counts, rowsOf, cutOff } = tally;
   counts.rows += parsed.rows;
@@ -85,26 +84,18 @@ export function noteRows(tally: Tally, file: DatasetFile, parsed: ParsedRows): v
   counts.endorsements += parsed.operations.length - parsed.licenses;
   rowsOf[file] += parsed.rows;
   for (const { board, labels } of parsed.unknownLabels) noteUnknown(tally, labels, board);
-  for (const { license } of parsed.operations) {
-    addLicense(profileOf(tally.profiles, boardOf(license)), license, 1);
-  }
+  for (const operation of parsed.operations) noteSent(tally, operation);
   if (parsed.isCutOff) cutOff.add(file);
 }
 
-/**
- * Notes one more document sent (reservoir sampling keeps each board's sample uniform).
- *
- * @throws {RefusedError} when the BOARD column has too many labels to be one
- */
-export function noteSent(tally: Tally, { document, body }: BulkOperation): void {
-  const { boards, samples } = tally;
-  const { board, id, sourceRow } = document;
-  count(tally, document, 1);
-  if (boards.size > MAX_BOARDS) {
-    throw new RefusedError([
-      refusal('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`),
-    ]);
-  }
+/** Notes one more document sent (reservoir sampling keeps each board's sample uniform). */
+function noteSent(tally: Tally, { id, license, body }: ParsedLicense): void {
+  const { boards, samples, profiles } = tally;
+  const { board, source_row: sourceRow } = license;
+  addLicense(profileOf(profiles, boardOf(license)), license, 1);
+  count(tally, license, 1);
+  if (boards.size > MAX_BOARDS)
+    throw refused('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`);
   if (body.length > MAX_SAMPLED_LENGTH) return;
   const sample = samples.get(board) ?? [];
   if (sample.length < SAMPLE_PER_BOARD) {
@@ -117,10 +108,13 @@ export function noteSent(tally: Tally, { document, body }: BulkOperation): void 
 }
 
 /** Subtracts a document that was sent but that OpenSearch refused. */
-export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
+export function noteRefused(
+  tally: Tally,
+  { license, isDuplicate }: Pick<RefusedDocument, 'license' | 'isDuplicate'>,
+): void {
   const { counts, samples } = tally;
-  const { board, sourceRow } = document;
-  count(tally, document, -1);
+  const { board, source_row: sourceRow } = license;
+  count(tally, license, -1);
   if (isDuplicate) tally.duplicates += 1;
   if (sourceRow.endsWith(':0')) counts.licenses -= 1;
   else counts.endorsements -= 1;
@@ -132,9 +126,10 @@ export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocu
 }
 
 /** Adds a document to the counts by label, or takes it out. */
-function count(tally: Tally, document: PublicationDocument, by: 1 | -1): void {
-  const { boards, types, statuses, discipline } = tally;
-  const { board, type, discipline: found } = document;
+function count(tally: Tally, license: CountedLicense, by: 1 | -1): void {
+  const { boards, types, discipline } = tally;
+  const { board, license_type: type } = license;
+  const found = disciplineOf(license);
   addTo(boards, board, by);
   if (type !== null) {
     const ofBoard = types.get(board) ?? new Map<string, number>();
@@ -143,8 +138,6 @@ function count(tally: Tally, document: PublicationDocument, by: 1 | -1): void {
       addTo(ofBoard, type, by);
     }
   }
-  const status = listed(document.status);
-  addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
   if (found === undefined) return;
   addTo(discipline.boards, board, by);
   if (found.hasBoardAction) discipline.boardActions += by;
@@ -217,11 +210,10 @@ function valuesOf({ profiles, unknownValues }: Tally): z.output<typeof boardValu
 
 /** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
-  const { counts, boards, statuses, unknownLabels, discipline } = tally;
+  const { counts, boards, unknownLabels, discipline } = tally;
   return {
     counts,
     boards: Object.fromEntries(boards),
-    statuses: Object.fromEntries(statuses),
     unknown_labels: Object.fromEntries(unknownLabels),
     values: valuesOf(tally),
     discipline: {
