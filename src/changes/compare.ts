@@ -4,7 +4,7 @@ import { currentBoardName } from '../licenses/boards.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
 import { nameParts } from '../licenses/names.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { documentsById } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
 import { changedFields, extraField } from './change.ts';
 import { type Difference, differences, readDigest } from './digest.ts';
@@ -118,20 +118,11 @@ function idsIn(group: readonly Difference[], without: 'added' | 'removed'): stri
   return [...new Set(ids)];
 }
 
-const response = z.object({
-  docs: z.array(z.object({ _id: z.string(), _source: compared.optional(), error: z.unknown().optional() })),
-});
-
 /** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
 export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
-  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
-  const { docs } = response.parse(body);
-  if (docs.some(({ error }) => error !== undefined))
-    throw new SearchUnavailableError('OpenSearch did not read every license.');
-  return new Map(
-    docs.flatMap(({ _id, _source }) => (_source === undefined ? [] : [[_id, _source] as const])),
-  );
+  const found = await documentsById(client, { index, realtime: false, body: { ids: [...ids] } });
+  return new Map(found.flatMap((doc) => (doc ? [[doc._id, compared.parse(doc._source)] as const] : [])));
 }
 
 /** The State's columns of the fields whose names are not made from them. `raw_status` has SUB_STATUS, too. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { numberKey } from '../licenses/fold.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { bulk, documentsById } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked } from '../storage/stored.ts';
 
@@ -228,8 +228,7 @@ export async function writeDigest(
     body.push({ index: { _id: partId(part) } }, { entries });
     bytes += entries.length;
     if (bytes < REQUEST_BYTES && part < DIGEST_PARTS - 1) continue;
-    const response = await client.bulk({ index, body });
-    if (response.body.errors) throw new SearchUnavailableError('OpenSearch did not take the whole digest.');
+    await bulk(client, { index, body });
     [body, bytes] = [[], 0];
   }
   await client.indices.flush({ index, wait_if_ongoing: true });
@@ -240,9 +239,6 @@ export async function hasDigest({ client, prefix }: Store, licensesIndex: string
   return (await client.indices.exists({ index: digestIndexName(prefix, licensesIndex) })).body;
 }
 
-const partsResponse = z.object({
-  docs: z.array(z.object({ _id: z.string(), _source: z.unknown().optional() })),
-});
 const storedPart = z.object({
   entries: z
     .base64()
@@ -284,10 +280,10 @@ async function* readParts(
 ): AsyncGenerator<Buffer, void, undefined> {
   for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
     const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
-    const { body } = await client.mget({ index, body: { ids } });
+    const parts = await documentsById(client, { index, body: { ids } });
     let bytes = 0;
-    for (const { _id: id, _source } of partsResponse.parse(body).docs) {
-      const { document, problem = '' } = checked(storedPart, _source);
+    for (const [at, id] of ids.entries()) {
+      const { document, problem = '' } = checked(storedPart, parts[at]?._source);
       if (document === undefined) {
         reportBad({ index, id, problem });
         throw new BadDocumentError({ index, id, problem });

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { isIndexNotFound, isTransient, SearchUnavailableError } from '../../src/storage/errors.ts';
+import { documentsById } from '../../src/storage/checked-search.ts';
+import { isIndexNotFound, isTransient } from '../../src/storage/errors.ts';
 import { type Batch, batched, type DocumentBatch } from './batch.ts';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 
@@ -199,11 +200,7 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
   }
 }
 
-const mgetResponse = z.object({
-  docs: z.array(
-    z.object({ _source: z.object({ source_row: z.string() }).optional(), error: z.unknown().optional() }),
-  ),
-});
+const rowOf = z.object({ source_row: z.string() });
 
 /**
  * Of documents whose id is taken, those whose id was taken by another row.
@@ -216,14 +213,9 @@ async function withoutOwn(
   conflicts: readonly PublicationDocument[],
 ): Promise<readonly PublicationDocument[]> {
   if (conflicts.length === 0) return [];
-  const response = await client.mget({
-    index,
-    body: { ids: conflicts.map(({ id }) => id) },
-    _source_includes: ['source_row'],
-  });
-  const { docs } = mgetResponse.parse(response.body);
-  if (docs.some(({ error }) => error !== undefined)) {
-    throw new SearchUnavailableError('OpenSearch could not read all documents whose ids are taken.');
-  }
-  return conflicts.filter((document, at) => docs[at]?._source?.source_row !== document.sourceRow);
+  const ids = conflicts.map(({ id }) => id);
+  const found = await documentsById(client, { index, body: { ids }, _source_includes: ['source_row'] });
+  return conflicts.filter(
+    ({ sourceRow }, at) => rowOf.safeParse(found[at]?._source).data?.source_row !== sourceRow,
+  );
 }
