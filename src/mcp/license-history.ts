@@ -94,7 +94,6 @@ function messages(history: LicenseHistory, view: View): string[] {
 }
 
 function changesInWords({ changes, gaps }: LicenseHistory): string {
-  if (changes.length > 0)
-    return changes.length === 1 ? '1 change is known' : `${changes.length} changes are known`;
-  return gaps.length === 0 ? 'Nothing has changed' : 'No change is known';
+  if (changes.length === 0) return gaps.length === 0 ? 'Nothing has changed' : 'No change is known';
+  return changes.length === 1 ? '1 change is known' : `${changes.length} changes are known`;
 }

@@ -114,7 +114,6 @@ export interface LookupCall {
 
 /** Turns the answer to a lookup into a tool result. Its words never say that somebody is unlicensed. */
 export function lookupToolResult(view: View, call: LookupCall) {
-  const { origin } = view;
   const { searched, limit, counts } = call;
   const listed = view.records.slice(0, limit);
   const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
@@ -125,9 +124,9 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const inCommon = fieldsInCommon(rows);
   return {
     outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
-    ...originOf(origin),
+    ...originOf(view.origin),
     message: messageOf(
-      origin,
+      view.origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
       boardActionNotGiven(rows),
@@ -162,8 +161,9 @@ const OWN_FIELDS = { license_number: true, full_name: true };
 
 /** The fields that are the same in all of several licenses. */
 function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
+  const further = others.map((each) => new Map(Object.entries(each)));
   return fieldsWhere(without(first, OWN_FIELDS), (name, value) =>
-    others.every((each) => isDeepStrictEqual(each[name], value)),
+    further.every((each) => isDeepStrictEqual(each.get(name), value)),
   );
 }
 
@@ -178,11 +178,13 @@ function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
   const columns = names.filter((name) => name !== 'license_type' && !STANDING.has(name));
   const standingOf = (row: Fields) => fieldsWhere(without(row, inCommon), (name) => STANDING.has(name));
   const groups = Map.groupBy(rows, (row) => JSON.stringify(standingOf(row)));
+  const blank = Object.fromEntries(columns.map((name) => [name, null]));
+  const cells = (row: Fields) =>
+    Object.values({ ...blank, ...fieldsWhere(row, (name) => columns.includes(name)) });
   return {
     columns,
     groups: [...groups.values()].map((group) => {
       const byType = [...Map.groupBy(group, ({ license_type: type }) => String(type))];
-      const cells = (row: Fields) => columns.map((name) => row[name] ?? null);
       const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
       return { ...standingOf(group[0] ?? {}), types };
     }),
