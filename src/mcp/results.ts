@@ -232,8 +232,7 @@ export function nameSentences(records: readonly ResponseRecord[], lastName: stri
   const [first, another] = records;
   if (first?.name_match === false) return first.name_at_board === true ? [] : [NEXT_BY_NAME];
   const inPart = records.filter(({ full_name }) => lastName && isPartOfSurname(full_name, lastName)).length;
-  const whose =
-    another === undefined ? `: the holder is ${first?.full_name}` : ` in ${inPart} of those listed`;
+  const whose = another ? ` in ${inPart} of those listed` : `: the holder is ${first?.full_name}`;
   return inPart === 0 ? [] : [`Matched by one half of the surname${whose}.`];
 }
 
