@@ -160,8 +160,8 @@ describe('an account', () => {
       expect((await accounts('activate', 'Leaving Inc')).stdout).not.toContain('deactivated');
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
       const table = await accounts('list');
-      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED +KEYS +STATE\n/);
-      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ +2 +active\n/);
+      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED AT +KEYS +STATE\n/);
+      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2 +active\n/);
     },
   );
 
