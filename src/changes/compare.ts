@@ -123,7 +123,7 @@ function idsIn(group: readonly Difference[], without: 'added' | 'removed'): stri
 export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
   const found = await documentsById(client, { index, realtime: false, body: { ids: [...ids] } });
-  return new Map(found.map(({ _id, _source }) => [_id, compared.parse(_source)]));
+  return new Map(found.flatMap((doc) => (doc ? [[doc._id, compared.parse(doc._source)] as const] : [])));
 }
 
 /** The State's columns of the fields whose names do not tell them. `raw_status` has SUB_STATUS, too. */

@@ -280,12 +280,10 @@ async function* readParts(
 ): AsyncGenerator<Buffer, void, undefined> {
   for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
     const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
-    const sources = new Map(
-      (await documentsById(client, { index, body: { ids } })).map(({ _id, _source }) => [_id, _source]),
-    );
+    const parts = await documentsById(client, { index, body: { ids } });
     let bytes = 0;
-    for (const id of ids) {
-      const { document, problem = '' } = checked(storedPart, sources.get(id));
+    for (const [at, id] of ids.entries()) {
+      const { document, problem = '' } = checked(storedPart, parts[at]?._source);
       if (document === undefined) {
         reportBad({ index, id, problem });
         throw new BadDocumentError({ index, id, problem });

@@ -10,7 +10,7 @@ Several people share a name, and one person may hold several licenses: compare c
 
 /** What a search for several returns. */
 const SEVERAL =
-  'Returns up to 100 licenses (or limit), exact names first; total and by_status count all that match, so limit 1 tells how many. in_common has the fields that all listed share; they are not repeated in each. A single match comes with its whole record; of several, verify_license gives the rest.';
+  'Returns up to 100 licenses (or limit), exact names first; total and by_status count all that match, so limit 1 tells how many. in_common has the fields that all listed share; they are not repeated in each. A long list comes as groups with the same status and type instead of licenses: columns names what each row of a group has. A single match comes with its whole record; of several, verify_license gives the rest.';
 
 /** By the name of the tool. */
 export const DESCRIPTIONS = {

@@ -1,10 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import cors from '@koa/cors';
 import {
   createMcpHandler,
   isLegacyRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
+  ProtocolErrorCode,
+  type RequestId,
   TRACEPARENT_META_KEY,
   validateHostHeader,
   validateOriginHeader,
@@ -72,25 +73,25 @@ export function mcpEndpoint(
   async function respond(ctx: Context, text: string): Promise<void> {
     const parsedBody = parseJson(text);
     const { id, method, params } = message.parse(parsedBody);
-    const { _meta: meta } = traced.safeParse(params).data ?? {};
-    ctx.state.traceparent = traceparentOf(meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
-    const items = roster.safeParse(params).data?.arguments.items.length ?? 0;
-    const points = Math.ceil(Math.min(items, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
+    // The assistant's own trace, where a proxy between may have begun another in the header.
+    ctx.state.traceparent = traceparentOf(params?._meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
+    const items = params?.name === 'verify_roster' ? params.arguments?.items.length : undefined;
+    const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
-    const answer = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
-    if (answer !== undefined) {
-      ctx.body = answer;
-      return;
-    }
+    ctx.body = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
+    if (ctx.body !== undefined) return;
     // The protocol dropped batches in 2025-06-18. A batch would count as one request however many calls it has, and a
     // call that is canceled by the same batch would never get a response.
-    if (Array.isArray(parsedBody))
-      return sendResponse(ctx, errorResponse(400, null, INVALID_REQUEST, NO_BATCHES));
+    if (Array.isArray(parsedBody)) return sendError(ctx, 400, ProtocolErrorCode.InvalidRequest, NO_BATCHES);
     if (method === 'subscriptions/listen')
-      return sendResponse(ctx, errorResponse(404, id, METHOD_NOT_FOUND, NO_SUBSCRIPTIONS));
+      return sendError(ctx, 404, ProtocolErrorCode.MethodNotFound, NO_SUBSCRIPTIONS, id);
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(ctx.req.headers)) headers.set(name, String(value));
+    // The SDK refuses a client that does not list both types of the protocol.
+    headers.set('accept', 'application/json, text/event-stream');
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
-      headers: protocolHeaders(ctx.req.headers),
+      headers,
       signal: clientGone(ctx),
       ...(parsedBody === undefined ? { body: text } : {}),
     });
@@ -114,31 +115,23 @@ export function mcpEndpoint(
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
 }
 
+const params = z.object({
+  name: z.unknown(),
+  arguments: z
+    .object({ items: z.array(z.unknown()) })
+    .optional()
+    .catch(undefined),
+  _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+
 /** What this service itself reads of a message. */
 const message = z
   .object({
     id: z.union([z.string(), z.number()]).nullable().catch(null),
-    method: z.string().catch(''),
-    params: z.record(z.string(), z.unknown()).catch({}),
+    method: z.unknown(),
+    params: params.optional().catch(undefined),
   })
-  .catch({ id: null, method: '', params: {} });
-const roster = z.object({
-  name: z.literal('verify_roster'),
-  arguments: z.object({ items: z.array(z.unknown()) }),
-});
-/** The assistant's own trace, where a proxy between may have begun another in the header. */
-const traced = z.object({ _meta: z.object({ [TRACEPARENT_META_KEY]: z.unknown() }) });
-
-/** The headers that the SDK reads. Each further header would cost a microsecond or two. */
-function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
-  const read = Object.entries(given).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && (name === 'content-type' || name.startsWith('mcp-'))
-      ? [[name, String(value)]]
-      : [],
-  );
-  // It refuses a client that does not list both types of the protocol.
-  return [...read, ['accept', 'application/json, text/event-stream']];
-}
+  .catch({ id: null, method: undefined });
 
 /** How long a browser may cache the response to a CORS preflight request. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -180,17 +173,14 @@ function checkRequest(config: AllowedNames): Middleware {
     const error = host.ok
       ? originError(ctx.get('origin'), config)
       : `${host.message}. The setting MCP_ALLOWED_HOSTS has those that are allowed.`;
-    if (error !== undefined) return sendResponse(ctx, errorResponse(403, null, NOT_ALLOWED, error));
+    if (error !== undefined) return sendError(ctx, 403, NOT_ALLOWED, error);
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
       return ctx.redirect(HOW_TO_CONNECT);
-    if (ctx.method !== 'POST')
-      return sendResponse(
-        ctx,
-        Response.json({ detail: POST_ONLY }, { status: 405, headers: { Allow: 'POST' } }),
-      );
-    if (ctx.accepts('json') === false)
-      return sendResponse(ctx, errorResponse(406, null, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.'));
-    return next();
+    if (ctx.method === 'POST' && ctx.accepts('json') !== false) return next();
+    if (ctx.method === 'POST') return sendError(ctx, 406, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.');
+    ctx.status = 405;
+    ctx.set('allow', 'POST');
+    ctx.body = { detail: POST_ONLY };
   };
 }
 
@@ -215,13 +205,9 @@ const errorMessage = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
 });
 
+const INVALID_PARAMS = 'Invalid params: they do not fit the method.';
 const NO_BATCHES = 'Batches are not taken: send each request by itself.';
 const NO_SUBSCRIPTIONS = 'Method not found: there are no subscriptions.';
-
-const INVALID_REQUEST = -32600;
-const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
 
 /**
  * Removes the text of unexpected errors from a response. The SDK puts such text into the error's data as a string, and
@@ -232,15 +218,18 @@ function withoutInternalErrors(text: string): string {
   const read = errorMessage.safeParse(parseJson(text));
   if (!read.success) return text;
   const { error, ...envelope } = read.data;
-  const isSchemaError = error.message.includes('\n');
-  if (!isSchemaError && typeof error.data !== 'string') return text;
-  const code = isSchemaError && error.code === INTERNAL_ERROR ? INVALID_PARAMS : error.code;
-  const message = isSchemaError ? 'Invalid params: they do not fit the method.' : error.message;
-  return JSON.stringify({ ...envelope, error: { code, message } });
+  const { InternalError, InvalidParams } = ProtocolErrorCode;
+  const { code, message } = error;
+  if (message.includes('\n')) {
+    const told = { code: code === InternalError ? InvalidParams : code, message: INVALID_PARAMS };
+    return JSON.stringify({ ...envelope, error: told });
+  }
+  return typeof error.data === 'string' ? JSON.stringify({ ...envelope, error: { code, message } }) : text;
 }
 
-function errorResponse(status: number, id: string | number | null, code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
+function sendError(ctx: Context, status: number, code: number, message: string, id: RequestId | null = null) {
+  ctx.status = status;
+  ctx.body = { jsonrpc: '2.0', id, error: { code, message } };
 }
 
 /** The parsed JSON; `undefined` for malformed JSON. */

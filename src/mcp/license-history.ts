@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { missMessage, noChangeKnown } from '../answers/words.ts';
-import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type HistoryChange } from '../changes/change.ts';
+import { storedChange } from '../changes/change.ts';
 import { historyGap } from '../changes/feed.ts';
 import type { Changes } from '../changes/service.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
@@ -21,14 +21,9 @@ import {
 /** More would fill a model's context. */
 const MAX_CHANGES = 50;
 
-const change = z.object({
-  /** The run date of the dataset that has the change, `YYYY-MM-DD`. */
-  date: z.string(),
-  kind: z.enum(CHANGE_KINDS),
-  cause: z.enum(CHANGE_CAUSES),
+const change = storedChange.pick({ date: true, kind: true, cause: true, fields: true }).extend({
   /** Present where this service withdrew the dataset that said so: not part of the history. */
   withdrawn: z.literal(true).optional(),
-  fields: z.record(z.string(), fieldChange),
 });
 
 /** The result of license_history. */
@@ -62,7 +57,7 @@ export async function historyForModel(
     coverage_start: history.since,
     ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
     license: view.outcome === 'found' ? compact(view.record) : null,
-    changes: listed.map(changeForModel),
+    changes: listed.map((each) => change.parse(each)),
     ...(listed.length < history.changes.length && { truncated: true }),
   };
   return { outcome: history.outcome.outcome, content };
@@ -99,11 +94,6 @@ function messages(history: LicenseHistory, view: View): string[] {
 }
 
 function changesInWords({ changes, gaps }: LicenseHistory): string {
-  if (changes.length > 0)
-    return changes.length === 1 ? '1 change is known' : `${changes.length} changes are known`;
-  return gaps.length === 0 ? 'Nothing has changed' : 'No change is known';
-}
-
-function changeForModel({ date, kind, cause, withdrawn, fields }: HistoryChange) {
-  return { date, kind, cause, ...(withdrawn === true && { withdrawn }), fields };
+  if (changes.length === 0) return gaps.length === 0 ? 'Nothing has changed' : 'No change is known';
+  return changes.length === 1 ? '1 change is known' : `${changes.length} changes are known`;
 }

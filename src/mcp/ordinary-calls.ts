@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
-  type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   isJsonContentType,
@@ -8,7 +7,6 @@ import {
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
   RELATED_TASK_META_KEY,
-  type RequestId,
   SERVER_INFO_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
@@ -35,13 +33,6 @@ const ordinaryCall = z.strictObject({
   }),
 });
 
-/** The response to an ordinary call. */
-interface OrdinaryAnswer {
-  readonly result: CallToolResult;
-  readonly jsonrpc: '2.0';
-  readonly id: RequestId;
-}
-
 /**
  * Answers ordinary tool calls exactly as the SDK would. Its server, transport, web request and web response for each
  * call take more CPU than the lookup (docs/decisions/012).
@@ -53,40 +44,34 @@ export async function answerOrdinary(
   headers: IncomingHttpHeaders,
   message: unknown,
   clientGone: () => AbortSignal,
-): Promise<OrdinaryAnswer | undefined> {
+) {
   const call = ordinaryCall.safeParse(message).data;
   const era = call && eraOf(headers, call);
   if (call === undefined || era === undefined) return undefined;
   const { name, arguments: given = {} } = call.params;
   const result = await callTool(name, given, clientGone);
-  return result && { result: RESULT_OF[era](result), jsonrpc: '2.0', id: call.id };
+  return result && { result: { ...result, ...ADDED[era] }, jsonrpc: '2.0', id: call.id };
 }
 
 /** What the SDK adds to a result in each era. */
-const RESULT_OF: Record<'legacy' | 'modern', (result: CallToolResult) => CallToolResult> = {
-  legacy: (result) => result,
-  modern: (result) => ({
-    ...result,
-    resultType: 'complete',
-    _meta: { [SERVER_INFO_META_KEY]: SERVER },
-  }),
+const ADDED = {
+  legacy: {},
+  modern: { resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER } },
 };
 
 /** The era of a tool call whose headers the SDK's transports would take; `undefined` for one that they may refuse. */
 function eraOf(
   headers: IncomingHttpHeaders,
   call: z.output<typeof ordinaryCall>,
-): 'legacy' | 'modern' | undefined {
+): keyof typeof ADDED | undefined {
   if (!isJsonContentType(headers['content-type'])) return undefined;
   const version = headers['mcp-protocol-version'];
   const method = headers['mcp-method'];
   const name = headers['mcp-name'];
   if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) {
-    const hasNothingModern =
-      method === undefined &&
-      name === undefined &&
-      Object.keys(call.params._meta ?? {}).every((key) => key === 'progressToken');
-    return hasNothingModern ? 'legacy' : undefined;
+    const hasModernHeader = method !== undefined || name !== undefined;
+    const hasModernMeta = Object.keys(call.params._meta ?? {}).some((key) => key !== 'progressToken');
+    return hasModernHeader || hasModernMeta ? undefined : 'legacy';
   }
   const hasHeaders = version === REVISION && method === call.method && name === call.params.name;
   return hasHeaders && isEnvelope(call.params._meta ?? {}) ? 'modern' : undefined;

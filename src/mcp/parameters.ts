@@ -34,30 +34,19 @@ export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): Objec
   return { ...shown, type: 'object' };
 }
 
-interface InvalidValue {
-  readonly input?: unknown;
-}
-
+/** A text; `readParameters` has trimmed it, and a blank one is absent. */
 function text(description: string, ...examples: readonly [string, ...string[]]) {
   const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
   return z
-    .string({
-      error: ({ input }: InvalidValue) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}`,
-    })
-    .trim()
-    .min(1)
+    .string({ error: ({ input }) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}` })
     .max(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters. ${send}`)
     .meta({ description, examples: [...examples] });
 }
 
 const boardName = z.enum(
   BOARDS.map(({ name }) => name),
-  { error: ({ input }: InvalidValue) => `${boardProblem(input)} list_ohio_boards lists all` },
+  { error: ({ input }) => `${boardProblem(input)} list_ohio_boards lists all` },
 );
-
-function board(description: string) {
-  return boardName.meta({ description });
-}
 
 /** Where a lookup rarely needs the board, the schema does not take a third of its length to list all. */
 function rareBoard(description: string) {
@@ -78,20 +67,22 @@ const filtersAndLimit = (kind: keyof Filter['examples']) => ({
   limit: upTo(MAX_MATCHES, { description: 'The most licenses to list; 100 unless given', examples: [10] }),
 });
 
+const number = text('The license number as given, prefix included', 'RN.987654321', '02987654321');
+
 export const numberParameters = z.object({
-  license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
+  license_number: number,
   board: rareBoard('Only if the answer asks for it: the board that issued it'),
   last_name: text('The surname that the holder should have, to be compared', 'Smith').optional(),
   first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
 });
 
 export const historyParameters = z.object({
-  license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
+  license_number: number,
   board: rareBoard('For a license that is no longer in the dataset: the board that issued it'),
 });
 
 export const personParameters = z.object({
-  board: board('The board that licenses the profession, by its exact name'),
+  board: boardName.describe('The board that licenses the profession, by its exact name'),
   last_name: text('The whole surname, without given names', 'Smith', 'de la Cruz'),
   first_name: text('The given name or its beginning', 'Mary', 'M').optional(),
   ...filtersAndLimit('person'),
@@ -103,7 +94,7 @@ export const businessParameters = z.object({
     'Example Pharmacy',
   ).optional(),
   license_number: text('The license number of the establishment', '02987654321').optional(),
-  board: board('The board that licenses it, by its exact name; may be left out').optional(),
+  board: boardName.describe('The board that licenses it, by its exact name; may be left out').optional(),
   ...filtersAndLimit('business'),
 });
 
@@ -116,13 +107,13 @@ const ITEMS_ERROR = `must be a list of 1 to ${MAX_ROSTER_ITEMS} objects`;
 /** The parameters of one item of a roster. */
 export const rosterItemParameters = z.object({
   reference: text('Your own name for the item, which its result repeats', 'row 7').optional(),
-  license_number: text('The license number as given, prefix included', 'RN.987654321').optional(),
+  license_number: number.optional(),
   last_name: text('The whole surname; with a number it is compared with the holder', 'Smith').optional(),
   first_name: text('The given name or its beginning', 'Mary').optional(),
   business_name: text('The beginning of the trade name, for an establishment', 'Example Pharmacy').optional(),
-  board: board(
-    'Its board by its exact name: needed for a person without a number, else best left out',
-  ).optional(),
+  board: boardName
+    .describe('Its board by its exact name: needed for a person without a number, else best left out')
+    .optional(),
   ...filters('person'),
 });
 
@@ -141,41 +132,35 @@ export const rosterParameters = z.object({
   }),
 });
 
-export const noParameters = z.object({});
-
 /** The schema of a tool's parameters. */
 export type Parameters<Values> = z.ZodType<Values> & { readonly shape: Readonly<Record<string, z.ZodType>> };
 
-/** A tool's parameters after they were checked. */
-export interface ReadParameters<Values> {
-  readonly values: Values;
-  /** Names the parameters that were ignored, for the response; empty when there were none. */
-  readonly note: string;
-}
-
 /**
- * Checks a tool's parameters. What nobody sees is left out. Blank texts and nulls count as absent, because many clients fill in every parameter.
- * Unknown parameters are ignored, and the note says so.
+ * Checks a tool's parameters. Invisible characters are left out. Blank texts and nulls count as absent, because many
+ * clients fill in every parameter.
  *
+ * @returns the values, and a note that names the unknown parameters, which are ignored; empty when there were none
  * @throws {BadRequestError} saying what to send for each parameter that is wrong or missing
  */
 export function readParameters<Values>(
   parameters: Parameters<Values>,
   given: Readonly<Record<string, unknown>>,
-): ReadParameters<Values> {
-  const visible = Object.entries(given).map(
-    ([name, value]) => [name, typeof value === 'string' ? visibleText(value) : value] as const,
+) {
+  const present = Object.fromEntries(
+    Object.entries(given)
+      .map(([name, value]) => [name, typeof value === 'string' ? visibleText(value).trim() : value])
+      .filter(([, value]) => value !== null && value !== ''),
   );
-  const present = Object.fromEntries(visible.filter(([, value]) => !isBlank(value)));
   const note = unknownNote(Object.keys(present), Object.keys(parameters.shape));
   const result = parameters.safeParse(present);
   if (result.success) return { values: result.data, note };
   const errors = result.error.issues.map(({ path, message }) => `${String(path[0])} ${message}.`);
-  throw new BadRequestError([...errors, note].filter((sentence) => sentence !== '').join(' '));
+  throw new BadRequestError(joined(...errors, note));
 }
 
-function isBlank(value: unknown): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '');
+/** A text of these sentences without those that are empty. */
+export function joined(...sentences: readonly string[]): string {
+  return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
 function unknownNote(given: readonly string[], known: readonly string[]): string {

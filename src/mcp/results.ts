@@ -8,6 +8,7 @@ import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { isPartOfSurname } from '../licenses/names.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
 import type { MatchCounts } from '../lookup/steps.ts';
+import { joined } from './parameters.ts';
 
 /** The fields of a record that every result has beside its licenses. */
 const OF_RESULT = { found: true, source: true, last_scraped: true, data_age_days: true } as const;
@@ -59,18 +60,21 @@ export function originOf(origin: Pick<Origin, 'date' | 'today'>) {
 /** The message of a result: what these sentences say, and what every result says. */
 export function messageOf(origin: Origin, ...sentences: readonly string[]): string {
   const age = ageSentence(origin);
-  const all = [
-    origin.isSampleData ? SAMPLE_DATA_NOTICE : '',
-    ...sentences,
-    // A miss says the age itself.
-    sentences.some((sentence) => sentence.includes(age)) ? '' : age,
-    AUTHORITY,
-  ];
-  return all.filter((sentence) => sentence !== '').join(' ');
+  // A miss says the age itself.
+  const isAgeSaid = sentences.some((sentence) => sentence.includes(age));
+  return joined(origin.isSampleData ? SAMPLE_DATA_NOTICE : '', ...sentences, isAgeSaid ? '' : age, AUTHORITY);
 }
 
 /** Why nothing was found, as a code, and what may be meant. */
 export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
+
+/** The fields of a license that tell whether it may be relied on. */
+const STANDING = new Set(['board', 'status', 'raw_status', 'cautions', 'notes', 'board_action']);
+
+/** Licenses of the same standing, by their type: a row of each, in the order of the columns. */
+const group = z.looseObject({
+  types: z.record(z.string(), z.array(z.array(z.string().nullable()))),
+});
 
 /** The result of every lookup tool. */
 export const lookupResult = z.object({
@@ -86,8 +90,12 @@ export const lookupResult = z.object({
   truncated: z.boolean(),
   /** Of several: the fields of a license that are the same in all listed. */
   in_common: z.record(z.string(), z.unknown()).optional(),
-  /** The only match has its whole record; several have what is not in common. */
-  licenses: z.array(license),
+  /** The only match has its whole record; several have what is not in common. Absent where a table has them. */
+  licenses: z.array(license).optional(),
+  /** Of a table: what the cells of a row are. */
+  columns: z.array(z.string()).optional(),
+  /** Of a table: the licenses by what must not be mistaken for another column. */
+  groups: z.array(group).optional(),
   ...missResult,
   did_you_mean: z.array(z.string()),
 });
@@ -106,7 +114,6 @@ export interface LookupCall {
 
 /** Turns the answer to a lookup into a tool result. Its words never say that somebody is unlicensed. */
 export function lookupToolResult(view: View, call: LookupCall) {
-  const { origin } = view;
   const { searched, limit, counts } = call;
   const listed = view.records.slice(0, limit);
   const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
@@ -117,9 +124,9 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const inCommon = fieldsInCommon(rows);
   return {
     outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
-    ...originOf(origin),
+    ...originOf(view.origin),
     message: messageOf(
-      origin,
+      view.origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
       boardActionNotGiven(rows),
@@ -129,7 +136,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
     ...(counts && { total: counts.total, by_status: Object.fromEntries(counts.byStatus) }),
     truncated: view.truncated || listed.length < view.records.length,
     ...(view.outcome === 'ambiguous' && { in_common: inCommon }),
-    licenses: view.outcome === 'found' ? [whole(view.record)] : rows.map((row) => without(row, inCommon)),
+    ...(view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, inCommon)),
     ...others,
     did_you_mean: offered.map((at) => numbers[at] ?? ''),
     ...(matches && { did_you_mean_name_match: offered.map((at) => matches[at] === true) }),
@@ -138,8 +145,12 @@ export function lookupToolResult(view: View, call: LookupCall) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+function fieldsWhere(fields: Fields, isWanted: (name: string, value: unknown) => boolean): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => isWanted(name, value)));
+}
+
 function without(fields: Fields, left: object): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(left, name)));
+  return fieldsWhere(fields, (name) => !Object.hasOwn(left, name));
 }
 
 /** verify_license has it: a hundred addresses are as long as all the rest. */
@@ -151,9 +162,33 @@ const OWN_FIELDS = { license_number: true, full_name: true };
 /** The fields that are the same in all of several licenses. */
 function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
   const further = others.map((each) => new Map(Object.entries(each)));
-  const isCommon = ([name, value]: readonly [string, unknown]) =>
-    !Object.hasOwn(OWN_FIELDS, name) && further.every((each) => isDeepStrictEqual(each.get(name), value));
-  return Object.fromEntries(Object.entries(first).filter(isCommon));
+  return fieldsWhere(without(first, OWN_FIELDS), (name, value) =>
+    further.every((each) => isDeepStrictEqual(each.get(name), value)),
+  );
+}
+
+/** Longer than this, several licenses come as a table: a hundred with little in common would fill 60 KB. */
+const MAX_CHARACTERS_AS_OBJECTS = 12_000;
+
+/** Several licenses: as objects, or as a table of less than half the length. */
+function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
+  const licenses = rows.map((row) => without(row, inCommon));
+  if (JSON.stringify(licenses).length <= MAX_CHARACTERS_AS_OBJECTS) return { licenses };
+  const names = [...new Set(licenses.flatMap((each) => Object.keys(each)))];
+  const columns = names.filter((name) => name !== 'license_type' && !STANDING.has(name));
+  const standingOf = (row: Fields) => fieldsWhere(without(row, inCommon), (name) => STANDING.has(name));
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(standingOf(row)));
+  const blank = Object.fromEntries(columns.map((name) => [name, null]));
+  const cells = (row: Fields) =>
+    Object.values({ ...blank, ...fieldsWhere(row, (name) => columns.includes(name)) });
+  return {
+    columns,
+    groups: [...groups.values()].map((group) => {
+      const byType = [...Map.groupBy(group, ({ license_type: type }) => String(type))];
+      const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
+      return { ...standingOf(group[0] ?? {}), types };
+    }),
+  };
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
@@ -174,9 +209,11 @@ export function compact(record: ResponseRecord): Fields {
 function whole(record: ResponseRecord): Fields {
   const fields = { ...record, ...highlightedAttributes(record) };
   const values = new Map<string, unknown>(Object.entries(fields));
-  const isFurther = ([label, value]: readonly [string, string]) =>
-    label !== EXTRA_DATA_LABELS.street && values.get(label.toLowerCase().replace(' ', '_')) !== value;
-  const extra = Object.fromEntries(Object.entries(record.extra_data).filter(isFurther));
+  const extra = fieldsWhere(
+    record.extra_data,
+    (label, value) =>
+      label !== EXTRA_DATA_LABELS.street && values.get(label.toLowerCase().replace(' ', '_')) !== value,
+  );
   return without({ ...fields, extra_data: extra }, OF_RESULT);
 }
 
@@ -193,18 +230,10 @@ export function boardActionNotGiven(licenses: readonly Fields[]): string {
 /** What else to tell of the names, and what to do next. @param lastName the surname that was sent */
 export function nameSentences(records: readonly ResponseRecord[], lastName: string | undefined): string[] {
   const [first, another] = records;
-  const inPart =
-    lastName === undefined
-      ? []
-      : records.filter(
-          ({ full_name, name_match }) => name_match !== false && isPartOfSurname(full_name, lastName),
-        );
-  const whose =
-    another === undefined ? `: the holder is ${first?.full_name}` : ` in ${inPart.length} of those listed`;
-  return [
-    first?.name_match === false && first.name_at_board !== true ? NEXT_BY_NAME : '',
-    inPart.length === 0 ? '' : `Matched by one half of the surname${whose}.`,
-  ];
+  if (first?.name_match === false) return first.name_at_board === true ? [] : [NEXT_BY_NAME];
+  const inPart = records.filter(({ full_name }) => lastName && isPartOfSurname(full_name, lastName)).length;
+  const whose = another ? ` in ${inPart} of those listed` : `: the holder is ${first?.full_name}`;
+  return inPart === 0 ? [] : [`Matched by one half of the surname${whose}.`];
 }
 
 /** That several match, and how to list fewer or more. */

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { type MissFacts, sentencesOf } from '../answers/view.ts';
+import { sentencesOf } from '../answers/view.ts';
 import { itemsOf, NOT_UNLICENSED, REQUEST_WORDS, summaryInWords } from '../answers/words.ts';
 import { BadRequestError, lookupRequest } from '../licenses/lookup.ts';
-import { invalidLookup, type Roster, type RosterItem, type RosterResult } from '../rosters/roster.ts';
+import { invalidLookup, type RosterItem, type RosterResult } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import {
   DEFAULT_ROSTER_MATCHES,
+  joined,
   readParameters,
   rosterItemParameters,
   type rosterParameters,
@@ -49,21 +50,16 @@ export const rosterResult = z.object({
 
 const NOT_PROOF = 'A match of a name alone is not proof that it is the person meant.';
 
-/**
- * Verifies a roster for a model.
- *
- * @param signal stops the work, for a client that is gone
- */
+/** Verifies a roster for a model. */
 export async function verifyRoster(
-  rosters: Rosters,
+  { rosters }: { readonly rosters: Rosters },
   { items, max_matches: maxMatches = DEFAULT_ROSTER_MATCHES }: z.output<typeof rosterParameters>,
-  signal: AbortSignal,
+  clientGone: () => AbortSignal,
 ): Promise<ToolResult> {
-  const roster: Roster = { items: items.map(rosterItem), maxMatches };
   const { origin, summary, shaped } = await rosters.answer(
-    roster,
+    { items: items.map(rosterItem), maxMatches },
     (results) => results.map((result) => itemContent(result, items[result.index]?.last_name)),
-    signal,
+    clientGone(),
   );
   const results = shaped.flat();
   const notGiven = boardActionNotGiven(results.flatMap(({ licenses = [] }) => licenses));
@@ -83,13 +79,14 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
     const { license_number: number, last_name: lastName, business_name: businessName } = values;
     if (number === undefined && lastName === undefined && businessName === undefined) {
       throw new BadRequestError(
-        `The item has no license_number, no last_name and no business_name. ${note}`.trimEnd(),
+        joined('The item has no license_number, no last_name and no business_name.', note),
       );
     }
-    const fields =
-      businessName === undefined || lastName !== undefined
-        ? { ...values, business_name: undefined }
-        : { ...values, search_type: 'business' };
+    const isBusiness = businessName !== undefined && lastName === undefined;
+    const fields = {
+      ...values,
+      ...(isBusiness ? { search_type: 'business' } : { business_name: undefined }),
+    };
     return { reference, request: lookupRequest(fields, REQUEST_WORDS.tool) };
   } catch (error) {
     return { reference, request: invalidLookup(error) };
@@ -98,23 +95,16 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
 
 function itemContent({ index, reference, view }: RosterResult, lastName: unknown) {
   const { outcome, records, truncated } = view;
-  const sentences = [
+  const message = joined(
     ...(outcome === 'ambiguous' ? [] : sentencesOf(view, 'toolItem')),
     ...nameSentences(records, typeof lastName === 'string' ? lastName : undefined),
-  ];
-  const message = sentences.filter((sentence) => sentence !== '').join(' ');
-  const nameMatch = outcome === 'found' ? view.record.name_match : undefined;
+  );
   return {
     ...{ index, reference, outcome },
     ...(message !== '' && { message }),
-    ...(nameMatch !== undefined && { name_match: nameMatch }),
+    ...(outcome === 'found' && { name_match: view.record.name_match }),
     ...(records.length > 0 && { licenses: records.map(compact) }),
     ...(truncated && { truncated }),
-    ...(outcome === 'not_found' && missOf(view.facts)),
+    ...(outcome === 'not_found' && view.facts),
   };
-}
-
-/** The facts of a miss; without suggestions where there are none. */
-function missOf({ did_you_mean, ...facts }: MissFacts) {
-  return { ...facts, ...(did_you_mean.length > 0 && { did_you_mean }) };
 }

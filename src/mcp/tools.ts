@@ -22,14 +22,14 @@ import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/looku
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
+import { stackOf } from '../telemetry/process.ts';
 import { DESCRIPTIONS, INSTRUCTIONS } from './descriptions.ts';
 import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
   historyParameters,
-  noParameters,
+  joined,
   numberParameters,
-  type ObjectSchema,
   objectSchema,
   type Parameters,
   personParameters,
@@ -46,35 +46,31 @@ export interface ToolServices {
   readonly changes: Changes;
 }
 
-interface Tool {
-  /** As clients get it. */
-  readonly listed: {
-    readonly name: string;
-    readonly inputSchema: ObjectSchema;
-    readonly [field: string]: unknown;
+/** @throws {BadRequestError} saying what to send instead */
+type Answer<Values> = (
+  services: ToolServices,
+  values: Values,
+  clientGone: () => AbortSignal,
+) => Promise<ToolResult>;
+
+type ToolName = keyof typeof DESCRIPTIONS;
+
+function tool<Values>(
+  name: ToolName,
+  title: string,
+  parameters: Parameters<Values>,
+  result: z.ZodType,
+  answer: Answer<Values>,
+) {
+  const call: Answer<Readonly<Record<string, unknown>>> = async (services, given, clientGone) => {
+    const { values, note } = readParameters(parameters, given);
+    const { outcome, content } = await answer(services, values, clientGone);
+    return { outcome, content: { ...content, message: joined(note, content.message) } };
   };
-  /** @throws {BadRequestError} saying what to send instead */
-  readonly call: (
-    services: ToolServices,
-    given: Readonly<Record<string, unknown>>,
-    clientGone: () => AbortSignal,
-  ) => Promise<ToolResult>;
-}
-
-interface ToolParts<Values> {
-  readonly name: keyof typeof DESCRIPTIONS;
-  readonly title: string;
-  readonly parameters: Parameters<Values>;
-  readonly result: z.ZodType;
-  readonly answer: (
-    services: ToolServices,
-    values: Values,
-    clientGone: () => AbortSignal,
-  ) => Promise<ToolResult>;
-}
-
-function tool<Values>({ name, title, parameters, result, answer }: ToolParts<Values>): Tool {
   return {
+    name,
+    call,
+    /** As clients get it. */
     listed: {
       ...{ name, title, description: DESCRIPTIONS[name] },
       inputSchema: objectSchema(parameters, 'input'),
@@ -84,73 +80,33 @@ function tool<Values>({ name, title, parameters, result, answer }: ToolParts<Val
         ...{ title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       },
     },
-    call: async (services, given, clientGone) => {
-      const { values, note } = readParameters(parameters, given);
-      const { outcome, content } = await answer(services, values, clientGone);
-      return { outcome, content: { ...content, message: `${note} ${content.message}`.trimStart() } };
-    },
   };
 }
 
-const TOOLS: readonly Tool[] = [
-  tool({
-    name: 'verify_license',
-    title: 'Verify a license by its number',
-    parameters: numberParameters,
-    result: lookupResult,
-    answer: lookUp(numberParameters),
-  }),
-  tool({
-    name: 'search_licenses_by_name',
-    title: 'Search licenses by the holder’s name',
-    parameters: personParameters,
-    result: lookupResult,
-    answer: lookUp(personParameters),
-  }),
-  tool({
-    name: 'verify_business_license',
-    title: 'Verify a business license',
-    parameters: businessParameters,
-    result: lookupResult,
-    answer: lookUp(businessParameters, 'business'),
-  }),
-  tool({
-    name: 'verify_roster',
-    title: 'Verify a list of licenses',
-    parameters: rosterParameters,
-    result: rosterResult,
-    answer: ({ rosters }, values, clientGone) => verifyRoster(rosters, values, clientGone()),
-  }),
-  tool({
-    name: 'license_history',
-    title: 'What changed in a license',
-    parameters: historyParameters,
-    result: historyResult,
-    answer: historyForModel,
-  }),
-  tool({
-    name: 'list_ohio_boards',
-    title: 'List the boards',
-    parameters: noParameters,
-    result: z.object({
-      ...resultOrigin,
-      boards: z.array(
-        z.object({
-          name: z.string(),
-          code: z.string(),
-          license_types: z
-            .record(z.string(), z.string().nullable())
-            .describe('Each type with the number of a license that has it'),
-        }),
-      ),
-      board_activity: z.record(z.string(), boardActivity),
-    }),
-    answer: listBoards,
-  }),
+const board = z.object({
+  name: z.string(),
+  code: z.string(),
+  /** Each type with the number of a license that has it. */
+  license_types: z.record(z.string(), z.string().nullable()),
+});
+const boardsResult = z.object({
+  ...resultOrigin,
+  boards: z.array(board),
+  board_activity: z.record(z.string(), boardActivity),
+});
+
+const TOOLS = [
+  lookupTool('verify_license', 'Verify a license by its number', numberParameters),
+  lookupTool('search_licenses_by_name', 'Search licenses by the holder’s name', personParameters),
+  lookupTool('verify_business_license', 'Verify a business license', businessParameters, 'business'),
+  tool('verify_roster', 'Verify a list of licenses', rosterParameters, rosterResult, verifyRoster),
+  tool('license_history', 'What changed in a license', historyParameters, historyResult, historyForModel),
+  tool('list_ohio_boards', 'List the boards', z.object({}), boardsResult, listBoards),
 ];
 
 /** Clients may cache what a release of the service alone changes for an hour. */
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+const CACHEABLE = ['tools/list', 'server/discover', 'resources/list', 'resources/read'];
 
 /** How the server introduces itself to clients. */
 export const SERVER = {
@@ -159,7 +115,7 @@ export const SERVER = {
   version: SERVICE_VERSION,
 };
 
-const byName = new Map(TOOLS.map((each) => [each.listed.name, each]));
+const byName = new Map<string, (typeof TOOLS)[number]>(TOOLS.map((each) => [each.name, each]));
 
 // An increase is seen only of a series that was there before.
 for (const name of byName.keys())
@@ -182,13 +138,35 @@ export type CallTool = (
   clientGone: () => AbortSignal,
 ) => Promise<CallToolResult | undefined>;
 
+/**
+ * Calls tools. A result is structured content and text. An error is sent only as text, with a safe message: clients check
+ * structured content against the output schema and would report the mismatch instead.
+ */
 export function toolCaller(services: ToolServices, log: Logger): CallTool {
   return async (name, given, clientGone) => {
     const called = byName.get(name);
-    return (
-      called && toolResponse(name, services.lookups, log, () => called.call(services, given, clientGone))
-    );
+    if (called === undefined) return undefined;
+    try {
+      const { outcome, content } = await called.call(services, given, clientGone);
+      toolCalls.inc({ tool: name, outcome });
+      return { content: textOf(content), structuredContent: content };
+    } catch (error) {
+      const { status, detail } = errorResponse(error);
+      toolCalls.inc({ tool: name, outcome: statusOutcome(status) });
+      if (status >= 500) log.error({ error: stackOf(error) }, 'tool failed');
+      return { content: textOf({ error: detail, ...(await dataOf(services.lookups)) }), isError: true };
+    }
   };
+}
+
+const textOf = (content: object) => [{ type: 'text' as const, text: JSON.stringify(content) }];
+
+/** The date of the live publication and its age; null when there is none or it can't be read. */
+async function dataOf(lookups: Lookups) {
+  return lookups.livePublication().then(
+    ({ metadata: { date } }) => originOf({ date, today: todayInOhio() }),
+    () => ({ data_as_of: null, data_age_days: null }),
+  );
 }
 
 /**
@@ -200,10 +178,7 @@ export function toolServers(callTool: CallTool): (clientGone?: AbortSignal) => S
     const server = new Server(SERVER, {
       instructions: INSTRUCTIONS,
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
-      cacheHints: {
-        ...{ 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
-        ...{ 'resources/list': CACHED_FOR_AN_HOUR, 'resources/read': CACHED_FOR_AN_HOUR },
-      },
+      cacheHints: Object.fromEntries(CACHEABLE.map((method) => [method, CACHED_FOR_AN_HOUR])),
     });
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ listed }) => listed) }));
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: given = {} } }) => {
@@ -221,38 +196,34 @@ export function toolServers(callTool: CallTool): (clientGone?: AbortSignal) => S
   };
 }
 
-/** They narrow a search by name, and are ignored in a lookup by number. */
-const FILTERS: ReadonlySet<string> = new Set(FILTER_NAMES);
-
-/** The parameters that restrict a search by name. */
-const FILTER_PARAMETERS: readonly string[] = ['first_name', ...FILTER_NAMES];
-
 /** The parameters of a lookup tool: fields of a lookup, and a limit. */
 type LookupParameters = Omit<LookupFields, 'search_type'> & {
   readonly limit?: number | undefined;
 };
 
-/** Looks licenses up. @param shape the fields that the tool has */
-function lookUp(
-  { shape }: Parameters<LookupParameters>,
+function lookupTool(
+  name: ToolName,
+  title: string,
+  parameters: Parameters<LookupParameters>,
   searchType?: 'business',
-): ToolParts<LookupParameters>['answer'] {
-  return async ({ lookups }, { limit = MAX_MATCHES, ...criteria }) => {
+) {
+  const answer: Answer<LookupParameters> = async ({ lookups }, { limit = MAX_MATCHES, ...criteria }) => {
     const request = lookupRequest({ ...criteria, search_type: searchType }, REQUEST_WORDS.tool);
     const { outcome, counts, ...origin } = await lookups.lookUpCounted(request);
     const isByNumber = request.by === 'number';
-    const searched = Object.fromEntries(
-      Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
-        value === undefined || (isByNumber && FILTERS.has(name)) ? [] : [[name, value]],
-      ),
+    const searched = new Map(
+      Object.entries(criteria).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
-    const unusedFilters = FILTER_PARAMETERS.filter(
-      (name) => Object.hasOwn(shape, name) && !Object.hasOwn(searched, name),
+    // A lookup by number ignores them.
+    if (isByNumber) for (const filter of FILTER_NAMES) searched.delete(filter);
+    const unusedFilters = ['first_name', ...FILTER_NAMES].filter(
+      (filter) => Object.hasOwn(parameters.shape, filter) && !searched.has(filter),
     );
     const view = viewOf(outcome, origin, isByNumber ? 'number' : 'name');
-    const content = lookupToolResult(view, { searched, unusedFilters, limit, counts });
-    return { outcome: outcome.outcome, content };
+    const call = { searched: Object.fromEntries(searched), unusedFilters, limit, counts };
+    return { outcome: outcome.outcome, content: lookupToolResult(view, call) };
   };
+  return tool(name, title, parameters, lookupResult, answer);
 }
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
@@ -271,39 +242,4 @@ async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
       board_activity: Object.fromEntries(live.activity),
     },
   };
-}
-
-/**
- * The response with a tool's result, as structured content and as text. An error is sent only as text, with a safe
- * message: clients check structured content against the output schema and would report the mismatch instead.
- */
-async function toolResponse(
-  name: string,
-  lookups: Lookups,
-  log: Logger,
-  call: () => Promise<ToolResult>,
-): Promise<CallToolResult> {
-  try {
-    const { outcome, content } = await call();
-    toolCalls.inc({ tool: name, outcome });
-    return { ...textResult(content), structuredContent: content };
-  } catch (error) {
-    const { status, detail } = errorResponse(error);
-    toolCalls.inc({ tool: name, outcome: statusOutcome(status) });
-    if (status >= 500)
-      log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { ...textResult({ error: detail, ...(await dataOf(lookups)) }), isError: true };
-  }
-}
-
-const textResult = (content: object): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(content) }],
-});
-
-/** The date of the live publication and its age; null when there is none or it can't be read. */
-async function dataOf(lookups: Lookups) {
-  return lookups.livePublication().then(
-    ({ metadata: { date } }) => originOf({ date, today: todayInOhio() }),
-    () => ({ data_as_of: null, data_age_days: null }),
-  );
 }

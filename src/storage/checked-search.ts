@@ -138,23 +138,18 @@ export async function bulk(
 }
 
 const several = z.object({
-  docs: z.array(
-    z.union([
-      z.object({ error: z.unknown() }).transform(() => undefined),
-      z.object({ _id: z.string(), found: z.boolean(), _source: z.unknown().optional() }),
-    ]),
-  ),
+  docs: z.array(z.object({ _id: z.string(), found: z.boolean().optional(), _source: z.unknown() })),
 });
 
 /**
- * The documents of some ids, in their order; those that are not there are left out.
+ * The documents of some ids, in their order; `undefined` for one that is not there.
  *
  * @throws {SearchUnavailableError} when some could not be read
  */
 export async function documentsById(client: Client, request: API.Mget_Request) {
   const { docs } = several.parse((await client.mget(request)).body);
-  return docs.flatMap((doc) => {
-    if (doc !== undefined) return doc.found ? [doc] : [];
+  // In place of `found`, a document that could not be read has an error.
+  if (docs.some(({ found }) => found === undefined))
     throw new SearchUnavailableError('OpenSearch did not read every document that was asked for.');
-  });
+  return docs.map((doc) => (doc.found === true ? doc : undefined));
 }

@@ -11,7 +11,7 @@ import { describeUnless } from '../support/describe-unless.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const PROGRAMS = resolve(import.meta.dirname, '../mcp-clients');
 const MODERN = '2026-07-28';
@@ -124,7 +124,7 @@ const REFUSED: readonly (readonly [what: string, Call, message: string])[] = [
 
 const CALLS = [...ANSWERED, ...REFUSED].map(([, call]) => call);
 
-let service: TestService;
+let service: ReadService;
 let packages: string;
 let bySdk: Session;
 
@@ -271,7 +271,7 @@ function askingByInspector(era: string): AskingClient {
 
 describe('third-party MCP clients', () => {
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     packages = await installedPackages(PROGRAMS);
     bySdk = await askingBySdk(MODERN)(CALLS);
   }, INSTALLED_WITHIN_MS);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { runProgram } from '../../scripts/processes.ts';
 import scenariosJson from '../mcp-conformance/scenarios.json' with { type: 'json' };
 import { installedPackages } from '../support/npm-packages.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const PACKAGES = resolve(import.meta.dirname, '../mcp-conformance');
 const INSTALLED_WITHIN_MS = 300_000;
@@ -50,10 +50,10 @@ const checksFile = z.array(
 type Check = z.output<typeof checksFile>[number];
 
 let installed: string;
-let service: TestService;
+let service: ReadService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   installed = await installedPackages(PACKAGES);
 }, INSTALLED_WITHIN_MS);
 

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
+import { readConfig } from '../../src/config.ts';
 import { errorResponse } from '../../src/http/errors.ts';
 import { readLookup } from '../../src/licenses/lookup.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
@@ -13,12 +14,13 @@ import { prune } from '../../src/publications/prune.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { indexTemplate, prepareIndices } from '../../src/storage/templates.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';
+import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
 const UNAVAILABLE = {
@@ -45,15 +47,17 @@ describe('with an unassigned shard', () => {
   let service: TestService;
   let index: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     service = await startService({ settings: { INDEX_SHARDS: '2' } });
     const { store } = service.environment;
     [index = ''] = await indicesUnderAlias(store);
   });
-  afterEach(() => service.stop());
+  afterAll(() => service.stop());
 
   test('every search is an error, and no licensed person is reported as not found', async () => {
-    const { store, client } = service.environment;
+    const { environment, api, rest } = service;
+    const { store, client } = environment;
+    const { body: boards } = await rest.get('/api/v1/lookup/boards');
     const tracker = trackLivePublication(store, () => undefined);
     await tracker.refresh();
     tracker.stop();
@@ -75,13 +79,9 @@ describe('with an unassigned shard', () => {
     }
     const found = await Promise.all(byNumber.map(statusOf));
     expect(new Set(found)).toEqual(new Set(['found', 503]));
-  });
 
-  test('a new API process lists the boards as they were counted, and answers no lookup from the remaining shards', async () => {
-    const { environment, api, rest } = service;
-    const { body: boards } = await rest.get('/api/v1/lookup/boards');
+    // A new process lists the boards as they were counted.
     await api.stop();
-    await unassignOneShard(environment.client, index);
     const restarted = await startApi(environment.variables);
     try {
       expect(await rest.get('/api/v1/lookup/boards')).toMatchObject({ status: 200, body: boards });
@@ -96,6 +96,7 @@ describe('with a failed shard', () => {
   let service: TestService;
   let proxy: WebServer;
   let isFailing = false;
+  let isAway = false;
 
   /** Turns a complete response from one shard into OpenSearch's response when that shard has failed. */
   const failed = (text: string) =>
@@ -103,48 +104,46 @@ describe('with a failed shard', () => {
       .replaceAll(/"successful":(\d+),"skipped":0,"failed":0/g, '"successful":0,"skipped":0,"failed":1')
       .replaceAll(/"failed":0/g, '"failed":1');
 
-  beforeEach(async () => {
-    isFailing = false;
-    service = await startService();
-    const { environment } = service;
-    await service.api.stop();
-    proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  beforeAll(async () => {
+    proxy = await startProxy(readConfig().OPENSEARCH_URL, async (request) => {
+      if (isAway) return undefined;
       const answer = await request.forward();
       const isSearch = /_m?search/.test(request.path);
       return isFailing && isSearch ? { ...answer, body: failed(answer.body) } : answer;
     });
+    service = await startService({ settings: { OPENSEARCH_URL: proxy.url } });
   });
-  afterEach(async () => {
-    await proxy.close();
+  afterAll(async () => {
+    isAway = false;
     await service.stop();
+    await proxy.close();
   });
 
-  test('every search is an error', async () => {
-    const { environment, rest }: { environment: TestEnvironment; rest: ApiClient } = service;
-    const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-    try {
-      expect((await rest.verify(SEARCHES['a surname'])).status).toBe(200);
-      isFailing = true;
-      for (const [what, request] of Object.entries(SEARCHES)) {
-        expect([what, (await rest.verify(request)).status]).toEqual([what, 503]);
-        const together = await Promise.all(Array.from({ length: 8 }, () => rest.verify(request)));
-        together.forEach(expectUnavailable);
-      }
-      const origin = `http://127.0.0.1:${environment.config.PORT}`;
-      const statusOf = async (path: string) =>
-        (await fetch(origin + path, { headers: { accept: 'text/html' } })).status;
-      // Each lists persons and businesses, and counts them.
-      for (const path of ['/?q=Smith', '/?q=Mary+Smith&city=Lima', '/?q=Best', '/?q=Nobody+Atall']) {
-        isFailing = false;
-        expect([path, await statusOf(path)]).toEqual([path, 200]);
-        isFailing = true;
-        expect([path, await statusOf(path)]).toEqual([path, 503]);
-        const together = await Promise.all(Array.from({ length: 8 }, () => statusOf(path)));
-        expect([path, ...new Set(together)]).toEqual([path, 503]);
-      }
-    } finally {
-      await api.stop();
+  verifies('ERRORS-11', 'every search is an error, and every lookup once OpenSearch is gone', async () => {
+    const { environment, rest } = service;
+    expect((await rest.verify(SEARCHES['a surname'])).status).toBe(200);
+    isFailing = true;
+    for (const [what, request] of Object.entries(SEARCHES)) {
+      expect([what, (await rest.verify(request)).status]).toEqual([what, 503]);
+      const together = await Promise.all(Array.from({ length: 8 }, () => rest.verify(request)));
+      together.forEach(expectUnavailable);
     }
+    const origin = `http://127.0.0.1:${environment.config.PORT}`;
+    const statusOf = async (path: string) =>
+      (await fetch(origin + path, { headers: { accept: 'text/html' } })).status;
+    // Each lists persons and businesses, and counts them.
+    for (const path of ['/?q=Smith', '/?q=Mary+Smith&city=Lima', '/?q=Best', '/?q=Nobody+Atall']) {
+      isFailing = false;
+      expect([path, await statusOf(path)]).toEqual([path, 200]);
+      isFailing = true;
+      expect([path, await statusOf(path)]).toEqual([path, 503]);
+      const together = await Promise.all(Array.from({ length: 8 }, () => statusOf(path)));
+      expect([path, ...new Set(together)]).toEqual([path, 503]);
+    }
+    isAway = true;
+    const away = await rest.verify({ board: NURSING, license_number: 'RN.700001' });
+    expectUnavailable(away);
+    expect(away.headers.get('retry-after')).toBe('5');
   });
 });
 

@@ -291,7 +291,7 @@ async function publicationOf({ store }: TestEnvironment, day: number): Promise<s
 
 test('a prune before each request of a restore takes nothing away from it', async () => {
   const environment = await newEnvironment();
-  const { counts } = await readBackup(backup, DOCUMENT_CHECKS);
+  const { documents: counts } = await readBackup(backup, DOCUMENT_CHECKS);
   let pruned = 0;
   const restored = await throughProxy(
     environment,

@@ -1,22 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses, startApi } from '../../scripts/licenses-processes.ts';
-import { freePorts } from '../../scripts/ports.ts';
 import { apiKeyHash, isWellFormedKey } from '../../src/access/api-keys.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
-import { GOOD_LOOKUP, issuedKey, issueKey, requestWith } from '../support/keys.ts';
-import { rawRequest } from '../support/raw-http.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { eventually } from '../support/eventually.ts';
+import { command } from '../support/in-process.ts';
+import { issuedKey, issueKey, requestWith } from '../support/keys.ts';
+import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const VERIFIED = ['--verified-by', 'Ada Operator'];
+/** A run of this many characters of a key does not occur elsewhere by chance. */
+const PART_LENGTH = 8;
 
-let service: ReadService;
+let service: TestService;
 
 beforeAll(async () => {
-  service = await sharedService();
+  service = await startService({ settings: { LOG_LEVEL: 'trace' } });
 });
+
+function licenses(...parameters: readonly string[]) {
+  return command(service.environment.variables, ...parameters);
+}
+
+function statusFor(key: string): Promise<number> {
+  return requestWith(service, 'GET', '/api/v1/lookup/boards', { 'x-api-key': key }).then(
+    ({ status }) => status,
+  );
+}
 
 describe('a key', () => {
   verifies(
@@ -27,9 +40,7 @@ describe('a key', () => {
       expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
       expect(isWellFormedKey('olv', key)).toBe(true);
       expect([account, verified_by]).toEqual(['Acme Staffing LLC', 'Ada Operator']);
-      expect((await requestWith(service, 'GET', '/api/v1/lookup/boards', { 'x-api-key': key })).status).toBe(
-        200,
-      );
+      expect(await statusFor(key)).toBe(200);
     },
   );
 
@@ -64,91 +75,20 @@ describe('a key', () => {
       ['Blank Inc', '--verified-by', ' '],
       'Who verified the account must have 1 to 200 characters.',
     ],
+    ['without a verifier', ['Unverified Inc'], "error: required option '--verified-by <name>' not specified"],
   ])('is not issued %s', async (_what, options, message) => {
-    const { code, stderr } = await licenses(service.environment.variables, 'keys', 'create', ...options);
+    const { code, stderr } = await licenses('keys', 'create', ...options);
     expect([code, stderr]).toEqual([1, `${message}\n`]);
-  });
-
-  test('is not issued without the name of who verified the business', async () => {
-    const { code, stdout, stderr } = await licenses(
-      service.environment.variables,
-      ...['keys', 'create', 'Unverified Inc', '--json'],
-    );
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain("required option '--verified-by <name>' not specified");
   });
 
   test('keeps working after rotation, next to the new key, until it is revoked', async () => {
     const first = await issueKey(service, 'Rotating Inc');
-    const rotated = await licenses(service.environment.variables, 'keys', 'rotate', first.id, '--json');
+    const rotated = await licenses('keys', 'rotate', first.id, '--json');
     const second = issuedKey.parse(JSON.parse(rotated.stdout));
     expect([second.account, second.verified_by]).toEqual([first.account, first.verified_by]);
-    const tried = (key: string) => requestWith(service, 'GET', '/api/v1/lookup/boards', { 'x-api-key': key });
-    for (const { key } of [first, second]) expect((await tried(key)).status).toBe(200);
-    const { code } = await licenses(service.environment.variables, 'keys', 'revoke', first.id);
-    expect(code).toBe(0);
-    expect((await tried(second.key)).status).toBe(200);
-  });
-
-  test('has its usage counted by day and outcome, and the time of its last use', async () => {
-    const { variables } = service.environment;
-    const [port = 0, adminPort = 0] = await freePorts(2);
-    const own = { ...variables, PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const used = await issueKey(service, 'Counted Inc');
-    const unused = await issueKey(service, 'Idle Inc');
-    const api = await startApi(own);
-    const lookUp = (content: object) => {
-      const body = JSON.stringify(content);
-      return rawRequest({
-        ...{ port, method: 'POST', path: '/api/v1/lookup/verify', body },
-        headers: {
-          'x-api-key': used.key,
-          'content-type': 'application/json',
-          'content-length': String(body.length),
-        },
-      });
-    };
-    for (const content of [
-      GOOD_LOOKUP,
-      GOOD_LOOKUP,
-      { ...GOOD_LOOKUP, license_number: 'RN.0700001' },
-      { board: 'x' },
-    ]) {
-      await lookUp(content);
-    }
-    await api.stop();
-    const again = await startApi(own);
-    await lookUp(GOOD_LOOKUP);
-    await again.stop();
-
-    const usage = await licenses(variables, 'keys', 'usage', used.id, '--days', '2', '--json');
-    const today = todayInOhio();
-    expect(JSON.parse(usage.stdout)).toEqual([
-      { key: used.id, day: today, counts: { found: 3, none: 1, refused: 1 } },
-    ]);
-    const shown = await licenses(variables, 'keys', 'usage', used.id);
-    expect(shown.stdout).toMatch(new RegExp(`${today} +${used.id} +5 +found 3, none 1, refused 1\\n`));
-
-    const listed = z
-      .array(z.object({ id: z.string(), last_used: z.string().nullable() }))
-      .parse(JSON.parse((await licenses(variables, 'keys', 'list', '--json')).stdout));
-    const lastUsed = (id: string) => listed.find((key) => key.id === id)?.last_used;
-    expect([lastUsed(used.id), lastUsed(unused.id)]).toEqual([today, null]);
-  });
-
-  verifies('KEYS-07', 'is stored only as its SHA-256', async () => {
-    const { store, client } = service.environment;
-    const { key, id } = await issueKey(service, 'Hashed Inc');
-    const found = await client.search({
-      index: store.names.apiKeys,
-      body: { size: 100, query: { match_all: {} } },
-    });
-    const stored = JSON.stringify(found.body);
-    expect(stored).toContain(apiKeyHash(key));
-    expect(apiKeyHash(key).startsWith(id)).toBe(true);
-    for (const secret of [key, key.slice(4), key.slice(4, 30), service.rest.key]) {
-      expect(stored).not.toContain(secret);
-    }
+    for (const { key } of [first, second]) expect(await statusFor(key)).toBe(200);
+    expect((await licenses('keys', 'revoke', first.id)).code).toBe(0);
+    expect(await statusFor(second.key)).toBe(200);
   });
 });
 
@@ -162,7 +102,7 @@ describe('an account', () => {
   });
 
   function accounts(...parameters: string[]) {
-    return licenses(service.environment.variables, 'accounts', ...parameters);
+    return licenses('accounts', ...parameters);
   }
 
   async function listed(name: string) {
@@ -176,7 +116,7 @@ describe('an account', () => {
   async function statusAfterAtMost(seconds: number, key: string, expected: number): Promise<number> {
     const deadline = Date.now() + seconds * 1000;
     for (;;) {
-      const { status } = await requestWith(service, 'GET', '/api/v1/lookup/boards', { 'x-api-key': key });
+      const status = await statusFor(key);
       if (status === expected || Date.now() > deadline) return status;
       await sleep(200);
     }
@@ -210,7 +150,7 @@ describe('an account', () => {
         ['create', 'Leaving Inc', ...VERIFIED],
         ['rotate', first.id],
       ]) {
-        const { code, stderr } = await licenses(service.environment.variables, 'keys', ...again);
+        const { code, stderr } = await licenses('keys', ...again);
         expect([code, stderr]).toEqual([
           1,
           expect.stringMatching(/^The account "Leaving Inc" is deactivated;/),
@@ -220,8 +160,8 @@ describe('an account', () => {
       expect((await accounts('activate', 'Leaving Inc')).stdout).not.toContain('deactivated');
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
       const table = await accounts('list');
-      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED +KEYS +STATE\n/);
-      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ +2 +active\n/);
+      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED AT +KEYS +STATE\n/);
+      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2 +active\n/);
     },
   );
 
@@ -231,4 +171,92 @@ describe('an account', () => {
       stderr: 'There is no account "Nobody Inc".\n',
     });
   });
+});
+
+const documents = z.object({
+  hits: z.object({ total: z.object({ value: z.int() }), hits: z.array(z.unknown()) }),
+});
+
+/** Every document in OpenSearch. */
+async function everythingStored(): Promise<string> {
+  const { client, config } = service.environment;
+  const index = `${config.INDEX_PREFIX}*`;
+  await client.indices.refresh({ index });
+  const { hits, total } = documents.parse((await client.search({ index, body: { size: 10_000 } })).body).hits;
+  expect(hits).toHaveLength(total.value);
+  return JSON.stringify(hits);
+}
+
+/** What `licenses` printed. */
+async function printed(...parameters: string[]): Promise<string> {
+  const { code, output } = await licenses(...parameters);
+  expect([parameters, code]).toEqual([parameters, 0]);
+  return output;
+}
+
+verifies(
+  ['KEYS-04', 'KEYS-07'],
+  'a key is printed once, by the command that issues it; no output, log or document has any part of it',
+  async () => {
+    const keyIn = (text: string) => /olv_[0-9A-Za-z]{49}/.exec(text)?.[0] ?? '';
+    const idOf = (key: string) => apiKeyHash(key).slice(0, 12);
+    const issue = ['keys', 'create', 'Secretive Inc', ...VERIFIED];
+    const first = keyIn(await printed(...issue));
+    const second = keyIn(await printed(...issue, '--json'));
+    const keys = [
+      ...[first, second],
+      keyIn(await printed('keys', 'rotate', idOf(first))),
+      keyIn(await printed('keys', 'rotate', idOf(second), '--json')),
+    ];
+    expect(new Set(keys).size).toBe(4);
+    for (const key of keys) expect(await statusFor(key)).toBe(200);
+    const unused = await issueKey(service, 'Idle Inc');
+    await requestWith(service, 'GET', '/api/v1/lookup/boards/x/types', { 'x-api-key': first });
+    let used = '';
+    await eventually('the counts are written', async () => {
+      used = await printed('keys', 'usage', idOf(first), '--days', '2', '--json');
+      return used.includes('refused');
+    });
+
+    const backup = join(service.environment.folder, 'licenses.backup');
+    const listed = await printed('keys', 'list', '--json');
+    const shown = [
+      ...[listed, used, await printed('keys', 'list'), await printed('keys', 'usage')],
+      await printed('keys', 'revoke', idOf(first)),
+      await printed('keys', 'revoke', idOf(second), '--json'),
+      await printed('publications', '--json'),
+      await printed('backup', backup),
+      await readFile(backup, 'utf8'),
+    ];
+    const stored = await everythingStored();
+    for (const key of keys) {
+      expect(stored).toContain(`"sha256":"${apiKeyHash(key)}"`);
+      const secret = key.slice('olv_'.length);
+      const parts = Array.from(secret, (_, at) => secret.slice(at, at + PART_LENGTH));
+      for (const text of [...shown, stored, service.api.output()])
+        expect(parts.filter((part) => part.length === PART_LENGTH && text.includes(part))).toEqual([]);
+    }
+
+    // How often each was used, by day and outcome, and when last.
+    const today = todayInOhio();
+    expect(JSON.parse(used)).toEqual([{ key: idOf(first), day: today, counts: { answered: 1, refused: 1 } }]);
+    expect(shown[3]).toMatch(new RegExp(`${today} +${idOf(first)} +2 +answered 1, refused 1\\n`));
+    const keysListed = z
+      .array(z.object({ id: z.string(), last_used: z.string().nullable() }))
+      .parse(JSON.parse(listed));
+    const lastUsed = (id: string) => keysListed.find((key) => key.id === id)?.last_used;
+    expect([lastUsed(idOf(first)), lastUsed(unused.id)]).toEqual([today, null]);
+  },
+);
+
+verifies('KEYS-04', 'the account of a key has the name of its verifier and the time', async () => {
+  const begun = Date.now();
+  await issueKey(service, 'Verified Care Inc');
+  const accounts = z
+    .array(z.object({ account: z.string(), verified_by: z.string(), verified_at: z.iso.datetime() }))
+    .parse(JSON.parse(await printed('accounts', 'list', '--json')));
+  const entered = accounts.find(({ account }) => account === 'Verified Care Inc');
+  expect(entered?.verified_by).toBe('Ada Operator');
+  const at = Date.parse(entered?.verified_at ?? '');
+  expect([at >= begun, at <= Date.now()]).toEqual([true, true]);
 });

@@ -208,27 +208,6 @@ describe('the tools', () => {
     },
   );
 
-  test.each([
-    ['verify_license', { license_number: 'RN.700001' }],
-    ['search_licenses_by_name', { last_name: 'Smith' }],
-    ['verify_business_license', { business_name: 'Smith' }],
-  ])('%s with an unknown board returns an error that names the nearest board', async (tool, parameters) => {
-    const error = await refused(tool, { ...parameters, board: 'Nursing Bord' });
-    expect(error).toContain('The nearest: "Nursing Board"');
-  });
-
-  test('a number with a name that is not the holder’s returns name_match false and a warning', async () => {
-    for (const [tool, parameters, name_match] of [
-      ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz' }, true],
-      ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
-      ['verify_business_license', { license_number: 'FH.70004', business_name: 'Acme' }, false],
-    ] as const) {
-      const result = await found(tool, parameters);
-      expect([parameters, result.licenses]).toEqual([parameters, [expect.objectContaining({ name_match })]]);
-      expect(/not the holder’s/.test(result.message)).toBe(!name_match);
-    }
-  });
-
   test('a lookup by number does not say that it searched by filters, which it ignores', async () => {
     const { searched } = await found('verify_business_license', {
       license_number: 'FH.70004',
@@ -239,35 +218,22 @@ describe('the tools', () => {
 
   verifies(
     ['MCP-08', 'MISS-01', 'SERVICE-03'],
-    'a tool that finds nothing returns what was searched, the date and the authority, and never says unlicensed',
+    'a tool that finds nothing returns what was searched, what may be meant, the date and the authority, and never says unlicensed',
     async () => {
-      for (const [tool, parameters] of [
-        ['verify_license', { license_number: 'RN.999999' }],
-        ['search_licenses_by_name', { board: NURSING, last_name: 'Nobody' }],
-        ['verify_business_license', { business_name: 'Nowhere Drugs' }],
-        ['verify_business_license', { license_number: '0299999999' }],
+      for (const [tool, searched, did_you_mean] of [
+        ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
+        ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
+        ['verify_business_license', { business_name: 'smith funerel home' }, ['SMITH FUNERAL HOME']],
+        ['verify_business_license', { license_number: '0299999999' }, []],
       ] as const) {
-        const result = await found(tool, parameters);
-        expect(result).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], searched: parameters });
+        const result = await found(tool, searched);
+        const none = { outcome: 'not_found', count: 0, licenses: [] };
+        expect(result).toMatchObject({ ...none, searched, did_you_mean });
         expect(result.message).toMatch(/2026-11-20.*issuing board is the authority/s);
         expect(result.message).toMatch(/not_found never means that somebody is unlicensed/);
       }
     },
   );
-
-  test('a tool that finds nothing suggests existing numbers, surnames and business names', async () => {
-    for (const [tool, parameters, did_you_mean] of [
-      ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
-      ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
-      ['verify_business_license', { business_name: 'smith funerel home' }, ['SMITH FUNERAL HOME']],
-    ] as const) {
-      expect(await found(tool, parameters)).toMatchObject({
-        outcome: 'not_found',
-        licenses: [],
-        did_you_mean,
-      });
-    }
-  });
 
   verifies(
     ['NUMBER-04', 'MCP-03'],
@@ -311,14 +277,9 @@ describe('the tools', () => {
     'search_licenses_by_name returns at most 100 matches, and advises to narrow the search if there are more',
     async () => {
       const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
-      expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
+      expect([crowd.licenses?.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
       expect(crowd).toMatchObject({ total: 120, by_status: { ACTIVE: 120 } });
       expect(crowd.message).toMatch(/^120 licenses match \(100 listed.*narrow/);
-      const { structuredContent, content } = await client.callTool({
-        name: 'search_licenses_by_name',
-        arguments: { board: NURSING, last_name: 'Crowd' },
-      });
-      expect(JSON.stringify({ structuredContent, content }).length).toBeLessThan(30_000);
       const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
       expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
     },

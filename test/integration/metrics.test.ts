@@ -33,27 +33,6 @@ async function series(): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-async function toolCall(name: string, parameters: object): Promise<void> {
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name, arguments: parameters },
-  });
-  await rawRequest({
-    port: service.environment.config.PORT,
-    method: 'POST',
-    path: '/mcp',
-    headers: {
-      host: `127.0.0.1:${service.environment.config.PORT}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-    },
-    body,
-  });
-}
-
 describe('the metrics', () => {
   test('count requests by interface and outcome', async () => {
     const { rest } = service;
@@ -65,7 +44,7 @@ describe('the metrics', () => {
     await rest.get('/api/v1/lookup/boards');
     await rest.request('GET', '/api/v1/lookup/boards', { headers: { 'x-api-key': 'wrong' } });
     for (const _ of [1, 2, 3]) {
-      await toolCall('verify_license', { license_number: 'RN.700001' });
+      await rest.callTool('verify_license', { license_number: 'RN.700001' });
     }
 
     const after = await series();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
 import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
@@ -8,16 +8,15 @@ import { throughProxy } from '../support/proxy.ts';
 
 let environment: TestEnvironment;
 
-beforeEach(async () => {
+beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
-  await issue(environment.store);
 });
-afterEach(() => environment.cleanUp());
+afterAll(() => environment.cleanUp());
 
-function issue(store: Store, contact?: string) {
+function issue(store: Store, account: string, contact?: string) {
   return createKey(store, environment.config.API_KEY_PREFIX, {
-    account: 'Acme',
+    account,
     verifiedBy: 'Ada',
     ...(contact !== undefined && { contact }),
   });
@@ -49,27 +48,30 @@ async function withWriteAfterRead(
 describe('what another command wrote after this one had read', () => {
   test('stays when a key is issued: the account is deactivated, and no key is issued', async () => {
     const { store } = environment;
+    await issue(store, 'Acme');
+    const before = await listKeys(store);
     const result = await withWriteAfterRead(
       store.names.accounts,
       () => setAccountActive(store, 'Acme', false),
-      (slow) => issue(slow, 'grace@acme.example'),
+      (slow) => issue(slow, 'Acme', 'grace@acme.example'),
     );
     expect(String(result)).toContain('The account "Acme" is deactivated');
     expect(await accountNamed(store, 'Acme')).toMatchObject({
       deactivated_at: expect.any(String),
       contact: null,
     });
-    expect(await listKeys(store)).toHaveLength(1);
+    expect(await listKeys(store)).toEqual(before);
   });
 
   test('stays when an account is deactivated: its new contact', async () => {
     const { store } = environment;
+    await issue(store, 'Moved');
     await withWriteAfterRead(
       store.names.accounts,
-      () => issue(store, 'grace@acme.example'),
-      (slow) => setAccountActive(slow, 'Acme', false),
+      () => issue(store, 'Moved', 'grace@acme.example'),
+      (slow) => setAccountActive(slow, 'Moved', false),
     );
-    expect(await accountNamed(store, 'Acme')).toMatchObject({
+    expect(await accountNamed(store, 'Moved')).toMatchObject({
       deactivated_at: expect.any(String),
       contact: 'grace@acme.example',
     });
@@ -77,16 +79,16 @@ describe('what another command wrote after this one had read', () => {
 
   test('stays when a key is revoked twice: the time of the first', async () => {
     const { store } = environment;
-    const [key] = await listKeys(store);
+    const { stored: key } = await issue(store, 'Revoked');
     let first: unknown;
     const second = await withWriteAfterRead(
       store.names.apiKeys,
       async () => {
-        first = await revokeKey(store, key?.id ?? '');
+        first = await revokeKey(store, key.id);
       },
-      (slow) => revokeKey(slow, key?.id ?? ''),
+      (slow) => revokeKey(slow, key.id),
     );
     expect(second).toEqual(first);
-    expect(await keyById(store, key?.id ?? '')).toEqual(first);
+    expect(await keyById(store, key.id)).toEqual(first);
   });
 });

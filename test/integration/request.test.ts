@@ -7,7 +7,6 @@ import {
   PUBLISH_QUEUE,
   publishQueue,
   queueOptions,
-  queuePrefix,
   removeIfWaitingOrAbandoned,
   requestPublication,
 } from '../../src/publications/job.ts';
@@ -81,14 +80,4 @@ test('a deduplication key that has outlived its job keeps no publication out', a
   expect(await queue.getWaiting()).toMatchObject([{ id: job.id }]);
   expect(await queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID)).toBe(job.id);
   expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined', job: { id: job.id } });
-});
-
-test('a job that is gone does not block the next request', async () => {
-  const job = await requested();
-  const { REDIS_URL, INDEX_PREFIX } = environment.config;
-  const redis = new Redis(REDIS_URL);
-  // Its deduplication key outlives it.
-  await redis.del(`${queuePrefix(INDEX_PREFIX)}:${PUBLISH_QUEUE}:${job.id}`);
-  redis.disconnect();
-  expect((await requested()).id).not.toBe(job.id);
 });

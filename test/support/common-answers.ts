@@ -130,7 +130,11 @@ const toolAnswer = z.object({
       .object({
         outcome: z.enum(['found', 'not_found', 'ambiguous']),
         in_common: z.record(z.string(), z.unknown()).default({}),
-        licenses: z.array(z.record(z.string(), z.unknown())),
+        licenses: z.array(z.record(z.string(), z.unknown())).default([]),
+        columns: z.array(z.string()).default([]),
+        groups: z
+          .array(z.looseObject({ types: z.record(z.string(), z.array(z.array(z.unknown()))) }))
+          .default([]),
         truncated: z.boolean(),
         reason: z.string().optional(),
       })
@@ -147,7 +151,16 @@ export function ofTool({ body }: ApiAnswer): CommonAnswer {
     return INVALID;
   }
   expect(content.outcome === 'ambiguous').toBe(content.reason === 'ambiguous');
-  const licenses = content.licenses.map((each) => license.parse({ ...content.in_common, ...each }));
+  const { in_common, columns, groups } = content;
+  const rows = groups.flatMap(({ types, ...standing }) =>
+    Object.entries(types).flatMap(([license_type, ofType]) =>
+      ofType.map((cells) => ({
+        ...{ ...standing, license_type },
+        ...Object.fromEntries(cells.map((cell, at) => [columns[at], cell])),
+      })),
+    ),
+  );
+  const licenses = [...content.licenses, ...rows].map((each) => license.parse({ ...in_common, ...each }));
   const [only, another] = licenses;
   if (content.outcome !== 'found' || only === undefined) return none(content.reason);
   return another === undefined ? found(only) : several(licenses, content.truncated);

@@ -61,7 +61,7 @@ const lookupResult = z.strictObject({
 const toolError = z.strictObject({ error: z.string().min(1), ...dataOrigin });
 
 /** A tool result with one text block. */
-export const toolResult = z.object({
+const toolResult = z.object({
   isError: z.boolean().optional(),
   structuredContent: z.unknown().optional(),
   content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),

@@ -201,9 +201,9 @@ describe('the tool result for several matches', () => {
 
   test('lists the fields that distinguish licenses, what all have in common once, and no addresses', () => {
     const { licenses, count, truncated, message, ...more } = result(several, { counts }, { publicUrl });
-    expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
+    expect([licenses?.length, count, truncated]).toEqual([57, 57, false]);
     expect(more).toMatchObject({ total: 57, by_status: { ACTIVE: 57 } });
-    expect(licenses.slice(7, 9)).toStrictEqual([
+    expect(licenses?.slice(7, 9)).toStrictEqual([
       { license_number: 'RN.8', full_name: 'EXAMPLE, JANE Q', city: 'COLUMBUS' },
       { license_number: 'RN.9', full_name: 'EXAMPLE, JANE Q', city: 'DAYTON' },
     ]);
@@ -225,11 +225,79 @@ describe('the tool result for several matches', () => {
     );
   });
 
+  test('with little in common come as a table that loses no field, in less than 30 KB with both forms', () => {
+    const drawn = (from: readonly string[], number: number, step: number) =>
+      from[(number * step) % from.length] ?? '';
+    const TYPES = [
+      'Registered Nurse (RN)',
+      'Licensed Practical Nurse (LPN)',
+      'Dialysis Technician',
+      'Community Health Worker',
+    ];
+    const STATUSES = [
+      'Active',
+      'Inactive - Lapsed',
+      'Inactive - Expired',
+      'Closed',
+      'Active - Probation',
+      'Inactive',
+      'In Review',
+    ];
+    const PLACES = [
+      'Cincinnati',
+      'Broadview Heights',
+      'Olmsted Falls',
+      'Columbus',
+      'Kalamazoo',
+      'Wilmington',
+      'East Palestine',
+    ];
+    const mixed = times(100, (number) => {
+      const raw_status = drawn(STATUSES, number, 3);
+      return storedLicense({
+        license_number: `RN.${100_000 + number}`,
+        full_name: `SMITH, ${drawn(['MATTHEW', 'JENNIFER VIRGINIA', 'KIM A'], number, 1)} ${number}`,
+        license_type: drawn(TYPES, number, 1),
+        ...{ raw_status, status: raw_status.split(' - ')[0]?.toUpperCase() ?? null },
+        expiry_date: number === 7 ? null : `20${10 + (number % 20)}-0${1 + (number % 9)}-15`,
+        ...{
+          city: drawn(PLACES, number, 2),
+          county: drawn(['Hamilton', 'Franklin', 'Kalamazoo'], number, 1),
+        },
+        ...{
+          state: number % 9 === 0 ? 'MI' : 'OH',
+          extra_data: { 'Board Action': number % 13 === 0 ? 'Yes' : 'No' },
+        },
+      });
+    });
+    const outcome = { outcome: 'several', records: mixed, truncated: false } as const;
+    const { licenses, columns = [], groups = [], in_common, ...more } = result(outcome, { counts });
+    expect([licenses, more.count]).toEqual([undefined, 100]);
+    const rows = groups.flatMap(({ types, ...standing }) =>
+      Object.entries(types).flatMap(([license_type, cells]) =>
+        cells.map((row) => ({
+          ...{ ...in_common, ...standing, license_type },
+          ...Object.fromEntries(row.map((cell, at) => [columns[at], cell])),
+        })),
+      ),
+    );
+    const each = mixed.map((record) => {
+      const [license = {}] = result({ outcome: 'found', record }).licenses ?? [];
+      const { days_until_expiry: _days, issue_date: _issued, extra_data: _extra, ...fields } = license;
+      return fields;
+    });
+    expect(rows).toHaveLength(100);
+    expect(rows).toEqual(expect.arrayContaining(each));
+    const content = { columns, groups, in_common, ...more };
+    const sent = { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(30_000);
+  });
+
   test('has no field in common that some do not have', () => {
     const shops = [{}, { 'Street Address': '9 ELM ST' }].map((extra) => storedLicense({ extra_data: extra }));
     const answered = result({ outcome: 'several', records: shops, truncated: false }, { counts });
     expect(answered.in_common).not.toHaveProperty('street');
-    expect(answered.licenses.map((each) => each.street)).toEqual([undefined, '9 ELM ST']);
+    expect(answered.licenses?.map((each) => each.street)).toEqual([undefined, '9 ELM ST']);
     expect(answered.message).toContain(NOT_GIVEN);
   });
 
@@ -254,7 +322,7 @@ describe('the tool result for several matches', () => {
         { limit: isCutOff && limit === 57 ? 100 : limit, counts: all },
       );
       expect(answered).toMatchObject({ count: limit, total, by_status: { ACTIVE: total }, truncated: true });
-      expect(answered.licenses.map((each) => each.license_number)).toEqual(
+      expect(answered.licenses?.map((each) => each.license_number)).toEqual(
         records.slice(0, limit).map(({ license_number }) => license_number),
       );
       const higher = limit === 57 ? '' : ' A higher limit (up to 100) lists more.';

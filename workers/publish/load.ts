@@ -210,6 +210,7 @@ async function withoutOwn(client: Client, index: string, conflicts: readonly Sen
   if (conflicts.length === 0) return [];
   const ids = conflicts.map(({ id }) => id);
   const found = await documentsById(client, { index, body: { ids }, _source_includes: ['source_row'] });
-  const rows = new Map(found.map(({ _id, _source }) => [_id, stored.parse(_source).source_row]));
-  return conflicts.filter(({ id, license }) => rows.get(id) !== license.source_row);
+  return conflicts.filter(
+    ({ license }, at) => stored.safeParse(found[at]?._source).data?.source_row !== license.source_row,
+  );
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
-import { z } from 'zod';
-import { countDocuments } from '../../src/storage/checked-search.ts';
+import { countDocuments, documentsById } from '../../src/storage/checked-search.ts';
 import { type SampledDocument, sentLicense, type Tally } from './tally.ts';
 
 /**
@@ -43,18 +42,15 @@ export async function verifyIndex(
   }
 }
 
-const mgetResponse = z.object({ docs: z.array(z.object({ _source: z.unknown() })) });
-
 async function compareWithSent(
   client: Client,
   index: string,
   sample: readonly SampledDocument[],
 ): Promise<void> {
   if (sample.length === 0) return;
-  const response = await client.mget({ index, body: { ids: sample.map(({ id }) => id) } });
-  const { docs } = mgetResponse.parse(response.body);
+  const found = await documentsById(client, { index, body: { ids: sample.map(({ id }) => id) } });
   for (const [at, document] of sample.entries()) {
-    if (!isDeepStrictEqual(docs[at]?._source, sentLicense(document))) {
+    if (!isDeepStrictEqual(found[at]?._source, sentLicense(document))) {
       throw new VerificationError(`License ${document.id} reads back otherwise than it was sent.`);
     }
   }

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
@@ -11,21 +14,31 @@ import { verifies } from '../support/verifies.ts';
 
 const NUMBER = 'RN.700001';
 
+const schema = z.looseObject({ type: z.literal('object') });
+const tool = z.object({ inputSchema: schema, outputSchema: schema });
+const toolList = z.object({ result: z.object({ tools: z.array(tool) }) });
+const resourceList = z.object({
+  result: z.object({ resources: z.tuple([z.looseObject({ uri: z.string() })]) }),
+});
+
+// The transcripts mcp-2025.http, mcp-2026.http and mcp-origins.http have what every client sees.
+
 let service: TestService;
-/** A second API process on the same data. */
+/** The ports of two API processes on the same data. */
 let ports: readonly [number, number];
 
 beforeAll(async () => {
-  service = await startService();
-  const own = await otherPorts();
-  await startApi({ ...service.environment.variables, ...own });
-  ports = [service.environment.config.PORT, Number(own.PORT)];
-});
-
-async function otherPorts() {
+  service = await startService({
+    settings: {
+      MCP_ALLOWED_HOSTS: 'licenses.example',
+      MCP_ALLOWED_ORIGINS: 'https://assistant.example',
+    },
+  });
   const [port, adminPort] = await freePorts(2);
-  return { PORT: String(port), ADMIN_PORT: String(adminPort) };
-}
+  const other = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+  await startApi({ ...service.environment.variables, ...other });
+  ports = [service.environment.config.PORT, Number(port)];
+});
 
 /** A message of the revisions before 2026. */
 function message(method: string, params: object = {}): string {
@@ -37,7 +50,6 @@ const INITIALIZE = message('initialize', {
   capabilities: {},
   clientInfo: { name: 'tests', version: '1' },
 });
-const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
 const LIST = message('tools/list');
 const CALL = message('tools/call', { name: 'verify_license', arguments: { license_number: NUMBER } });
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
@@ -122,47 +134,39 @@ function numbersIn({ body }: ApiAnswer): string[] {
 }
 
 describe('the MCP server', () => {
-  verifies('MCP-11', 'never returns a session id', async () => {
-    const [port] = ports;
-    const asked: readonly (readonly [number, Promise<ApiAnswer>])[] = [
-      [200, posted(port, INITIALIZE)],
-      [202, posted(port, INITIALIZED)],
-      [200, posted(port, LIST)],
-      [200, posted(port, CALL)],
-      [200, posted(port, MODERN_CALL, MODERN_HEADERS)],
-      [200, posted(port, message('prompts/list'))],
-      [400, posted(port, '{')],
-      [405, rawRequest({ port, method: 'GET', path: '/mcp', headers: { host: 'localhost' } })],
-      [405, rawRequest({ port, method: 'DELETE', path: '/mcp', headers: { host: 'localhost' } })],
-    ];
-    for (const [status, answer] of asked) {
-      const { headers, ...answered } = await answer;
-      expect([answered.status, headers.has('mcp-session-id'), answered.text]).toEqual([
-        status,
-        false,
-        expect.not.stringMatching(/session/i),
-      ]);
-    }
-  });
+  test.each([
+    [0, 'before 2026', CALL, {}],
+    [1, '2026', MODERN_CALL, MODERN_HEADERS],
+  ] as const)(
+    'answers a tool call that is the first request of a process (%i, revision %s)',
+    async (at, _era, body, headers) => {
+      expect(numbersIn(await posted(ports[at], body, headers))).toEqual([NUMBER]);
+    },
+  );
 
-  for (const [era, body, headers] of [
-    ['before 2026', CALL, {}],
-    ['2026', MODERN_CALL, MODERN_HEADERS],
-  ] as const) {
-    verifies(
-      'MCP-11',
-      `answers a tool call that is the first request of a process, revision ${era}`,
-      async () => {
-        const own = await otherPorts();
-        const fresh = await startApi({ ...service.environment.variables, ...own });
-        try {
-          expect(numbersIn(await posted(Number(own.PORT), body, headers))).toEqual([NUMBER]);
-        } finally {
-          await fresh.stop();
-        }
-      },
-    );
-  }
+  verifies(
+    'MCP-11',
+    'returns no session id, ignores one that a client invents, and takes only POST',
+    async () => {
+      const [port] = ports;
+      for (const [body, headers] of [
+        [INITIALIZE, {}],
+        [LIST, {}],
+        [CALL, {}],
+        [MODERN_CALL, MODERN_HEADERS],
+      ] as const) {
+        const plain = await posted(port, body, headers);
+        const madeUp = await posted(port, body, { ...headers, 'mcp-session-id': 'made-up' });
+        expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
+        for (const each of [plain, madeUp]) expect(each.headers.has('mcp-session-id')).toBe(false);
+      }
+      for (const method of ['GET', 'DELETE', 'PUT']) {
+        const headers = { host: 'localhost', accept: 'text/event-stream', 'mcp-session-id': 'made-up' };
+        const answer = await rawRequest({ port, method, path: '/mcp', headers });
+        expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
+      }
+    },
+  );
 
   test.each<[string, string | undefined, unknown, string | undefined]>([
     ['a header', TRACE, undefined, TRACE],
@@ -187,20 +191,6 @@ describe('the MCP server', () => {
         .split('\n')
         .find((each) => each.includes(id)) ?? '';
     expect(logLine.parse(JSON.parse(line)).traceparent).toBe(logged);
-  });
-
-  verifies('MCP-11', 'ignores a session id that a client invents', async () => {
-    const [port] = ports;
-    for (const [body, headers] of [
-      [INITIALIZE, {}],
-      [LIST, {}],
-      [CALL, {}],
-      [MODERN_CALL, MODERN_HEADERS],
-    ] as const) {
-      const plain = await posted(port, body, headers);
-      const madeUp = await posted(port, body, { ...headers, 'mcp-session-id': 'made-up' });
-      expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
-    }
   });
 
   verifies('MCP-11', 'gives calls with the same id at the same moment each its own answer', async () => {
@@ -334,4 +324,146 @@ describe('the MCP server', () => {
       }
     });
   }
+
+  verifies(
+    'MCP-10',
+    'accepts the Host and Origin of this machine and the configured ones, and no others',
+    async () => {
+      const [port] = ports;
+      for (const host of [
+        'localhost',
+        '127.0.0.1:8080',
+        '[::1]:8080',
+        'licenses.example',
+        'licenses.example:443',
+      ]) {
+        expect([host, (await posted(port, LIST, { host })).status]).toEqual([host, 200]);
+      }
+      for (const host of [
+        'evil.example',
+        'licenses.example.evil.example',
+        'localhost.evil.example',
+        'a b',
+        '[::',
+      ]) {
+        const { status, text } = await posted(port, LIST, { host });
+        expect([host, status, text]).toEqual([host, 403, expect.stringContaining('MCP_ALLOWED_HOSTS')]);
+      }
+      for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example']) {
+        expect([origin, (await posted(port, LIST, { origin })).status]).toEqual([origin, 200]);
+      }
+      for (const origin of ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x']) {
+        const answer = await posted(port, LIST, { origin });
+        expect([origin, answer.status]).toEqual([origin, 403]);
+        expect(answer.text).toContain('MCP_ALLOWED_ORIGINS');
+      }
+    },
+  );
+
+  function call(method: string, params: object = {}) {
+    return posted(ports[0], message(method, params));
+  }
+
+  function modernCall(method: string, params: object = {}, name?: string) {
+    const named = {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name && { 'mcp-name': name }),
+    };
+    return posted(ports[0], message(method, { ...params, _meta: ENVELOPE }), named);
+  }
+
+  test('refuses subscriptions, because it keeps no stream open', async () => {
+    const { status, body } = await modernCall('subscriptions/listen', {
+      notifications: { toolsListChanged: true },
+    });
+    expect([status, body]).toEqual([
+      404,
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        error: { code: -32601, message: expect.stringContaining('no subscriptions') },
+      },
+    ]);
+    const discovered = await modernCall('server/discover');
+    const capabilities = { tools: { listChanged: false }, resources: { listChanged: false } };
+    expect(discovered.body).toMatchObject({ result: { capabilities } });
+    expect(discovered.text).not.toMatch(/subscribe|prompts|logging/);
+  });
+
+  test('answers an invalid message with a JSON-RPC error that does not reveal the exception', async () => {
+    for (const [method, params] of [
+      ['tools/call', { name: 7 }],
+      ['tools/call', { name: 'verify_license', arguments: [] }],
+      ['tools/call', undefined],
+      ['tools/list', { cursor: 7 }],
+      ['initialize', { protocolVersion: 'x' }],
+    ] as const) {
+      const { status, body } = await call(method, params);
+      expect([status, body]).toEqual([
+        200,
+        {
+          ...{ jsonrpc: '2.0', id: 1 },
+          error: { code: -32602, message: 'Invalid params: they do not fit the method.' },
+        },
+      ]);
+    }
+    for (const name of ['drop_licenses', '__proto__', 'constructor', 'toString']) {
+      expect((await call('tools/call', { name })).body).toMatchObject({ error: { code: -32602 } });
+    }
+    expect((await call('prompts/list')).body).toMatchObject({ error: { code: -32601 } });
+  });
+
+  test.each([
+    ['application/json', 200],
+    ['*/*', 200],
+    ['application/*', 200],
+    ['text/html, */*;q=0.1', 200],
+    ['', 200],
+    ['text/html', 406],
+  ])(
+    'answers with JSON whoever takes it, with a key that is bad, too: Accept: %s',
+    async (accept, status) => {
+      const answer = await posted(ports[0], LIST, { accept, 'x-api-key': 'bad' });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        status,
+        'application/json; charset=utf-8',
+      ]);
+    },
+  );
+
+  test('its list of tools is short, and every validator of JSON Schema takes the schemas', async () => {
+    for (const answer of [await call('tools/list'), await modernCall('tools/list')]) {
+      expect(Buffer.byteLength(answer.text)).toBeLessThan(25_000);
+      const { tools } = toolList.parse(answer.body).result;
+      expect(tools).toHaveLength(6);
+      for (const { inputSchema, outputSchema } of tools) {
+        for (const schema of [inputSchema, outputSchema]) {
+          expect(schema).not.toHaveProperty('$schema');
+          for (const ajv of [new Ajv({ logger: false }), new Ajv2020({ logger: false })]) ajv.compile(schema);
+        }
+      }
+    }
+  });
+
+  test('offers the guide as a resource, as a skill begins', async () => {
+    const { body: listed } = await call('resources/list');
+    const [guide] = resourceList.parse(listed).result.resources;
+    expect(guide).toEqual({
+      uri: 'skill://verify-ohio-license/SKILL.md',
+      name: 'verify-ohio-license',
+      description: expect.stringMatching(/^How to verify an Ohio .{50}/),
+      mimeType: 'text/markdown',
+    });
+    const text = await readFile('docs/assistants.md', 'utf8');
+    expect(text).toMatch(/^---\nname: [a-z-]{1,64}\ndescription: .{1,1024}\n---\n/);
+    const { body } = await modernCall('resources/read', { uri: guide?.uri }, guide?.uri);
+    expect(body).toMatchObject({
+      result: { contents: [{ uri: guide?.uri, mimeType: 'text/markdown', text }] },
+    });
+    expect((await call('resources/templates/list')).body).toMatchObject({
+      result: { resourceTemplates: [] },
+    });
+    expect((await call('resources/read', { uri: 'skill://other' })).body).toHaveProperty('error');
+  });
 });
