@@ -2,14 +2,10 @@ import { hash, randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
-import {
-  type IRateLimiterOptions,
-  RateLimiterMemory,
-  RateLimiterRedis,
-  RateLimiterRes,
-} from 'rate-limiter-flexible';
+import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { memoize } from '../licenses/fold.ts';
+import { batcher } from '../storage/batcher.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
 const MINUTE_SECONDS = 60;
@@ -111,6 +107,37 @@ export function rateLimit(
     return special.find(({ range }) => range.addresses.check(address, family))?.limiter ?? general;
   }
 
+  /**
+   * What an address spends at one moment is counted in one step, each request as if it had come alone. With a command
+   * for each request, a burst of 64 takes 23 µs of processor time a request in place of 5.
+   */
+  const spendTogether = batcher(async (asked: readonly Asked[]) => {
+    const placed = asked.map((each, place) => ({ ...each, place }));
+    const ofAddresses = [...Map.groupBy(placed, ({ address }) => address)];
+    const counted = await Promise.all(ofAddresses.map(([address, each]) => count(address, each)));
+    return counted.flat().toSorted((one, other) => one.place - other.place);
+  }, BATCHES);
+
+  async function count(
+    address: string,
+    asked: readonly { readonly place: number; readonly points: number }[],
+  ): Promise<Counted[]> {
+    const [limiter, key] = [limiterFor(address), addressKey(address)];
+    const all = asked.reduce((sum, { points }) => sum + points, 0);
+    const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, all);
+    let remaining = Math.max(0, limiter.points - (consumedPoints - all));
+    let refused = 0;
+    const counted = asked.map(({ place, points }) => {
+      const isOver = points > remaining;
+      if (isOver) refused += points;
+      else remaining -= points;
+      return { place, isOver, remaining, msBeforeReset };
+    });
+    // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
+    if (refused > 0) await limiter.reward(key, refused);
+    return counted;
+  }
+
   return {
     /** How many an address may make in a minute. */
     limitFor: (address: string): number => limiterFor(address).points,
@@ -120,16 +147,9 @@ export function rateLimit(
      * @throws {TooManyRequestsError} when they are over what is left
      */
     spend: async (address: string, points = 1): Promise<Spent> => {
-      const [limiter, key] = [limiterFor(address), addressKey(address)];
-      try {
-        const { remainingPoints: remaining, msBeforeNext } = await limiter.consume(key, points);
-        return { remaining, msBeforeReset: msBeforeNext };
-      } catch (refused) {
-        if (!(refused instanceof RateLimiterRes)) throw refused;
-        // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
-        await limiter.reward(key, points);
-        throw new TooManyRequestsError(Math.max(1, Math.ceil(refused.msBeforeNext / 1000)));
-      }
+      const spent = await spendTogether({ address, points });
+      if (!spent.isOver) return spent;
+      throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
     },
     /** Whether one more would be within the limit; counts nothing. */
     hasLeft: async (address: string): Promise<boolean> => {
@@ -166,6 +186,20 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
     },
   };
 }
+
+interface Asked {
+  readonly address: string;
+  readonly points: number;
+}
+
+interface Counted extends Spent {
+  /** Its place among those that were counted together. */
+  readonly place: number;
+  readonly isOver: boolean;
+}
+
+/** Redis answers in a fraction of a millisecond, so batches need not wait for each other. */
+const BATCHES = { maxBatchSize: 1000, concurrency: Number.POSITIVE_INFINITY };
 
 /** A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away. */
 export function limitsConnection(redisUrl: string): Redis {
