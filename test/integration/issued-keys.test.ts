@@ -161,7 +161,9 @@ describe('an account', () => {
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
       const table = await accounts('list');
       expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED AT +KEYS +STATE\n/);
-      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2 +active\n/);
+      expect(table.stdout).toMatch(
+        /Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2 +active\n/,
+      );
     },
   );
 
