@@ -210,19 +210,22 @@ async function changesAfter(
     ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
     ...(kind === undefined ? [] : [{ term: { kind } }]),
     ...(cause === undefined ? [] : [{ term: { cause } }]),
-    ...(watched === undefined ? [] : [{ terms: { position: watched.positions } }]),
   ];
+  const ofWatched = watched === undefined ? [] : [{ terms: { position: watched.positions } }];
   const lookedUpTo = watched?.last ?? end;
-  const wanted = [...upTo(lookedUpTo), ...filters];
+  const wanted = [...upTo(lookedUpTo), ...ofWatched, ...filters];
   const { documents, count, firstBad, last } = await found(store, wanted, limit + 1, 'asc');
   const changes = documents.slice(0, limit);
   const next = count > limit ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
+  const places = positionsBetween(state, after, next);
+  const matching = watched?.positions.filter((each) => each <= next).length ?? places;
+  // Another document at the place of a change does no harm while all changes can be read.
+  const isRead = filters.length === 0 ? changes.length === matching : firstBad === undefined;
   const countUpTo = (position: number) =>
     filters.length === 0
       ? changes.length
       : countDocuments(store.client, store.names.changes, { bool: { filter: upTo(position) } });
   const known = watched?.seen ?? (await countUpTo(next));
-  const isRead = firstBad === undefined || Number(firstBad[0]) > next;
   return {
     changes: changes.map((change) =>
       watched === undefined
@@ -231,7 +234,7 @@ async function changesAfter(
     ),
     next,
     more: next < end,
-    isWhole: isRead && known >= positionsBetween(state, after, watched === undefined ? next : lookedUpTo),
+    isWhole: isRead && known >= (watched === undefined ? places : positionsBetween(state, after, lookedUpTo)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Stream } from 'node:stream';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type Duplex, Stream } from 'node:stream';
 import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
@@ -167,9 +167,13 @@ function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): voi
   }
 }
 
+/** The last response of each connection, for what is said of a broken request after it. */
+export const lastResponses = new WeakMap<Duplex, ServerResponse>();
+
 /** Sets what every response has, and what happens when it ends. */
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
+  lastResponses.set(ctx.req.socket, ctx.res);
   const { 'x-request-id': given = '', traceparent } = ctx.req.headers;
   ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
   ctx.state.traceparent = traceparentOf(traceparent);

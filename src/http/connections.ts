@@ -7,7 +7,7 @@ import { AddressCounts } from '../access/rate-limit.ts';
 import { ConfigError } from '../config.ts';
 import { connectionsRefused } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
-import type { RequestState } from './app.ts';
+import { lastResponses, type RequestState } from './app.ts';
 
 /** Clients that send more slowly than this, or stop half-way, are disconnected. */
 const MAX_HEADERS_MS = 5000;
@@ -46,11 +46,9 @@ export function httpServer(
   );
   server.setTimeout(MAX_RESPONSE_IDLE_MS);
   boundConnections(server, isBehindProxies ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
-  const responses = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', ({ socket }, response) => responses.set(socket, response));
   server.on('clientError', (error, socket) => {
     try {
-      answerBrokenRequest(error, socket, responses.get(socket));
+      answerBrokenRequest(error, socket, lastResponses.get(socket));
     } catch {
       socket.destroy();
     }

@@ -240,6 +240,8 @@ export async function restoreBackup(
       if (page.length / 2 >= documentsAtOnce(stored)) await write();
     }
     await write();
+    // What comes next, such as a list of keys, finds all of it.
+    await storedCounts(store);
   } catch (error) {
     throw new BackupError(
       `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,

@@ -138,7 +138,9 @@ export async function bulk(
 }
 
 const several = z.object({
-  docs: z.array(z.object({ _id: z.string(), found: z.boolean().optional(), _source: z.unknown() })),
+  docs: z.array(
+    z.object({ _id: z.string(), found: z.boolean().optional(), _source: z.unknown().optional() }),
+  ),
 });
 
 /**

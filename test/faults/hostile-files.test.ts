@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { type PublishResult, publicationDetails } from '../../src/publications/history.ts';
-import { readMetadata } from '../../src/publications/metadata.ts';
 import { type DayRow, licensesOf, textOf } from '../support/day-files.ts';
 import { MEDICAL, NURSING, PHARMACY } from '../support/guarded-days.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -91,6 +90,20 @@ test('one number in 30 spellings, and at another board: each is another license'
   expect(result).toMatchObject({ state: 'live', rejected: 0, overridden: WITHOUT_CANARY });
 });
 
+test('free text in STATUS leaves a short event', async () => {
+  const result = await published(
+    text(3000, (at) => ({
+      board: NURSING,
+      number: `RN.${at}`,
+      status: `${at} ${'Lorem ipsum '.repeat(50)}`,
+    })),
+  );
+  expect(result).toMatchObject({ state: 'live' });
+  const { summary } = await publicationDetails(environment.store, result.publication);
+  expect(Object.keys(summary.statuses ?? {})).toHaveLength(51);
+  expect(summary.statuses).toMatchObject({ 'further statuses': 2951 });
+});
+
 describe('a file that is no CSV file', () => {
   const header = fileOf([]).trim();
 
@@ -145,10 +158,6 @@ test('one row in Latin-1 changes no name of another row, and the result says so'
   const { summary } = await publicationDetails(environment.store, result.publication);
   const { index = '', notes } = summary;
   expect(notes).toEqual([note]);
-  expect((await readMetadata(environment.store, index)).sources).toMatchObject({
-    individual: { encoding: 'UTF-8 with 1 line in Windows-1252' },
-    business: { encoding: 'UTF-8' },
-  });
   const found = await environment.client.mget({ index, body: { ids: ['NUR/RN.0', 'NUR/RN.1'] } });
   expect(found.body.docs).toMatchObject([
     { _source: { full_name: 'MU\u00d1OZ, JOS\u00c9' } },

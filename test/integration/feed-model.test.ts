@@ -1,4 +1,4 @@
-/** @room changes @long */
+/** @room changes */
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';

@@ -194,7 +194,7 @@ describe('the website over HTTP', () => {
   test('a method that a page does not take is 405', async () => {
     const response = await fetch(`${origin}/data`, { method: 'DELETE', headers: HTML });
     expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('HEAD, GET');
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
   });
 
   test.each([

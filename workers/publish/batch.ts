@@ -110,7 +110,7 @@ function batchIn(memory: Memory, free: Memory[]) {
 
 const action = z.object({ create: z.object({ _id: z.string() }) });
 const license = licenseRecord
-  .pick({ board: true, license_type: true, raw_status: true, extra_data: true })
+  .pick({ board: true, license_type: true, status: true, raw_status: true, extra_data: true })
   .extend({ source_row: z.string() });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 

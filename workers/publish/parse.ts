@@ -9,7 +9,7 @@ import { readRows, type SourceFile } from './sources.ts';
 /** What is counted of a license, and told where OpenSearch refuses it. */
 export type CountedLicense = Pick<
   LicenseDocument,
-  'board' | 'license_type' | 'raw_status' | 'extra_data' | 'source_row'
+  'board' | 'license_type' | 'status' | 'raw_status' | 'extra_data' | 'source_row'
 >;
 
 /** The creation of one document, as bulk requests have it. */

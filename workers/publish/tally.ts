@@ -19,6 +19,10 @@ const MAX_SAMPLED_LENGTH = 50_000;
 /** The State has 24 boards. With more labels than this, the column has something else in it. */
 const MAX_BOARDS = 100;
 
+/** The State has six primary statuses. Licenses with further ones are counted together. */
+const MAX_STATUSES = 50;
+const OTHER_STATUSES = 'further statuses';
+
 /** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
 
@@ -45,6 +49,8 @@ export function newTally(missingColumns: readonly string[] = []) {
     boards: new Map<string, number>(),
     /** The same by board and license type. */
     types: new Map<string, Map<string, number>>(),
+    /** The same by primary status. */
+    statuses: new Map<string, number>(),
     /** A uniform sample of each board's documents. */
     samples: new Map<string, SampledDocument[]>(),
     /** Licenses rejected because their number is another row's at the same board. */
@@ -127,7 +133,7 @@ export function noteRefused(
 
 /** Adds a document to the counts by label, or takes it out. */
 function count(tally: Tally, license: CountedLicense, by: 1 | -1): void {
-  const { boards, types, discipline } = tally;
+  const { boards, types, statuses, discipline } = tally;
   const { board, license_type: type } = license;
   const found = disciplineOf(license);
   addTo(boards, board, by);
@@ -138,6 +144,8 @@ function count(tally: Tally, license: CountedLicense, by: 1 | -1): void {
       addTo(ofBoard, type, by);
     }
   }
+  const status = listed(license.status ?? '');
+  addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
   if (found === undefined) return;
   addTo(discipline.boards, board, by);
   if (found.hasBoardAction) discipline.boardActions += by;
@@ -210,10 +218,11 @@ function valuesOf({ profiles, unknownValues }: Tally): z.output<typeof boardValu
 
 /** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
-  const { counts, boards, unknownLabels, discipline } = tally;
+  const { counts, boards, statuses, unknownLabels, discipline } = tally;
   return {
     counts,
     boards: Object.fromEntries(boards),
+    statuses: Object.fromEntries(statuses),
     unknown_labels: Object.fromEntries(unknownLabels),
     values: valuesOf(tally),
     discipline: {
