@@ -82,6 +82,7 @@ test('a wrong answer of a lookup in the new index refuses it before it is live',
   const differs = /^canary: .*Nursing Board \S+, by number: the answer differs from the files/;
   expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(differs)] });
   expect(result).toMatchObject({ reasons: [expect.stringMatching(/Nursing Board \S+, by person: /)] });
+  expect(result).toMatchObject({ reasons: [expect.stringMatching(/Pharmacy \S+, by business: /)] });
   expect(result).toMatchObject({
     checks: expect.arrayContaining([
       { check: 'canary', board: null, column: null, measured: expect.any(Number), limit: 0, passed: false },

@@ -74,6 +74,15 @@ describe('the last good publication', () => {
     expect(times(`${days[2]} live`)).toBe(2);
   });
 
+  test('before the live one stays where an operator went back over several', async () => {
+    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '4' });
+    const days = [];
+    for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
+    await rollBack(environment.store, days[1]);
+    await prune(environment.store, 2);
+    expect(await publicationsKept(environment)).toEqual(days);
+  });
+
   test('of version 0.3.0 is kept by what the ledger says', async () => {
     const environment = await newEnvironment();
     const { client, store } = environment;

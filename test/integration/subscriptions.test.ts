@@ -444,15 +444,17 @@ test('what is subscribed or listed while a publication goes live is missed by no
 
 test('a license whose number the State writes in another way stays watched, and so after a rollback', async () => {
   const { environment } = service;
-  const [first, ...others] = NURSES;
-  if (first === undefined) throw new Error('There are no nurses.');
+  const [first, second, ...others] = NURSES;
+  if (first === undefined || second === undefined) throw new Error('There are no nurses.');
   await publishSeen(NURSES);
   const watched = { board: NURSING, license_number: first.number };
   const made = created.parse((await rest.verify(watched, PATH)).body);
   const written = first.number.replace('.', '-');
   const since = (await changesPage(rest, { since: 'latest' })).next;
   const rewritten = { ...first, number: written };
-  await publishSeen([rewritten, ...others]);
+  // Of another holder: this is another license.
+  const stranger = { ...second, number: second.number.replace('.', '-'), name: 'STRANGER, ANN' };
+  await publishSeen([rewritten, stranger, ...others]);
 
   const { changes } = await changesPage(rest, { since });
   expect(
@@ -465,7 +467,9 @@ test('a license whose number the State writes in another way stays watched, and 
       .toSorted(),
   ).toEqual([
     ['added', written, first.number],
+    ['added', stranger.number, undefined],
     ['removed', first.number, written],
+    ['removed', second.number, undefined],
   ]);
   for (const license_number of [first.number, written]) {
     const again = await rest.verify({ ...watched, license_number }, PATH);
@@ -475,7 +479,7 @@ test('a license whose number the State writes in another way stays watched, and 
   expect(listed).toMatchObject([{ ...made, license_number: written, in_dataset: true }]);
 
   const later = (await changesPage(rest, { since: 'latest' })).next;
-  await publishSeen([{ ...rewritten, city: 'SUSPENDED' }, ...others]);
+  await publishSeen([{ ...rewritten, city: 'SUSPENDED' }, stranger, ...others]);
   expect(await allChanges(rest, later, 7, { watched: 'true' })).toMatchObject([
     { kind: 'changed', license_number: written },
   ]);

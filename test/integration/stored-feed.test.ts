@@ -1,0 +1,47 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { type FeedState, lastOf, newFeed } from '../../src/changes/feed.ts';
+import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { newEnvironment } from '../support/publication-days.ts';
+
+const BEGINNING = newFeed({ publication: 'p1', epoch: 1, date: '2026-11-01' });
+
+/** The feed after this many more publications. */
+function feedAfter(publications: number): FeedState {
+  const { feed } = lastOf(BEGINNING);
+  const switches = Array.from({ length: publications }, (_, at) => {
+    const [publication, date] = [`p${at + 2}`, `2026-11-0${at + 2}`];
+    return { feed, epoch: at + 2, changes: 1, publication, date, at: `${date}T00:00:00.000Z` };
+  });
+  return [...BEGINNING, ...switches];
+}
+
+let store: Store;
+
+beforeAll(async () => {
+  ({ store } = await newEnvironment());
+});
+
+test('what is done once for each publication is done again where it broke off', async () => {
+  const done: number[] = [];
+  const work = (isBroken: boolean) => async (each: { epoch: number }) => {
+    if (isBroken && each.epoch === 3) throw new Error('broken off');
+    done.push(each.epoch);
+  };
+  await expect(onceForEach(store, 'erased', feedAfter(3), work(true))).rejects.toThrow('broken off');
+  await onceForEach(store, 'erased', feedAfter(3), work(false));
+  await onceForEach(store, 'erased', feedAfter(3), work(false));
+  expect(done).toEqual([2, 3, 4]);
+});
+
+test('the feed of an index is what the later of two versions of the service wrote', async () => {
+  await writeSwitch(store, { index: 'one', epoch: 2, publication: 'p2', state: feedAfter(1) });
+  await writeSwitch(store, { index: 'two', epoch: 3, publication: 'p3', state: feedAfter(2) });
+  const epochIn = async (earlier: FeedState) => {
+    const state = await readFeed(store, 'one', toEarlier(earlier));
+    return state && lastOf(state).epoch;
+  };
+  // As a rollback by version 0.3.0 leaves it.
+  expect(await epochIn(feedAfter(2))).toBe(3);
+  expect(await epochIn(feedAfter(1))).toBe(2);
+});
