@@ -241,7 +241,7 @@ export async function restoreBackup(
     }
     await write();
     // What comes next, such as a list of keys, finds all of it.
-    await storedCounts(store);
+    await store.client.indices.refresh({ index: kind.options.map((name) => store.names[KINDS[name].index]) });
   } catch (error) {
     throw new BackupError(
       `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,
