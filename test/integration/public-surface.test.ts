@@ -114,6 +114,7 @@ test('files of the documentation are sent compressed', async () => {
   });
   expect(response.headers.get('content-encoding')).toBe('gzip');
   expect(response.headers.get('vary')).toBe('Accept-Encoding');
+  expect(response.headers.get('cache-control')).toBe('public, max-age=86400');
   expect(Number(response.headers.get('content-length'))).toBeLessThan(plain.text.length / 3);
   expect(await response.text()).toBe(plain.text);
 });
