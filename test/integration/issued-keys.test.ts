@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { apiKeyHash, isWellFormedKey } from '../../src/access/api-keys.ts';
-import { todayInOhio } from '../../src/licenses/dates.ts';
+import { deleteOldUsage, KEY_USAGE, keyUsage, readKeyUsage } from '../../src/access/usage.ts';
+import { daysBefore, todayInOhio } from '../../src/licenses/dates.ts';
 import { eventually } from '../support/eventually.ts';
 import { command } from '../support/in-process.ts';
 import { issuedKey, issueKey, requestWith } from '../support/keys.ts';
+import { cut, type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -250,6 +252,33 @@ verifies(
     expect([lastUsed(idOf(first)), lastUsed(unused.id)]).toEqual([today, null]);
   },
 );
+
+test('counts of keys that could not be written are written the next time; those of 401 days ago are deleted', async () => {
+  const { environment } = service;
+  const { store } = environment;
+  const today = todayInOhio();
+  const errors: unknown[] = [];
+  let isAway = true;
+  const step: ProxyStep = (request) => (isAway ? cut(request) : request.forward());
+  await throughProxy(environment, step, async (through) => {
+    const usage = keyUsage(through.store, (error) => errors.push(error));
+    usage.count('counted', 'found');
+    await usage.stop();
+    await usage.stop();
+    expect(errors).toHaveLength(1);
+    isAway = false;
+    await usage.stop();
+  });
+  expect(await readKeyUsage(store, today, 'counted')).toEqual([
+    { key: 'counted', day: today, counts: { found: 1 } },
+  ]);
+  const [kept, tooOld] = [daysBefore(today, 400), daysBefore(today, 401)];
+  for (const day of [kept, tooOld])
+    await KEY_USAGE.put(store, day, { key: 'old', day, counts: { found: 1 } });
+  expect((await readKeyUsage(store, tooOld, 'old')).map(({ day }) => day)).toEqual([kept, tooOld]);
+  await deleteOldUsage(store);
+  expect((await readKeyUsage(store, tooOld, 'old')).map(({ day }) => day)).toEqual([kept]);
+});
 
 verifies('KEYS-04', 'the account of a key has the name of its verifier and the time', async () => {
   const begun = Date.now();

@@ -168,8 +168,9 @@ describe('records that are saved', () => {
   });
 
   async function expectNoOutage(): Promise<void> {
-    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
-    expect((await series()).get(unavailable)).toBe(0);
+    const counts = await series();
+    for (const name of ['web', 'rest'])
+      expect(counts.get(`licenses_request_seconds_count{interface="${name}",outcome="unavailable"}`)).toBe(0);
   }
 
   async function save(address: string) {
