@@ -168,9 +168,8 @@ describe('records that are saved', () => {
   });
 
   async function expectNoOutage(): Promise<void> {
-    const counts = await series();
-    for (const name of ['web', 'rest'])
-      expect(counts.get(`licenses_request_seconds_count{interface="${name}",outcome="unavailable"}`)).toBe(0);
+    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
+    expect((await series()).get(unavailable)).toBe(0);
   }
 
   async function save(address: string) {
@@ -220,12 +219,16 @@ describe('records that are saved', () => {
     const { client, names } = environment.store;
     await SAVED_RECORDS.putAll(environment.store, old);
     await client.indices.refresh({ index: names.savedRecords });
+    const limited = async () =>
+      (await series()).get('licenses_request_seconds_count{interface="rest",outcome="limited"}') ?? 0;
+    const before = await limited();
     const refused = await rest.request('POST', '/api/v1/records', {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ board: NURSE.board, license_number: 'RN.700001' }),
     });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
     expect(refused.text).toContain('There is no more room for saved records');
+    expect(await limited()).toBe(before + 1);
     expect((await series()).get('licenses_saved_records_stored_ratio')).toBe(1);
     await expectNoOutage();
   });
