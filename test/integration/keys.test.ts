@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { accountId } from '../../src/access/accounts.ts';
 import {
   apiKeyHash,
   createKey,
@@ -117,6 +118,18 @@ describe('a key', () => {
   ])('is not issued %s', async (_what, options, message) => {
     const { code, stderr } = await licenses('keys', 'create', ...options);
     expect([code, stderr]).toEqual([1, `${message}\n`]);
+  });
+
+  test('gives no access where its document, or that of its account, is not valid', async () => {
+    const { client, names } = service.environment.store;
+    const [broken, ofBroken] = [await issueKey('Broken Key Inc'), await issueKey('Broken Inc')];
+    const documents = [
+      { index: names.apiKeys, id: apiKeyHash(broken.key), body: { sha256: 'x' } },
+      { index: names.accounts, id: accountId('Broken Inc'), body: { deactivated_at: null } },
+    ];
+    for (const document of documents) await client.index(document);
+    for (const { key } of [broken, ofBroken]) expect(await statusFor(key)).toBe(401);
+    for (const { index, id } of documents) await client.delete({ index, id, refresh: true });
   });
 
   test('keeps working after rotation, next to the new key, until it is revoked', async () => {
