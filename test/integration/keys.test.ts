@@ -392,7 +392,21 @@ describe('a request', () => {
       const { key } = service.rest;
       const swapped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
       const bad = [
-        ...['', ' ', 'x', 'olv_', 'olv_KEY', '*', '{}', 'null', 'undefined', key.slice(0, -1), `${key}x`],
+        ...[
+          '',
+          ' ',
+          'x',
+          '"',
+          '\u00f1',
+          'olv_',
+          'olv_KEY',
+          '*',
+          '{}',
+          'null',
+          'undefined',
+          key.slice(0, -1),
+          `${key}x`,
+        ],
         ...[
           swapped,
           key.toUpperCase(),

@@ -95,7 +95,3 @@ describe('the metrics', () => {
     expect(text).not.toContain(service.rest.key.slice(-4));
   });
 });
-
-test('the metrics are only on the admin port', async () => {
-  expect((await service.rest.get('/metrics')).status).toBe(404);
-});

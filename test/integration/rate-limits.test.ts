@@ -310,7 +310,7 @@ describe('a request', () => {
       }
       const statusOf = async (asked: Api, protocol: string) =>
         (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
-      for (const protocol of ['https', 'HTTPS', 'http, https', '']) {
+      for (const protocol of ['https', 'HTTPS', 'http, https', 'wss', '']) {
         expect([protocol, await statusOf(behindProxy, protocol)]).toEqual([protocol, 200]);
       }
       expect(await statusOf(direct, 'http')).not.toBe(403);

@@ -128,9 +128,6 @@ describe('a malformed request is refused, and nothing that follows on its connec
   test.each<[headers: string[], body: string, says: string]>([
     [['Content-Length: 5', LENGTH], LOOKUP, MALFORMED],
     [['Content-Length: 4', CHUNKED], `36\r\n${LOOKUP}\r\n${EMPTY_CHUNKED}`, MALFORMED],
-    [['Transfer-Encoding: chunked, identity'], EMPTY_CHUNKED, MALFORMED],
-    [['Transfer-Encoding : chunked'], EMPTY_CHUNKED, MALFORMED],
-    [[CHUNKED], `36\n${LOOKUP}\n0\n\n${SMUGGLED}`, MALFORMED],
     [['Transfer-Encoding: gzip, chunked'], EMPTY_CHUNKED, NOT_JSON],
   ])('%j before %j', async (headers, body, says) => {
     const response = await lookup([JSON_TYPE, ...headers], body);
@@ -140,8 +137,6 @@ describe('a malformed request is refused, and nothing that follows on its connec
   test.each([
     ['a path without a slash', 400, 'GET status HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['TLS', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03\r\n\r\n'],
-    ['a folded header', 400, 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Folded: a\r\n b\r\n\r\n'],
-    ['line feeds for line ends', 400, 'GET / HTTP/1.1\nHost: localhost\n\n'],
     ['2,100 headers', 431, `GET / HTTP/1.1\r\nHost: localhost\r\n${'A:\r\n'.repeat(2100)}\r\n`],
   ])('%s', async (_what, status, head) => {
     const response = await sent(Buffer.from(head + SMUGGLED, 'latin1'));
@@ -338,20 +333,6 @@ describe('a body', () => {
 
 describe('a key', () => {
   test.each([
-    [[KEY, KEY]],
-    [['X-API-Key: "<key>"']],
-    [['X-API-Key: \xC3\xB1']],
-    [['Authorization: Basic b2x2Og==']],
-  ])('sent as %j is refused', async (headers) => {
-    const response = await sent(requestOf(TYPES, [HOST, ...headers]));
-    expect(response).toMatchObject({ status: 401, says: BAD_KEY, wasOpen: true });
-  });
-
-  test('may have blanks around it', async () => {
-    expect(await sent(requestOf(TYPES, [HOST, 'x-api-key:    <key>  ']))).toMatchObject({ status: 200 });
-  });
-
-  test.each([
     ['404 of an unreadable address', 'GET /api/v1/%E0%A4%A', ''],
     ['405 of OPTIONS', 'OPTIONS /api/v1/lookup/verify', ''],
     ['400', VERIFY, '{'],
@@ -372,16 +353,6 @@ test.each([
 ])('the X-Request-Id %j is repeated: %s', async (id, isRepeated) => {
   const response = await sent(requestOf('GET /nothing', [HOST, `X-Request-Id: ${id}`]));
   expect(response.header('x-request-id')).toEqual(isRepeated ? id : expect.stringMatching(/^[0-9a-f-]{36}$/));
-});
-
-test.each([
-  [['http', 'https'], 200, 'max-age=31536000'],
-  [['https', 'http'], 403, null],
-  [['wss'], 200, null],
-])('X-Forwarded-Proto %j gets %i', async (values, status, hsts) => {
-  const headers = values.map((each) => `X-Forwarded-Proto: ${each}`);
-  const response = await sent(requestOf(TYPES, [HOST, KEY, ...headers]));
-  expect([response.status, response.header('strict-transport-security')]).toEqual([status, hsts]);
 });
 
 describe('/mcp', () => {
