@@ -252,3 +252,16 @@ test('a client that leaves ends the reading', async () => {
   await eventually('its account may export again', async () => (await rest.get(EXPORT)).status !== 429);
   await exported(rest);
 });
+
+test('a process that is asked to stop cuts it off and ends well', async () => {
+  const rest = await apiClient(environment);
+  scroll.hold();
+  const reading = byFetch(rest);
+  await scroll.reached(1);
+  api.child.kill('SIGTERM');
+  expect(await reading).toMatchObject({ isGood: false });
+  scroll.release();
+  await api.ended;
+  expect(api.child.exitCode).toBe(0);
+  api = await startApi(environment.variables);
+});

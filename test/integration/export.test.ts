@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { MAX_EXPORTS } from '../../src/rest/export.ts';
 import { apiClient } from '../support/api.ts';
@@ -17,13 +15,11 @@ const EXPORTS = 3;
 
 let service: TestService;
 let scroll: HeldScroll;
-let api: RunningProcess;
 
 beforeAll(async () => {
   scroll = await heldScroll();
   const settings = { EXPORTS_PER_DAY: String(EXPORTS), OPENSEARCH_URL: scroll.url };
   service = await startService({ settings });
-  ({ api } = service);
 });
 afterEach(() => scroll.release());
 
@@ -138,18 +134,6 @@ describe('an account exports', () => {
     await underWay;
     for (let at = 1; at <= EXPORTS; at += 1) await exported(client);
     expect((await client.get(EXPORT)).status).toBe(429);
-  });
-
-  test('until the process is asked to stop, which cuts it off', async () => {
-    scroll.hold();
-    const underWay = expect((await clientOf('Stopped')).get(EXPORT)).rejects.toThrow('terminated');
-    await scroll.reached(1);
-    api.child.kill('SIGTERM');
-    await underWay;
-    scroll.release();
-    await api.ended;
-    expect(api.child.exitCode).toBe(0);
-    api = await startApi(service.environment.variables);
   });
 
   test('while the process sends few others', async () => {
