@@ -86,25 +86,20 @@ export function rateLimit(
   onMemory: () => void = () => undefined,
   seconds = MINUTE_SECONDS,
 ) {
-  function limiterOf(points: number, keyPrefix: string): RateLimiterRedis {
-    const options = { points, keyPrefix, duration: seconds };
-    return new RateLimiterRedis({
-      ...options,
-      storeClient: redis,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: boundedMemory(options, onMemory),
-    });
-  }
-  const general = limiterOf(requestsPerMinute, `limit:${name}`);
-  const special = ranges.map((range, index) => ({
-    range,
-    limiter: limiterOf(range.requestsPerMinute, `limit:${name}:${index}`),
-  }));
+  const options = { points: requestsPerMinute, keyPrefix: `limit:${name}`, duration: seconds };
+  // Only its counts are used: each address is held to its own limit below.
+  const limiter = new RateLimiterRedis({
+    ...options,
+    storeClient: redis,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: boundedMemory(options, onMemory),
+  });
 
-  function limiterFor(written: string): RateLimiterRedis {
+  function limitFor(written: string): number {
     const address = plainAddress(written);
     const family = address.includes(':') ? 'ipv6' : 'ipv4';
-    return special.find(({ range }) => range.addresses.check(address, family))?.limiter ?? general;
+    const range = ranges.find(({ addresses }) => addresses.check(address, family));
+    return range?.requestsPerMinute ?? requestsPerMinute;
   }
 
   /**
@@ -122,10 +117,10 @@ export function rateLimit(
     address: string,
     asked: readonly { readonly place: number; readonly points: number }[],
   ): Promise<Counted[]> {
-    const [limiter, key] = [limiterFor(address), addressKey(address)];
+    const key = addressKey(address);
     const all = asked.reduce((sum, { points }) => sum + points, 0);
     const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, all);
-    let remaining = Math.max(0, limiter.points - (consumedPoints - all));
+    let remaining = Math.max(0, limitFor(address) - (consumedPoints - all));
     let refused = 0;
     const counted = asked.map(({ place, points }) => {
       const isOver = points > remaining;
@@ -140,7 +135,7 @@ export function rateLimit(
 
   return {
     /** How many an address may make in a minute. */
-    limitFor: (address: string): number => limiterFor(address).points,
+    limitFor,
     /**
      * Counts a request, of as many points: all of them, or none.
      *
@@ -153,12 +148,12 @@ export function rateLimit(
     },
     /** Whether one more would be within the limit; counts nothing. */
     hasLeft: async (address: string): Promise<boolean> => {
-      const spent = await limiterFor(address).get(addressKey(address));
-      return spent === null || spent.remainingPoints > 0;
+      const spent = await limiter.get(addressKey(address));
+      return spent === null || spent.consumedPoints < limitFor(address);
     },
     /** Undoes a count. */
     giveBack: async (address: string, points = 1): Promise<void> => {
-      await limiterFor(address).reward(addressKey(address), points);
+      await limiter.reward(addressKey(address), points);
     },
   };
 }
@@ -227,25 +222,3 @@ export const addressKey = memoize((written) => {
   const network = ipaddr.IPv6.parse(address).parts.slice(0, 4);
   return `${network.map((part) => part.toString(16)).join(':')}::/64`;
 });
-
-/** Counts what is under way for each client address. An address that has nothing takes no memory. */
-export class AddressCounts {
-  readonly #counts = new Map<string, number>();
-  #all = 0;
-
-  /** The count of all addresses together. */
-  get all(): number {
-    return this.#all;
-  }
-
-  of(address: string): number {
-    return this.#counts.get(addressKey(address)) ?? 0;
-  }
-
-  add(address: string, size: number): void {
-    const count = this.of(address) + size;
-    if (count > 0) this.#counts.set(addressKey(address), count);
-    else this.#counts.delete(addressKey(address));
-    this.#all += size;
-  }
-}

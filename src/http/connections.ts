@@ -3,11 +3,11 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { AddressCounts } from '../access/rate-limit.ts';
 import { ConfigError } from '../config.ts';
 import { connectionsRefused } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 import { lastResponses, type RequestState } from './app.ts';
+import { slots } from './limits.ts';
 
 /** Clients that send more slowly than this, or stop half-way, are disconnected. */
 const MAX_HEADERS_MS = 5000;
@@ -66,21 +66,20 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
     connectionsRefused.inc({ reason });
     logRefused();
   };
-  const open = new AddressCounts();
+  const open = slots(Number.POSITIVE_INFINITY, () => ofAddress);
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', () => {
     refused('all');
     server.closeIdleConnections();
   });
   server.on('connection', (socket) => {
-    const { remoteAddress: address = '' } = socket;
-    if (open.of(address) >= ofAddress) {
-      refused('address');
-      socket.destroy();
+    const client = { ip: socket.remoteAddress ?? '' };
+    if (open.has(client, 1)) {
+      socket.once('close', open.take(client, 1));
       return;
     }
-    open.add(address, 1);
-    socket.once('close', () => open.add(address, -1));
+    refused('address');
+    socket.destroy();
   });
 }
 

@@ -3,7 +3,7 @@ import { Router, type RouterContext } from '@koa/router';
 import createError from 'http-errors';
 import type compose from 'koa-compose';
 import { z } from 'zod';
-import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { accountId } from '../access/accounts.ts';
 import type { KeyCheck } from '../access/api-keys.ts';
 import type { FirstAnswers } from '../access/first-answers.ts';
@@ -46,26 +46,24 @@ export interface ResponseEntry {
   readonly alternatives?: Readonly<Record<string, z.ZodType>>;
 }
 
-/** What the OpenAPI document says of an operation. The errors that each operation has follow from it. */
-export interface Operation<Shape extends InputShape = InputShape> {
+type Documented = 'summary' | 'description' | 'deprecated' | 'security' | 'callbacks';
+
+/**
+ * What the OpenAPI document says of an operation. The errors that each operation has follow from it. With a `security`
+ * of none, it takes requests without a key, which no limit of the REST API counts.
+ */
+export interface Operation<Shape extends InputShape = InputShape>
+  extends Readonly<Pick<ZodOpenApiOperationObject, Documented>> {
   readonly id: string;
   readonly tag: string;
-  readonly summary: string;
-  readonly description?: string;
   /** What is read of a request before it is answered, if anything. */
   readonly input?: Shape;
   /** The body as the document shows it, where the schema that reads it can't tell. */
   readonly shownBody?: z.ZodType;
   /** Of the body. */
   readonly limit?: BodyLimit;
-  /** Headers of all its responses that are not refused before it reads the request: values, and what they say. */
-  readonly headers?: Readonly<Record<string, readonly [value: string, says: string]>>;
   /** By status. */
   readonly responses: Readonly<Record<number, ResponseEntry>>;
-  readonly isDeprecated?: true;
-  /** Whether it takes requests without a key, which no limit of the REST API counts. */
-  readonly isOpen?: true;
-  readonly callbacks?: ZodOpenApiCallbacksObject;
   /** Where it answers a request that is repeated with its Idempotency-Key with the first answer. */
   readonly firstAnswers?: FirstAnswers;
 }
@@ -89,14 +87,13 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
     path: `/${string}`,
     { handle, ...own }: Endpoint<Shape>,
   ): Route => {
-    const { id, input, limit, headers = {}, firstAnswers } = own;
+    const { id, input, limit, firstAnswers } = own;
     const schema = z.object<Shape>(input);
     return {
       method,
       path: base + path,
       operation: { ...own, tag, responses: { ...own.responses, ...shared } },
       handle: async (ctx) => {
-        for (const [name, [value]] of Object.entries(headers)) ctx.set(name, value);
         const body = input?.body === undefined ? undefined : await jsonBody(ctx, limit);
         const sent = { params: ctx.params, query: input?.query && sentQuery(ctx), body };
         const work = async () => {

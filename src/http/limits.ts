@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { AddressCounts, TooManyRequestsError } from '../access/rate-limit.ts';
+import { addressKey, TooManyRequestsError } from '../access/rate-limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
@@ -17,9 +17,19 @@ interface Client {
  * @param maxOf how many an address may have while so many are taken altogether
  */
 export function slots(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
-  const taken = new AddressCounts();
-  const isFull = (size: number) => taken.all + size > max;
-  const hasMost = ({ ip }: Client, size: number) => taken.of(ip) + size > maxOf(ip, taken.all);
+  const taken = new Map<string, number>();
+  let all = 0;
+  const takenBy = ({ ip }: Client) => taken.get(addressKey(ip)) ?? 0;
+  const isFull = (size: number) => all + size > max;
+  const hasMost = (client: Client, size: number) => takenBy(client) + size > maxOf(client.ip, all);
+
+  function add(client: Client, size: number): void {
+    const count = takenBy(client) + size;
+    // An address that has nothing takes no memory.
+    if (count > 0) taken.set(addressKey(client.ip), count);
+    else taken.delete(addressKey(client.ip));
+    all += size;
+  }
 
   /**
    * @returns gives it back
@@ -28,14 +38,14 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
   function take(client: Client, size: number): () => void {
     if (isFull(size)) throw new TooBusyError('Too much is under way.');
     if (hasMost(client, size)) throw new TooManyRequestsError(retryAfterSeconds);
-    taken.add(client.ip, size);
-    return () => taken.add(client.ip, -size);
+    add(client, size);
+    return () => add(client, -size);
   }
 
   return {
     take,
     has: (client: Client, size: number): boolean => !isFull(size) && !hasMost(client, size),
-    taken: () => taken.all,
+    taken: () => all,
     /** Does work that takes so many slots while it lasts. @throws as `take` */
     during: async <Result>(client: Client, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(client, size);

@@ -104,27 +104,19 @@ const detail = z
   .meta({ id: 'Detail', description: 'What is wrong and what to do' });
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, input = {}, isDeprecated, isOpen, callbacks } = operation;
-  const { shownBody = input.body, responses, headers = {} } = operation;
+  const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;
   const examples = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
-  const errors = isOpen === true ? {} : errorsOf(operation, shownBody !== undefined);
-  const always = Object.entries(headers).map(([name, [, says]]) => [name, ['string', says]] as const);
-  const own = Object.entries(responses).map(
-    ([status, entry]) =>
-      [status, { ...entry, headers: { ...Object.fromEntries(always), ...entry.headers } }] as const,
-  );
-  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...Object.fromEntries(own) });
+  const needsKey = own.security === undefined;
+  const errors = needsKey ? errorsOf(input, limit, shownBody !== undefined) : {};
+  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...responses });
   return {
+    ...own,
     operationId: id,
     tags: [tag],
-    summary,
-    ...(description !== undefined && { description }),
-    ...(isDeprecated && { deprecated: true }),
-    ...(isOpen && { security: [] }),
     requestParams: {
       ...(input.params && { path: input.params }),
       ...(input.query && { query: input.query }),
-      ...(operation.firstAnswers && { header: idempotencyHeader }),
+      ...(firstAnswers && { header: idempotencyHeader }),
     },
     ...(shownBody !== undefined && {
       requestBody: {
@@ -133,14 +125,13 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
       },
     }),
     responses: Object.fromEntries(
-      all.map(([status, entry]) => [status, responseOf(status, entry, examples.get(status), !isOpen)]),
+      all.map(([status, entry]) => [status, responseOf(status, entry, examples.get(status), needsKey)]),
     ),
-    ...(callbacks !== undefined && { callbacks }),
   };
 }
 
 /** The errors that follow from what an operation reads, and those of every operation. */
-function errorsOf({ input = {}, limit = LOOKUP_LIMIT }: Operation, hasBody: boolean) {
+function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
   return {
     ...(Object.keys(input).length > 0 && {
       400: { when: 'The request can not be understood; detail says why' },

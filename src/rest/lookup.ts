@@ -107,34 +107,42 @@ const VERIFY = {
 
 const endpoint = resource('Lookups');
 
-/** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
-const CACHED_DEPRECATED = '@1767225600';
+const DEPRECATION = {
+  /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
+  Deprecation: '@1767225600',
+  Link: `<${REST_PATH}/lookup/verify>; rel="successor-version"`,
+};
+const DEPRECATION_WORDS = {
+  Deprecation: ['string', 'Since when (RFC 9745)'],
+  Link: ['string', 'The address that took its place'],
+} as const;
 
 /** POST /lookup/verify (LOOKUP-10) and its deprecated alias POST /lookup/cached (VERSIONS-04). */
 export function lookupRoutes(lookups: Lookups): Route[] {
-  async function verify(ctx: Context, request: LookupRequest): Promise<unknown> {
+  async function handle(ctx: Context, { body: request }: { body: LookupRequest }): Promise<unknown> {
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
     const { status, body } = verifyResponse(viewOf(outcome, origin));
     ctx.state.outcome = outcome.outcome;
     ctx.status = status;
     return body;
   }
+  const cached = endpoint('POST', '/lookup/cached', {
+    ...VERIFY,
+    id: 'cached',
+    summary: 'The earlier name of /lookup/verify',
+    description: 'Answers exactly as /lookup/verify.',
+    deprecated: true,
+    responses: { ...VERIFY.responses, 200: { ...VERIFY.responses[200], headers: DEPRECATION_WORDS } },
+    handle,
+  });
   return [
-    endpoint('POST', '/lookup/verify', {
-      ...VERIFY,
-      handle: (ctx, { body }) => verify(ctx, body),
-    }),
-    endpoint('POST', '/lookup/cached', {
-      ...VERIFY,
-      id: 'cached',
-      summary: 'The earlier name of /lookup/verify',
-      description: 'Answers exactly as /lookup/verify.',
-      isDeprecated: true,
-      headers: {
-        Deprecation: [CACHED_DEPRECATED, 'Since when (RFC 9745)'],
-        Link: [`<${REST_PATH}/lookup/verify>; rel="successor-version"`, 'The address that took its place'],
+    endpoint('POST', '/lookup/verify', { ...VERIFY, handle }),
+    {
+      ...cached,
+      handle: (ctx) => {
+        ctx.set(DEPRECATION);
+        return cached.handle(ctx);
       },
-      handle: (ctx, { body }) => verify(ctx, body),
-    }),
+    },
   ];
 }

@@ -148,9 +148,9 @@ describe('the queue board', () => {
   });
 
   /** A server whose clients seem to have the address `from`. */
-  async function boardServer(password: string | undefined): Promise<Server> {
+  async function boardServer(password: string | undefined, shown = queue): Promise<Server> {
     const app = httpApp({ log: pino({ level: 'silent' }) });
-    app.use(queueBoard(async () => queue, password));
+    app.use(queueBoard(async () => shown, password));
     const created = createServer(app.callback());
     created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));
     await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
@@ -170,6 +170,19 @@ describe('the queue board', () => {
   function basic(user: string, password: string): Record<string, string> {
     return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
   }
+
+  test('answers 503 while Redis does not answer', async () => {
+    from = '127.0.0.1';
+    const away = publishQueue({ ...readConfig(), REDIS_URL: 'redis://127.0.0.1:1' });
+    away.on('error', () => undefined);
+    const board = await boardServer(undefined, away);
+    const { status, headers, text } = await asked(board);
+    expect([status, headers.get('retry-after'), text]).toEqual([
+      ...[503, '5', expect.stringContaining('Redis does not answer')],
+    ]);
+    board.close();
+    void away.disconnect().catch(() => undefined);
+  });
 
   test.each([
     ['127.0.0.1', 200],

@@ -233,17 +233,6 @@ test('characters at which some programs end a line are escaped', async () => {
   expect(text).toContain('"HOLDER, \\u2028\\u2029\\u0085');
 });
 
-test('an export that can not begin is 503 and does not count', async () => {
-  await api.stop();
-  api = await startApi({ ...environment.variables, EXPORTS_PER_DAY: '1' });
-  const rest = await apiClient(environment, 'Once');
-  scroll.beforeNext(() => Promise.reject(new Error('by the test')));
-  const { status, headers } = await rest.get(EXPORT);
-  expect([status, headers.get('retry-after')]).toEqual([503, '5']);
-  await exported(rest);
-  expect((await rest.get(EXPORT)).status).toBe(429);
-});
-
 test('a client that leaves ends the reading', async () => {
   const rest = await apiClient(environment);
   const leaving = new AbortController();

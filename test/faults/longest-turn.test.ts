@@ -97,11 +97,9 @@ describe('no request keeps the event loop for long', () => {
     await expectShort(() => rosterPage(formParts('roster', table.slice(0, -200)), PARTS_TYPE));
   });
 
-  test.each(WORST_ROSTERS)('a JSON roster of %s', async (_name, roster) => {
-    for (const accept of [JSON_TYPE, 'text/csv']) {
-      await expectShort(() => send(ROSTER_PATH, roster, { 'content-type': JSON_TYPE, accept }));
-    }
-  });
+  test.each(WORST_ROSTERS)('a JSON roster of %s', (_name, roster) =>
+    expectShort(() => send(ROSTER_PATH, roster, { 'content-type': JSON_TYPE })),
+  );
 
   test.each(WORST_FORMS)('a form of %s', (_name, form) => expectShort(() => rosterPage(form, FORM)));
 

@@ -122,6 +122,20 @@ describe('an account exports', () => {
     expect((await client.get(EXPORT)).status).toBe(429);
   });
 
+  test('as often as if one that could not begin or go on had not been; what has begun is cut off', async () => {
+    const client = await clientOf('Failed');
+    scroll.beforeNext(() => Promise.reject(new Error('by the test')));
+    const { status, headers } = await client.get(EXPORT);
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+    scroll.hold();
+    const underWay = expect(client.get(EXPORT)).rejects.toThrow('terminated');
+    await scroll.reached(1);
+    scroll.release(async () => ({ status: 500, body: '{}' }));
+    await underWay;
+    for (let at = 1; at <= EXPORTS; at += 1) await exported(client);
+    expect((await client.get(EXPORT)).status).toBe(429);
+  });
+
   test('while the process sends few others', async () => {
     const clients = await Promise.all(times(MAX_EXPORTS, (at) => clientOf(`Few ${at}`)));
     const oneMore = await clientOf('One more');

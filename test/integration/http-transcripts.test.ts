@@ -27,14 +27,14 @@ const IS_RECORDING = process.env.RECORD === '1';
 /** The files in the order in which they are played. */
 const BEFORE_PUBLICATION = ['nothing-published.http'];
 const PLAIN = [
-  ...['verify.http', 'boards.http', 'changes.http', 'export.http', 'records.http', 'rosters.http'],
-  ...['webhook.http', 'subscriptions.http', 'api-keys.http', 'addresses.http'],
-  ...['bodies.http', 'connections.http', 'mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http'],
+  ...['verify.http', 'changes.http', 'export.http', 'records.http', 'rosters.http'],
+  ...['webhook.http', 'subscriptions.http', 'connections.http'],
+  ...['mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http'],
   'pages.http',
   // These change the service, so they come last.
   ...['admin.http', 'opensearch-away.http', 'stopping.http'],
 ];
-const LIMITED = ['rate-limits.http', 'behind-a-proxy.http', 'webhook-not-set-up.http'];
+const LIMITED = ['rate-limits.http', 'webhook-not-set-up.http'];
 
 const common = readCommon(readFileSync(join(FOLDER, COMMON), 'utf8'));
 const transcripts = [...BEFORE_PUBLICATION, ...PLAIN, ...LIMITED].map((file) => ({
@@ -100,7 +100,7 @@ test('every response of an operation is as the OpenAPI document says', () => {
     check(method, template, { status, headers, text: String(body), body: parsed(String(body)) });
     checked += 1;
   }
-  expect(checked).toBeGreaterThan(70);
+  expect(checked).toBeGreaterThan(50);
 });
 
 test('the log has the stack of an error that nobody expected, and each kind of error that is refused with 503', () => {

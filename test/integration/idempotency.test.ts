@@ -72,9 +72,14 @@ describe('a request with an Idempotency-Key', () => {
     await newAccount();
     const before = await stored();
     const noted = { ...NURSE, reference: 'a reference of this body' };
-    const first = await post('one', noted);
+    const longest = 'k'.repeat(255);
+    const first = await post(longest, noted);
     expect(first.body).not.toHaveProperty('url');
-    expect([first.status, await post('one', noted), await post('one', noted)]).toEqual([201, first, first]);
+    expect([first.status, await post(longest, noted), await post(longest, noted)]).toEqual([
+      201,
+      first,
+      first,
+    ]);
     expect(await savedCount()).toBe(1);
     const { source } = await onlyStored(before);
     expect(JSON.stringify(source)).not.toContain(
@@ -88,7 +93,7 @@ describe('a request with an Idempotency-Key', () => {
     const another = saved.parse((await post('two', noted)).body);
     expect(another.code).not.toBe(saved.parse(first.body).code);
     await newAccount();
-    expect(saved.parse((await post('one', noted)).body).code).not.toBe(saved.parse(first.body).code);
+    expect(saved.parse((await post(longest, noted)).body).code).not.toBe(saved.parse(first.body).code);
   });
 
   test('and another body is 400, and nothing is done', async () => {
@@ -147,13 +152,14 @@ describe('a request with an Idempotency-Key', () => {
     const step: ProxyStep = (request) => (isDone ? cut(request) : request.forward());
     const answer = { status: 201, type: 'application/json', body: '{}' };
     const request = { account: 'Kept', operation: 'tests', key: 'one', body: '' };
+    const spent: string[] = [];
     const first = throughProxy(service.environment, step, ({ store }) =>
-      firstAnswers(store, { spend: async () => undefined })(request, async () => {
+      firstAnswers(store, { spend: async (account) => spent.push(account) })(request, async () => {
         isDone = true;
         return answer;
       }),
     );
-    expect(await first).toEqual(answer);
+    expect([await first, spent]).toEqual([answer, ['Kept']]);
   });
 
   test('whose answer was an error is done again', async () => {

@@ -1,14 +1,357 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { apiKeyHash, createKey, KEY_CACHED_MS, newApiKey, revokeKey } from '../../src/access/api-keys.ts';
+import { z } from 'zod';
+import { accountId } from '../../src/access/accounts.ts';
+import {
+  apiKeyHash,
+  createKey,
+  isWellFormedKey,
+  KEY_CACHED_MS,
+  newApiKey,
+  revokeKey,
+} from '../../src/access/api-keys.ts';
+import { deleteOldUsage, KEY_USAGE, keyUsage, readKeyUsage } from '../../src/access/usage.ts';
 import { readConfig } from '../../src/config.ts';
+import { daysBefore, todayInOhio } from '../../src/licenses/dates.ts';
 import { numbersIn } from '../support/answers.ts';
 import type { ApiAnswer } from '../support/api.ts';
-import { GOOD_LOOKUP, requestWith } from '../support/keys.ts';
-import { startProxy } from '../support/proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { command } from '../support/in-process.ts';
+import { cut, type ProxyStep, startProxy, throughProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
+
+const VERIFIED = ['--verified-by', 'Ada Operator'];
+/** A run of this many characters of a key does not occur elsewhere by chance. */
+const PART_LENGTH = 8;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ settings: { LOG_LEVEL: 'trace' } });
+});
+
+function licenses(...parameters: readonly string[]) {
+  return command(service.environment.variables, ...parameters);
+}
+
+/** A lookup that finds one license of the fixtures. */
+const GOOD_LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
+
+/** Sends a request with only these headers. A POST has the body of a lookup that finds a license. */
+function requestWith(method: string, path: string, headers: Record<string, string>): Promise<ApiAnswer> {
+  const body = method === 'POST' ? JSON.stringify(GOOD_LOOKUP) : '';
+  const type = method === 'POST' ? { 'content-type': 'application/json' } : {};
+  const length = { 'content-length': String(body.length) };
+  const { PORT: port } = service.environment.config;
+  return rawRequest({ port, method, path, headers: { ...headers, ...type, ...length }, body });
+}
+
+/** What `licenses keys create --json` prints. */
+const issuedKey = z.object({
+  id: z.string(),
+  key: z.string(),
+  account: z.string(),
+  contact: z.string().nullable(),
+  verified_by: z.string(),
+});
+
+/** Issues a key with `licenses keys create`. */
+async function issueKey(account: string, ...options: string[]) {
+  const { code, stdout } = await licenses('keys', 'create', account, ...VERIFIED, '--json', ...options);
+  expect(code).toBe(0);
+  return issuedKey.parse(JSON.parse(stdout));
+}
+
+function statusFor(key: string): Promise<number> {
+  return requestWith('GET', '/api/v1/lookup/boards', { 'x-api-key': key }).then(({ status }) => status);
+}
+
+describe('a key', () => {
+  verifies(
+    ['KEYS-02', 'KEYS-06'],
+    'starts with the prefix and belongs to an account that a named person verified',
+    async () => {
+      const { key, account, verified_by } = await issueKey('Acme Staffing LLC');
+      expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
+      expect(isWellFormedKey('olv', key)).toBe(true);
+      expect([account, verified_by]).toEqual(['Acme Staffing LLC', 'Ada Operator']);
+      expect(await statusFor(key)).toBe(200);
+    },
+  );
+
+  test('belongs to an account with a contact; account names ignore case', async () => {
+    const first = await issueKey('Contacted  Care Inc', '--contact', 'grace@care.example');
+    const second = await issueKey(' contacted care inc', '--verified-by', 'Somebody Else');
+    expect(second.id).not.toBe(first.id);
+    const expected = {
+      account: 'Contacted Care Inc',
+      contact: 'grace@care.example',
+      verified_by: 'Ada Operator',
+    };
+    for (const { key: _, ...each } of [first, second]) expect(each).toMatchObject(expected);
+    const moved = await issueKey('Contacted Care Inc', '--contact', 'alan@care.example');
+    expect(moved).toMatchObject({ ...expected, contact: 'alan@care.example' });
+  });
+
+  test.each([
+    ['without a name', ['', ...VERIFIED], 'The name of the account must have 1 to 200 characters.'],
+    [
+      'with a long name',
+      ['x'.repeat(201), ...VERIFIED],
+      'The name of the account must have 1 to 200 characters.',
+    ],
+    [
+      'with a blank contact',
+      ['Blank Inc', '--contact', ' ', ...VERIFIED],
+      'The contact must have 1 to 200 characters.',
+    ],
+    [
+      'with a blank verifier',
+      ['Blank Inc', '--verified-by', ' '],
+      'Who verified the account must have 1 to 200 characters.',
+    ],
+    ['without a verifier', ['Unverified Inc'], "error: required option '--verified-by <name>' not specified"],
+  ])('is not issued %s', async (_what, options, message) => {
+    const { code, stderr } = await licenses('keys', 'create', ...options);
+    expect([code, stderr]).toEqual([1, `${message}\n`]);
+  });
+
+  test('gives no access where its document, or that of its account, is not valid', async () => {
+    const { client, names } = service.environment.store;
+    const [broken, ofBroken] = [await issueKey('Broken Key Inc'), await issueKey('Broken Inc')];
+    const documents = [
+      { index: names.apiKeys, id: apiKeyHash(broken.key), body: { sha256: 'x' } },
+      { index: names.accounts, id: accountId('Broken Inc'), body: { deactivated_at: null } },
+    ];
+    for (const document of documents) await client.index(document);
+    for (const { key } of [broken, ofBroken]) expect(await statusFor(key)).toBe(401);
+    for (const { index, id } of documents) await client.delete({ index, id, refresh: true });
+  });
+
+  test('keeps working after rotation, next to the new key, until it is revoked', async () => {
+    const first = await issueKey('Rotating Inc');
+    const rotated = await licenses('keys', 'rotate', first.id, '--json');
+    const second = issuedKey.parse(JSON.parse(rotated.stdout));
+    expect([second.account, second.verified_by]).toEqual([first.account, first.verified_by]);
+    for (const { key } of [first, second]) expect(await statusFor(key)).toBe(200);
+    expect(await licenses('keys', 'revoke', first.id)).toMatchObject({
+      ...{ code: 0, stdout: expect.stringMatching(/^revoked at +\d/m) },
+    });
+    expect(await statusFor(second.key)).toBe(200);
+    const { stdout } = await licenses('keys', 'list');
+    expect(stdout).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
+    expect(stdout).toMatch(new RegExp(`^${first.id} +olv_…${first.key.slice(-4)} .* revoked `, 'm'));
+    const active = `^${second.id} +olv_…${second.key.slice(-4)} +Rotating Inc .* active\\s*$`;
+    expect(stdout).toMatch(new RegExp(active, 'm'));
+    expect(await licenses('keys', 'revoke', 'nobody')).toMatchObject({
+      ...{ code: 1, stderr: 'No key has the id "nobody".\n' },
+    });
+  });
+});
+
+describe('an account', () => {
+  const account = z.object({
+    account: z.string(),
+    contact: z.string().nullable(),
+    verified_by: z.string(),
+    keys: z.int(),
+    deactivated_at: z.iso.datetime().nullable(),
+  });
+
+  function accounts(...parameters: string[]) {
+    return licenses('accounts', ...parameters);
+  }
+
+  async function listed(name: string) {
+    const { stdout } = await accounts('list', '--json');
+    return z
+      .array(account)
+      .parse(JSON.parse(stdout))
+      .find((each) => each.account === name);
+  }
+
+  async function statusAfterAtMost(seconds: number, key: string, expected: number): Promise<number> {
+    const deadline = Date.now() + seconds * 1000;
+    for (;;) {
+      const status = await statusFor(key);
+      if (status === expected || Date.now() > deadline) return status;
+      await sleep(200);
+    }
+  }
+
+  verifies(
+    'KEYS-09',
+    'has no working key 10 seconds after it is deactivated, and all of them again when it is activated',
+    async () => {
+      const first = await issueKey('Leaving Inc', '--contact', 'lee@leaving.example');
+      const second = await issueKey('Leaving Inc');
+      const other = await issueKey('Staying Inc');
+      for (const { key } of [first, second, other]) expect(await statusAfterAtMost(0, key, 200)).toBe(200);
+
+      const ended = await accounts('deactivate', ' leaving  INC ');
+      expect(ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^account +Leaving Inc\n(.*\n)*deactivated at +\d/),
+      });
+      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 401)).toBe(401);
+      expect(await statusAfterAtMost(0, other.key, 200)).toBe(200);
+      expect(await listed('Leaving Inc')).toEqual({
+        account: 'Leaving Inc',
+        contact: 'lee@leaving.example',
+        verified_by: 'Ada Operator',
+        keys: 2,
+        deactivated_at: expect.any(String),
+      });
+      expect((await listed('Staying Inc'))?.deactivated_at).toBeNull();
+      const { stdout } = await licenses('keys', 'list');
+      expect(stdout).toMatch(new RegExp(`^${first.id} .* account deactivated\\s*$`, 'm'));
+      for (const again of [
+        ['create', 'Leaving Inc', ...VERIFIED],
+        ['rotate', first.id],
+      ]) {
+        const { code, stderr } = await licenses('keys', ...again);
+        expect([code, stderr]).toEqual([
+          1,
+          expect.stringMatching(/^The account "Leaving Inc" is deactivated;/),
+        ]);
+      }
+
+      expect((await accounts('activate', 'Leaving Inc')).stdout).not.toContain('deactivated');
+      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
+      const table = await accounts('list');
+      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED AT +KEYS +STATE\n/);
+      expect(table.stdout).toMatch(
+        /Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2 +active\n/,
+      );
+    },
+  );
+
+  test('that does not exist cannot be deactivated', async () => {
+    expect(await accounts('deactivate', 'Nobody Inc')).toMatchObject({
+      code: 1,
+      stderr: 'There is no account "Nobody Inc".\n',
+    });
+  });
+});
+
+const documents = z.object({
+  hits: z.object({ total: z.object({ value: z.int() }), hits: z.array(z.unknown()) }),
+});
+
+/** Every document in OpenSearch. */
+async function everythingStored(): Promise<string> {
+  const { client, config } = service.environment;
+  const index = `${config.INDEX_PREFIX}*`;
+  await client.indices.refresh({ index });
+  const { hits, total } = documents.parse((await client.search({ index, body: { size: 10_000 } })).body).hits;
+  expect(hits).toHaveLength(total.value);
+  return JSON.stringify(hits);
+}
+
+/** What `licenses` printed. */
+async function printed(...parameters: string[]): Promise<string> {
+  const { code, output } = await licenses(...parameters);
+  expect([parameters, code]).toEqual([parameters, 0]);
+  return output;
+}
+
+verifies(
+  ['KEYS-04', 'KEYS-07'],
+  'a key is printed once, by the command that issues it; no output, log or document has any part of it',
+  async () => {
+    const keyIn = (text: string) => /olv_[0-9A-Za-z]{49}/.exec(text)?.[0] ?? '';
+    const idOf = (key: string) => apiKeyHash(key).slice(0, 12);
+    const issue = ['keys', 'create', 'Secretive Inc', ...VERIFIED];
+    const first = keyIn(await printed(...issue));
+    const second = keyIn(await printed(...issue, '--json'));
+    const keys = [
+      ...[first, second],
+      keyIn(await printed('keys', 'rotate', idOf(first))),
+      keyIn(await printed('keys', 'rotate', idOf(second), '--json')),
+    ];
+    expect(new Set(keys).size).toBe(4);
+    for (const key of keys) expect(await statusFor(key)).toBe(200);
+    const unused = await issueKey('Idle Inc');
+    await requestWith('GET', '/api/v1/lookup/boards/x/types', { 'x-api-key': first });
+    let used = '';
+    await eventually('the counts are written', async () => {
+      used = await printed('keys', 'usage', idOf(first), '--days', '2', '--json');
+      return used.includes('refused');
+    });
+
+    const backup = join(service.environment.folder, 'licenses.backup');
+    const listed = await printed('keys', 'list', '--json');
+    const shown = [
+      ...[listed, used, await printed('keys', 'list'), await printed('keys', 'usage')],
+      await printed('keys', 'revoke', idOf(first)),
+      await printed('keys', 'revoke', idOf(second), '--json'),
+      await printed('publications', '--json'),
+      await printed('backup', backup),
+      await readFile(backup, 'utf8'),
+    ];
+    const stored = await everythingStored();
+    for (const key of keys) {
+      expect(stored).toContain(`"sha256":"${apiKeyHash(key)}"`);
+      const secret = key.slice('olv_'.length);
+      const parts = Array.from(secret, (_, at) => secret.slice(at, at + PART_LENGTH));
+      for (const text of [...shown, stored, service.api.output()])
+        expect(parts.filter((part) => part.length === PART_LENGTH && text.includes(part))).toEqual([]);
+    }
+
+    // How often each was used, by day and outcome, and when last.
+    const today = todayInOhio();
+    expect(JSON.parse(used)).toEqual([{ key: idOf(first), day: today, counts: { answered: 1, refused: 1 } }]);
+    expect(shown[3]).toMatch(new RegExp(`${today} +${idOf(first)} +2 +answered 1, refused 1\\n`));
+    const keysListed = z
+      .array(z.object({ id: z.string(), last_used: z.string().nullable() }))
+      .parse(JSON.parse(listed));
+    const lastUsed = (id: string) => keysListed.find((key) => key.id === id)?.last_used;
+    expect([lastUsed(idOf(first)), lastUsed(unused.id)]).toEqual([today, null]);
+  },
+);
+
+test('counts of keys that could not be written are written the next time; those of 401 days ago are deleted', async () => {
+  const { environment } = service;
+  const { store } = environment;
+  const today = todayInOhio();
+  const errors: unknown[] = [];
+  let isAway = true;
+  const step: ProxyStep = (request) => (isAway ? cut(request) : request.forward());
+  await throughProxy(environment, step, async (through) => {
+    const usage = keyUsage(through.store, (error) => errors.push(error));
+    usage.count('counted', 'found');
+    await usage.stop();
+    await usage.stop();
+    expect(errors).toHaveLength(1);
+    isAway = false;
+    await usage.stop();
+  });
+  expect(await readKeyUsage(store, today, 'counted')).toEqual([
+    { key: 'counted', day: today, counts: { found: 1 } },
+  ]);
+  const [kept, tooOld] = [daysBefore(today, 400), daysBefore(today, 401)];
+  for (const day of [kept, tooOld])
+    await KEY_USAGE.put(store, day, { key: 'old', day, counts: { found: 1 } });
+  expect((await readKeyUsage(store, tooOld, 'old')).map(({ day }) => day)).toEqual([kept, tooOld]);
+  await deleteOldUsage(store);
+  expect((await readKeyUsage(store, tooOld, 'old')).map(({ day }) => day)).toEqual([kept]);
+});
+
+verifies('KEYS-04', 'the account of a key has the name of its verifier and the time', async () => {
+  const begun = Date.now();
+  await issueKey('Verified Care Inc');
+  const accounts = z
+    .array(z.object({ account: z.string(), verified_by: z.string(), verified_at: z.iso.datetime() }))
+    .parse(JSON.parse(await printed('accounts', 'list', '--json')));
+  const entered = accounts.find(({ account }) => account === 'Verified Care Inc');
+  expect(entered?.verified_by).toBe('Ada Operator');
+  const at = Date.parse(entered?.verified_at ?? '');
+  expect([at >= begun, at <= Date.now()]).toEqual([true, true]);
+});
 
 const REFUSED = '{"detail":"Invalid or inactive API key"}';
 const ENDPOINTS = [
@@ -17,13 +360,6 @@ const ENDPOINTS = [
   ['POST', '/api/v1/lookup/verify'],
   ['POST', '/api/v1/lookup/cached'],
 ] as const;
-
-let service: TestService;
-
-beforeAll(async () => {
-  // A twentieth of the limit, here 50,000, may be requests with a bad key.
-  service = await startService();
-});
 
 function expectRefused(answer: ApiAnswer): void {
   expect([answer.status, answer.text]).toEqual([401, REFUSED]);
@@ -36,16 +372,16 @@ describe('a request', () => {
     'without a key is refused on every path, valid or not',
     async () => {
       for (const [method, path] of ENDPOINTS) {
-        expectRefused(await requestWith(service, method, path, {}));
+        expectRefused(await requestWith(method, path, {}));
         const { key } = service.rest;
-        expect((await requestWith(service, method, path, { 'x-api-key': key })).status).toBe(200);
+        expect((await requestWith(method, path, { 'x-api-key': key })).status).toBe(200);
         for (const elsewhere of [{ authorization: `Bearer ${key}` }, { 'api-key': key }, { cookie: key }]) {
-          expectRefused(await requestWith(service, method, path, elsewhere));
+          expectRefused(await requestWith(method, path, elsewhere));
         }
-        expectRefused(await requestWith(service, method, `${path}?x-api-key=${key}&api_key=${key}`, {}));
+        expectRefused(await requestWith(method, `${path}?x-api-key=${key}&api_key=${key}`, {}));
       }
-      expectRefused(await requestWith(service, 'DELETE', '/api/v1/lookup/verify', {}));
-      expectRefused(await requestWith(service, 'GET', '/api/v1/nothing', {}));
+      expectRefused(await requestWith('DELETE', '/api/v1/lookup/verify', {}));
+      expectRefused(await requestWith('GET', '/api/v1/nothing', {}));
     },
   );
 
@@ -56,7 +392,21 @@ describe('a request', () => {
       const { key } = service.rest;
       const swapped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
       const bad = [
-        ...['', ' ', 'x', 'olv_', 'olv_KEY', '*', '{}', 'null', 'undefined', key.slice(0, -1), `${key}x`],
+        ...[
+          '',
+          ' ',
+          'x',
+          '"',
+          '\u00f1',
+          'olv_',
+          'olv_KEY',
+          '*',
+          '{}',
+          'null',
+          'undefined',
+          key.slice(0, -1),
+          `${key}x`,
+        ],
         ...[
           swapped,
           key.toUpperCase(),
@@ -68,7 +418,7 @@ describe('a request', () => {
         ...[newApiKey('olv'), newApiKey('xyz'), apiKeyHash(key), `olv_${apiKeyHash(key)}`],
       ];
       for (const each of bad) {
-        expectRefused(await requestWith(service, 'POST', '/api/v1/lookup/verify', { 'x-api-key': each }));
+        expectRefused(await requestWith('POST', '/api/v1/lookup/verify', { 'x-api-key': each }));
       }
     },
   );
@@ -84,7 +434,7 @@ describe('a request', () => {
         await createKey(store, config.API_KEY_PREFIX, given),
       ];
       const tried = (method: string, path: string, { key }: { key: string }) =>
-        requestWith(service, method, path, { 'x-api-key': key });
+        requestWith(method, path, { 'x-api-key': key });
       const [[method, path]] = ENDPOINTS;
       expect((await tried(method, path, first)).status).toBe(200);
       await revokeKey(store, first.stored.id);
@@ -136,8 +486,8 @@ test('a key in use keeps working while it is read again, even if its address is 
 test('the log has no keys, no searched names and no data about holders', async () => {
   const { rest, environment, api } = service;
   const unknown = newApiKey('olv');
-  await requestWith(service, 'POST', '/api/v1/lookup/verify', { 'x-api-key': unknown });
-  await requestWith(service, 'GET', `/api/v1/lookup/boards?key=${unknown}`, { 'x-api-key': unknown });
+  await requestWith('POST', '/api/v1/lookup/verify', { 'x-api-key': unknown });
+  await requestWith('GET', `/api/v1/lookup/boards?key=${unknown}`, { 'x-api-key': unknown });
   const search = { board: 'Nursing Board', last_name: 'De la Cruz', first_name: 'Mario' };
   expect(numbersIn(await rest.verify(search))).toEqual(['RN.700002']);
   await rest.verify({ ...search, search_type: 'business', business_name: 'Secretive Salon' });

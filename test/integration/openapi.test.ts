@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { ApiAnswer } from '../support/api.ts';
-import { documentText } from '../support/documented.ts';
+import { documentedTables, documentText } from '../support/documented.ts';
 import { ERRORS_PAGE, errorsPage } from '../support/errors-page.ts';
 import {
   answerChecker,
@@ -66,8 +66,10 @@ test('a blank query parameter counts as absent, and one that is sent twice is re
 });
 
 test('the status has the live publication and the last runs', async () => {
+  const check = answerChecker(document);
+  check('get', '/api/v1/lookup/boards', await service.rest.get('/api/v1/lookup/boards'));
   const answer = await service.rest.get('/status');
-  answerChecker(document)('get', '/status', answer);
+  check('get', '/status', answer);
   const { store, client } = service.environment;
   const { body: stored } = await client.count({
     index: store.names.alias,
@@ -79,6 +81,34 @@ test('the status has the live publication and the last runs', async () => {
     licenses_by_board: { [NURSING]: stored.count },
     last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: FIXTURE_ROWS } }],
   });
+});
+
+test('responses have the headers that docs/api.md says, where it says', async () => {
+  const { rest } = service;
+  const nurse = { board: NURSING, license_number: 'RN.700001' };
+  const answers = {
+    lookup: await rest.verify(nurse),
+    deprecated: await rest.verify(nurse, '/api/v1/lookup/cached'),
+    method: await rest.get(VERIFY),
+    status: await rest.get('/status'),
+    mcp: await rest.callTool('list_ohio_boards', {}),
+  };
+  const [table] = documentedTables('docs/api.md', 'response header');
+  const documented = (table?.rows ?? []).map(([name = '']) => name.replaceAll('`', ''));
+  const have = (name: string) =>
+    Object.entries<ApiAnswer>(answers).flatMap(([answer, { headers }]) =>
+      headers.has(name) ? [answer] : [],
+    );
+  const all = Object.keys(answers);
+  expect(Object.fromEntries(documented.map((name) => [name, have(name)]))).toEqual({
+    ...{ 'X-Request-Id': all, 'X-RateLimit-Limit': all, 'X-RateLimit-Remaining': all },
+    ...{ 'X-RateLimit-Reset': all, 'Retry-After': [], Allow: ['method'] },
+    ...{ Deprecation: ['deprecated'], Link: ['deprecated'], 'Cache-Control': all },
+  });
+  expect(answers.lookup.headers.get('cache-control')).toBe('no-store');
+  expect(answers.lookup.headers.get('access-control-allow-origin')).toBeNull();
+  const since = Number(answers.deprecated.headers.get('deprecation')?.slice(1)) * 1000;
+  expect(new Date(since).toISOString()).toMatch(/^2026-01-01T00:00:00/);
 });
 
 test('the page at /docs loads only files of this server', async () => {

@@ -128,9 +128,6 @@ describe('a malformed request is refused, and nothing that follows on its connec
   test.each<[headers: string[], body: string, says: string]>([
     [['Content-Length: 5', LENGTH], LOOKUP, MALFORMED],
     [['Content-Length: 4', CHUNKED], `36\r\n${LOOKUP}\r\n${EMPTY_CHUNKED}`, MALFORMED],
-    [['Transfer-Encoding: chunked, identity'], EMPTY_CHUNKED, MALFORMED],
-    [['Transfer-Encoding : chunked'], EMPTY_CHUNKED, MALFORMED],
-    [[CHUNKED], `36\n${LOOKUP}\n0\n\n${SMUGGLED}`, MALFORMED],
     [['Transfer-Encoding: gzip, chunked'], EMPTY_CHUNKED, NOT_JSON],
   ])('%j before %j', async (headers, body, says) => {
     const response = await lookup([JSON_TYPE, ...headers], body);
@@ -140,8 +137,6 @@ describe('a malformed request is refused, and nothing that follows on its connec
   test.each([
     ['a path without a slash', 400, 'GET status HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['TLS', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xFC\x03\x03\r\n\r\n'],
-    ['a folded header', 400, 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Folded: a\r\n b\r\n\r\n'],
-    ['line feeds for line ends', 400, 'GET / HTTP/1.1\nHost: localhost\n\n'],
     ['2,100 headers', 431, `GET / HTTP/1.1\r\nHost: localhost\r\n${'A:\r\n'.repeat(2100)}\r\n`],
   ])('%s', async (_what, status, head) => {
     const response = await sent(Buffer.from(head + SMUGGLED, 'latin1'));
@@ -163,7 +158,14 @@ describe('an address', () => {
       ...['POST /lookup/verify', 'POST /api/lookup/verify', 'POST /api/v2/lookup/verify', 'GET /api/v1'],
       ...[`${VERIFY}//`, 'POST //api/v1/lookup/verify', 'POST /API/V1/LOOKUP/VERIFY'],
       ...['POST /api/v1%2Flookup/verify', 'POST /api/v1/lookup/%76erify', 'GET /api/v1\\lookup'],
-      ...['GET /api/v10/lookup/boards', 'GET /%', 'GET /%FF', 'OPTIONS /nothing', 'GET /mcp/nothing'],
+      ...[
+        'GET /api/v10/lookup/boards',
+        'GET /%',
+        'GET /%FF',
+        'OPTIONS /nothing',
+        'OPTIONS *',
+        'GET /mcp/nothing',
+      ],
       ...['GET /x%0D%0ASet-Cookie:%20a=1', `GET /${'x'.repeat(8000)}`, 'GET /docs/../package.json'],
       ...['GET /docs/%2e%2e%2fpackage.json', 'GET /healthz', 'GET /metrics', 'GET /queues'],
     ]) {
@@ -261,6 +263,9 @@ describe('a body', () => {
   test.each([
     ['application/json;charset="UTF-8"', 200],
     ['Application/JSON; version=1', 200],
+    [`application/json; x=${'x'.repeat(180)}`, 200],
+    // Longer than is read of the header.
+    [`application/json; x=${'x'.repeat(181)}`, 415],
     ['application/merge-patch+json', 415],
     ['json', 415],
     ['multipart/form-data', 415],
@@ -328,20 +333,6 @@ describe('a body', () => {
 
 describe('a key', () => {
   test.each([
-    [[KEY, KEY]],
-    [['X-API-Key: "<key>"']],
-    [['X-API-Key: \xC3\xB1']],
-    [['Authorization: Basic b2x2Og==']],
-  ])('sent as %j is refused', async (headers) => {
-    const response = await sent(requestOf(TYPES, [HOST, ...headers]));
-    expect(response).toMatchObject({ status: 401, says: BAD_KEY, wasOpen: true });
-  });
-
-  test('may have blanks around it', async () => {
-    expect(await sent(requestOf(TYPES, [HOST, 'x-api-key:    <key>  ']))).toMatchObject({ status: 200 });
-  });
-
-  test.each([
     ['404 of an unreadable address', 'GET /api/v1/%E0%A4%A', ''],
     ['405 of OPTIONS', 'OPTIONS /api/v1/lookup/verify', ''],
     ['400', VERIFY, '{'],
@@ -362,16 +353,6 @@ test.each([
 ])('the X-Request-Id %j is repeated: %s', async (id, isRepeated) => {
   const response = await sent(requestOf('GET /nothing', [HOST, `X-Request-Id: ${id}`]));
   expect(response.header('x-request-id')).toEqual(isRepeated ? id : expect.stringMatching(/^[0-9a-f-]{36}$/));
-});
-
-test.each([
-  [['http', 'https'], 200, 'max-age=31536000'],
-  [['https', 'http'], 403, null],
-  [['wss'], 200, null],
-])('X-Forwarded-Proto %j gets %i', async (values, status, hsts) => {
-  const headers = values.map((each) => `X-Forwarded-Proto: ${each}`);
-  const response = await sent(requestOf(TYPES, [HOST, KEY, ...headers]));
-  expect([response.status, response.header('strict-transport-security')]).toEqual([status, hsts]);
 });
 
 describe('/mcp', () => {

@@ -3,9 +3,9 @@ import { Connection, errors } from '@opensearch-project/opensearch';
 type ResponseError = InstanceType<typeof errors.ResponseError>;
 type TimeoutError = InstanceType<typeof errors.TimeoutError>;
 
-/** The client's error for an answer of OpenSearch with this status. */
-export function openSearchError(status: number): ResponseError {
-  return new errors.ResponseError(response(status));
+/** The client's error for an answer of OpenSearch with this status and type of error. */
+export function openSearchError(status: number, type?: string): ResponseError {
+  return new errors.ResponseError(response(status, type));
 }
 
 /** The client's error for a request that was not answered in time. */
@@ -13,9 +13,9 @@ export function openSearchTimeout(message: string): TimeoutError {
   return new errors.TimeoutError(message, response(null));
 }
 
-function response(status: number | null): ResponseError['meta'] {
+function response(status: number | null, type = 'some_exception'): ResponseError['meta'] {
   return {
-    body: { error: { type: 'some_exception', reason: 'invented for a test' }, status },
+    body: { error: { type, reason: 'invented for a test' }, status },
     statusCode: status,
     headers: {},
     warnings: null,

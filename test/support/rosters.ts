@@ -20,13 +20,9 @@ export const rosterAnswer = z.object({
 });
 
 /** Sends a roster as JSON. */
-export function sendRoster(
-  rest: ApiClient,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
+export function sendRoster(rest: ApiClient, body: unknown): Promise<ApiAnswer> {
   return rest.request('POST', ROSTER_PATH, {
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }

@@ -2,9 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
+import { CursorExpiredError } from '../../src/changes/service.ts';
 import { ClientError, errorResponse, invalidKey } from '../../src/http/errors.ts';
 import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
+import { SeveralLiveError } from '../../src/publications/metadata.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 
@@ -18,6 +20,7 @@ const TOO_FAST = { status: 429, detail: 'Too many requests; try again in 17 seco
 const NO_DATA = 'No dataset has been published yet; try again later.';
 const NOTHING = { status: 503, detail: NO_DATA, retryAfter: 60 };
 const BUSY = { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 };
+const SEVERAL = new SeveralLiveError(['licenses-a', 'licenses-b']);
 const OURS = { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 
 describe('the response to an error', () => {
@@ -33,6 +36,16 @@ describe('the response to an error', () => {
     ['a timeout of OpenSearch', openSearchTimeout(SECRET), AWAY],
     ['OpenSearch rejecting requests because of load', openSearchError(429), AWAY],
     ['a failure of OpenSearch', openSearchError(503), AWAY],
+    ['a refused user of OpenSearch', openSearchError(401), AWAY],
+    ['a user of OpenSearch without permission', openSearchError(403, 'security_exception'), AWAY],
+    ['an index that is not prepared yet', openSearchError(404, 'index_not_found_exception'), AWAY],
+    ['several live indices', SEVERAL, { status: 503, detail: SEVERAL.message, retryAfter: 60 }],
+    [
+      'a cursor that is too old',
+      new CursorExpiredError('Begin anew.'),
+      { status: 410, detail: 'Begin anew.' },
+    ],
+    ['an index that takes no writes', openSearchError(403, 'cluster_block_exception'), OURS],
     ['a query that OpenSearch rejects as invalid', openSearchError(400), OURS],
     ['a missing document', openSearchError(404), OURS],
     ['any other error', new TypeError(SECRET), OURS],

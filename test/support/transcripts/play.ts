@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { Connection, type RawResponse } from './connection.ts';
 import { type Common, responseLines, visible } from './response-lines.ts';
 import { type Exchange, OUTCOMES, type Request } from './transcript.ts';
@@ -156,13 +155,9 @@ function bytesOf(text: string, values: Values): Buffer {
   return Buffer.from(expanded(latin1), 'latin1');
 }
 
-const INNERMOST_TAG = /<(gzip|repeat)(?: (\d+))?>((?:(?!<\/?(?:gzip|repeat)\b).)*)<\/\1>/s;
-
-/** With what `<gzip>text</gzip>` and `<repeat 9>text</repeat>` stand for, one character for each byte. */
+/** With what `<repeat 9>text</repeat>` stands for, one character for each byte. */
 function expanded(text: string): string {
-  const [whole, tag, count, inner = ''] = INNERMOST_TAG.exec(text) ?? [];
-  if (whole === undefined) return text;
-  const made =
-    tag === 'gzip' ? gzipSync(Buffer.from(inner, 'latin1')).toString('latin1') : inner.repeat(Number(count));
-  return expanded(text.replace(whole, () => made));
+  return text.replaceAll(/<repeat (\d+)>(.*?)<\/repeat>/gs, (_, count, inner: string) =>
+    inner.repeat(Number(count)),
+  );
 }

@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { createKey } from '../../src/access/api-keys.ts';
@@ -7,8 +6,6 @@ import { ohioTime } from '../../src/licenses/dates.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { command } from '../support/in-process.ts';
-
-const keyCreated = z.object({ id: z.string(), key: z.string(), account: z.string() });
 
 let environment: TestEnvironment;
 
@@ -20,40 +17,6 @@ beforeAll(async () => {
 function run(...parameters: string[]) {
   return command(environment.variables, ...parameters);
 }
-
-test('licenses keys shows a key once, lists it by its last four characters, rotates it and revokes it', async () => {
-  const created = await run('keys', 'create', 'Acme Staffing', '--verified-by', 'Pat', '--json');
-  const { id, key } = keyCreated.parse(JSON.parse(created.stdout));
-  expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
-
-  const listed = await run('keys', 'list');
-  expect(listed.stdout).toContain(`olv_…${key.slice(-4)}`);
-  expect(listed.stdout).not.toContain(key);
-  expect(listed.stdout).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d [\d:]+ E[SD]T +active\n$/);
-
-  const rotated = keyCreated.parse(JSON.parse((await run('keys', 'rotate', id, '--json')).stdout));
-  expect(rotated).toMatchObject({ account: 'Acme Staffing' });
-  expect(rotated.key).not.toBe(key);
-
-  expect(await run('keys', 'revoke', id)).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^revoked at +\d/m),
-  });
-  const keys = z
-    .array(z.object({ id: z.string(), revoked_at: z.string().nullable() }))
-    .parse(JSON.parse((await run('keys', 'list', '--json')).stdout));
-  expect(keys.find((each) => each.id === id)?.revoked_at).not.toBeNull();
-  expect(keys.find((each) => each.id === rotated.id)?.revoked_at).toBeNull();
-  await run('accounts', 'deactivate', 'Acme Staffing');
-  const { stdout } = await run('keys', 'list');
-  expect(stdout).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
-  expect(stdout).toMatch(new RegExp(`^${id} .* revoked `, 'm'));
-  expect(stdout).toMatch(new RegExp(`^${rotated.id} .* account deactivated\\s*$`, 'm'));
-  expect(await run('keys', 'revoke', 'nobody')).toMatchObject({
-    code: 1,
-    stderr: 'No key has the id "nobody".\n',
-  });
-});
 
 const SINCE = '2026-11-21T09:00:00.000Z';
 const SECRET_PATH = 'https://hooks.example.com/services/T0/secret-path?token=x';
