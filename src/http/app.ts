@@ -16,6 +16,8 @@ import { largeResponses } from './limits.ts';
 export interface RequestState {
   /** The client's X-Request-Id if it is valid, else a new one. */
   requestId: string;
+  /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
+  traceparent?: string | undefined;
   /** The path, for the log. */
   path: string;
   /** What is done once the response has ended. An error in it is logged, and ends nothing else. */
@@ -60,6 +62,14 @@ export function clientGone(ctx: Context): AbortSignal {
 }
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+/** As W3C Trace Context has it: version, trace, parent and flags; an id of zeros is none. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
+/** What a client says its request is part of, if it says so in the form of the standard. */
+export function traceparentOf(given: unknown): string | undefined {
+  return typeof given === 'string' && TRACEPARENT.test(given) ? given : undefined;
+}
 
 /**
  * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
@@ -164,8 +174,9 @@ export const lastResponses = new WeakMap<Duplex, ServerResponse>();
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
   lastResponses.set(ctx.req.socket, ctx.res);
-  const { 'x-request-id': given = '' } = ctx.req.headers;
+  const { 'x-request-id': given = '', traceparent } = ctx.req.headers;
   ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  ctx.state.traceparent = traceparentOf(traceparent);
   ctx.state.path = '(unreadable)';
   ctx.state.onClose = [() => logRequest(ctx, log)];
   ctx.set(SECURITY_HEADERS);
@@ -232,9 +243,9 @@ export function logFailure({ state }: Context, error: unknown, log: Logger): voi
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
 function logRequest({ state, method, status }: Context, log: Logger): void {
-  const { requestId, route, path, arrivedAt } = state;
+  const { requestId, traceparent, route, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
-  log.info({ requestId, method, path: route ?? path, status, ms }, 'request');
+  log.info({ requestId, traceparent, method, path: route ?? path, status, ms }, 'request');
 }
 
 /**

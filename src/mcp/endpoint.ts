@@ -6,6 +6,7 @@ import {
   localhostAllowedOrigins,
   ProtocolErrorCode,
   type RequestId,
+  TRACEPARENT_META_KEY,
   validateHostHeader,
   validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
@@ -15,7 +16,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
-import { type Context, clientGone, type Middleware } from '../http/app.ts';
+import { type Context, clientGone, type Middleware, traceparentOf } from '../http/app.ts';
 import { textBody } from '../http/body.ts';
 import { spendMore } from '../http/guard.ts';
 import { waitingSlots } from '../http/limits.ts';
@@ -72,6 +73,8 @@ export function mcpEndpoint(
   async function respond(ctx: Context, text: string): Promise<void> {
     const parsedBody = parseJson(text);
     const { id, method, params } = message.parse(parsedBody);
+    // The assistant's own trace, where a proxy between may have begun another in the header.
+    ctx.state.traceparent = traceparentOf(params?._meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
     const items = params?.name === 'verify_roster' ? params.arguments?.items.length : undefined;
     const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
@@ -118,6 +121,7 @@ const params = z.object({
     .object({ items: z.array(z.unknown()) })
     .optional()
     .catch(undefined),
+  _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
 /** What this service itself reads of a message. */

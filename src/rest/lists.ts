@@ -15,7 +15,7 @@ import {
   MAX_LISTED_MATCHES,
   readLookup,
 } from '../licenses/lookup.ts';
-import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
@@ -186,11 +186,12 @@ const rosterItem = lookupFields
 /** A roster before its items are read, which takes time: they are counted and paid for first. */
 interface SentRoster {
   readonly count: number;
+  /** The roster as rows, to which an answer in CSV adds columns. */
+  readonly table: () => AnsweredTable;
   /** Reads the items. What is wrong with one makes only that item invalid. */
   readonly read: () => Promise<readonly RosterItem[]>;
   readonly maxMatches: number;
-  /** Of a roster in CSV: its rows, to which an answer in CSV adds columns. */
-  readonly table?: AnsweredTable;
+  readonly isTable: boolean;
 }
 
 /** @throws {BadRequestError} for what is wrong with the roster as a whole */
@@ -204,7 +205,13 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
       requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
     };
     const read = () => readItems(table.rows, reader);
-    return { count: table.rows.length, read, maxMatches: query.max_matches, table };
+    return {
+      count: table.rows.length,
+      table: () => table,
+      read,
+      maxMatches: query.max_matches,
+      isTable: true,
+    };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));
@@ -214,7 +221,23 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
     requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
   };
   const read = () => readItems(sent.items, reader);
-  return { count: sent.items.length, read, maxMatches: sent.max_matches ?? query.max_matches };
+  const maxMatches = sent.max_matches ?? query.max_matches;
+  const table = () => itemsTable(sent.items);
+  return { count: sent.items.length, table, read, maxMatches, isTable: false };
+}
+
+const fieldsOfItem = z.record(z.string(), z.unknown()).catch({});
+const cellText = z.union([z.string(), z.number().transform(String)]).catch('');
+
+/** The items of a JSON body as a table with the fields that any of them has. */
+function itemsTable(items: readonly unknown[]): AnsweredTable {
+  const objects = items.map((item) => fieldsOfItem.parse(item));
+  const columns = ROW_FIELDS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
+  const rows = objects.map((item, at) => ({
+    number: at + 1,
+    cells: columns.map((column) => cellText.parse(item[column])),
+  }));
+  return { columns, rows, format: { separator: ',', newline: '\r\n', hasByteOrderMark: false } };
 }
 
 const CSV_RULES =
@@ -246,13 +269,14 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       },
     },
     handle: async (ctx, { query }) => {
-      const { count, read, maxMatches, table } = await sentRoster(ctx, query);
+      const { count, table, read, maxMatches, isTable } = await sentRoster(ctx, query);
       await spendForItems(ctx, count, cost);
       const roster = { items: await read(), maxMatches };
-      const csv = ctx.accepts(['text/csv', 'application/json']) !== 'application/json' ? table : undefined;
-      const { shape, parts } = csv === undefined ? JSON_ANSWER : answerTable(csv);
+      const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
+      const isCsv = (ctx.accepts(types) || types[0]) === 'text/csv';
+      const { shape, parts } = isCsv ? answerTable(table()) : JSON_ANSWER;
       const body = parts(await rosters.answer(roster, shape, clientGone(ctx)));
-      ctx.type = csv === undefined ? 'json' : 'csv';
+      ctx.type = isCsv ? 'csv' : 'json';
       ctx.body = Readable.from(body);
       ctx.length = body.reduce((sum, { length }) => sum + length, 0);
     },

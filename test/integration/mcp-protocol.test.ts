@@ -119,6 +119,10 @@ function answered({ status, text, headers }: ApiAnswer) {
   return [status, text, headers.get('content-type')];
 }
 
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const OTHER_TRACE = '00-00000000000000000000000000000001-0000000000000001-00';
+const logLine = z.object({ msg: z.literal('request'), traceparent: z.string().optional() });
+
 const found = z.object({
   result: z.object({
     structuredContent: z.object({ licenses: z.array(z.object({ license_number: z.string() })) }),
@@ -163,6 +167,31 @@ describe('the MCP server', () => {
       }
     },
   );
+
+  test.each<[string, string | undefined, unknown, string | undefined]>([
+    ['a header', TRACE, undefined, TRACE],
+    ['the message', undefined, TRACE, TRACE],
+    ['the message, rather than a header', OTHER_TRACE, TRACE, TRACE],
+    ['a header, where that of the message has not the form', TRACE, { a: TRACE }, TRACE],
+    ['nothing of the form', `${TRACE}-00`, TRACE.toUpperCase(), undefined],
+  ])('logs the trace of %s', async (at, header, inMessage, logged) => {
+    const [port] = ports;
+    const id = `traced-${at.replaceAll(/\W/g, '-')}`;
+    const call = message('tools/call', {
+      name: 'verify_license',
+      arguments: { license_number: NUMBER },
+      _meta: { ...ENVELOPE, traceparent: inMessage },
+    });
+    const headers = { ...MODERN_HEADERS, 'x-request-id': id, ...(header && { traceparent: header }) };
+    expect(numbersIn(await posted(port, call, headers))).toEqual([NUMBER]);
+    await service.api.printed(`"requestId":"${id}"`);
+    const line =
+      service.api
+        .output()
+        .split('\n')
+        .find((each) => each.includes(id)) ?? '';
+    expect(logLine.parse(JSON.parse(line)).traceparent).toBe(logged);
+  });
 
   verifies('MCP-11', 'gives calls with the same id at the same moment each its own answer', async () => {
     const [port] = ports;

@@ -197,6 +197,17 @@ describe('a roster as CSV', () => {
     expect(rosterAnswer.parse(json.body).results).toEqual([expect.objectContaining({ reference: '-7' })]);
   });
 
+  test('has a result for each item of JSON, whatever it is', async () => {
+    const items = [{ reference: '7', license_number: 'RN.700001' }, { last_name: 'Smith' }, 5];
+    const asTable = await sendRoster(service.rest, { board: 'Nursing Board', items }, { accept: 'text/csv' });
+    expect(asTable.text.split('\r\n').slice(0, 4)).toEqual([
+      ['reference', 'license_number', 'last_name', ...RESULT_COLUMNS].join(','),
+      expect.stringMatching(/^7,RN\.700001,,found,Clear,RN\.700001,/),
+      expect.stringMatching(/^,,Smith,ambiguous,/),
+      expect.stringMatching(/^,,,invalid,/),
+    ]);
+  });
+
   test('keeps rows with too few cells, and answers those with too many as invalid', async () => {
     const { rows } = await table('license_number,last_name,note\nRN.700001\n\nRN.700001,a,b,c\n');
     expect(rows.map(({ result_outcome }) => result_outcome)).toEqual(['found', 'invalid']);

@@ -20,9 +20,13 @@ export const rosterAnswer = z.object({
 });
 
 /** Sends a roster as JSON. */
-export function sendRoster(rest: ApiClient, body: unknown): Promise<ApiAnswer> {
+export function sendRoster(
+  rest: ApiClient,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
   return rest.request('POST', ROSTER_PATH, {
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
