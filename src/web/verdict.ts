@@ -113,9 +113,10 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
   if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
-  if (raw.toUpperCase() !== status) return `${raw} (expires ${longDate(expires)}).`;
-  const isSoon = notesOf(license, today).includes('expires_soon');
-  return `${raw} until ${longDate(expires)}${isSoon ? ` (${fromToday(days)})` : ''}.`;
+  const soon = notesOf(license, today).includes('expires_soon') ? fromToday(days) : '';
+  return raw.toUpperCase() === status
+    ? `${raw} until ${longDate(expires)}${soon && ` (${soon})`}.`
+    : `${raw} (expires ${longDate(expires)}${soon && `, ${soon}`}).`;
 }
 
 /** The box of a license's verdict. */

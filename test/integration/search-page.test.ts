@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { unescaped } from '../support/common-answers.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -13,6 +14,7 @@ const QUILLS = [
   nurseRow('REED QUILL, MARIA', 'RN.881006'),
   nurseRow('MARIA, QUILL', 'RN.881007'),
   nurseRow('QUILL, ZOE', '1QUILLX7'),
+  nurseRow('ABERNATHY JR, WILLIAM', 'RN.881008'),
 ];
 
 const DODGES = [
@@ -77,6 +79,7 @@ describe('a search', () => {
     ['/?q=Quill&kind=business', 'No license found for Quill'],
     ['/?q=Branch&board=MED', '110 licenses for Branch'],
     // What is meant is shown.
+    ['/?q=Bill+Abernathy', 'Showing ABERNATHY, WILLIAM'],
     ['/?q=Zoe+Quil', 'Showing QUILL, Zoe'],
     ['/?q=Xaver+Quill', 'Showing Quill'],
     ['/?q=Quill+Zoe', 'Showing Quill, Zoe'],
@@ -115,7 +118,8 @@ describe('a search', () => {
 
   test('what is shown instead of what was typed is said', async () => {
     const page = await shown('/?q=RM.881001');
-    expect(page).toContain('has the number or the name “RM.881001”. Showing <strong>RN.881001</strong>.');
+    expect(page).toContain('Showing <strong>RN.881001</strong>, which may be meant: the State’s data of ');
+    expect(page).toContain(' has no “RM.881001”.');
     expect(rowsIn(page)).toHaveLength(1);
     for (const part of ['Quill, Maria', 'Registered Nurse', 'Inactive - Expired'])
       expect(page).toContain(part);
@@ -239,7 +243,7 @@ describe('a search', () => {
     const page = await response.text();
     const typed = new URL(path, origin).searchParams.get('q') ?? '';
     const [, value = ''] = /<input[^>]* name="q" value="([^"]*)"/.exec(page) ?? [];
-    expect(plain(value)).toBe(typed);
+    expect(unescaped(value)).toBe(typed);
     expect(page).toContain('<option value="NUR" selected>');
   });
 });
@@ -263,18 +267,9 @@ function countedChoices(html: string): { name: string; value: string; count: str
       [...options.matchAll(/value="([^"]+)"[^>]*>[^<]*\(([\d,]+)\)<\/option>/g)].map(
         ([, value = '', count = '']) => ({
           name,
-          value: plain(value),
+          value: unescaped(value),
           count,
         }),
       ),
   );
-}
-
-function plain(escaped: string): string {
-  return escaped
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
 }

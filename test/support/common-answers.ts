@@ -246,7 +246,9 @@ function rowsOf(html: string): string[] {
 }
 
 function licensesIn(html: string): CommonLicense[] {
-  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) => licenseAt(plain(path)));
+  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) =>
+    licenseAt(unescaped(path)),
+  );
 }
 
 function licenseAt(path: string): CommonLicense {
@@ -255,8 +257,14 @@ function licenseAt(path: string): CommonLicense {
   return { board: board?.name, number: decodeURIComponent(number) };
 }
 
-function plain(escaped: string): string {
-  return escaped.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+/** The text that a page has in this form. */
+export function unescaped(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** The cautions that a tag says, in the whole or in the first element of a class, in their order. */
