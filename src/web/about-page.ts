@@ -5,7 +5,7 @@ import { type Html, html, NOTHING } from './page.ts';
 /** Who runs the service, what its answers are worth, what it stores, and whom to write to. */
 export function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): Html {
   const operator = name === undefined || contact === undefined ? undefined : { name, contact };
-  return html`<p>Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
+  return html`<p>Once a day, Ohio’s 24 licensing boards publish every license that they ever issued as one dataset. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>
 <p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}This service is not run by the State of Ohio, and no board has checked or approved it.</p>
 <p>Questions about a license, a complaint or a renewal go to the board that issued it.</p>
@@ -15,7 +15,7 @@ export function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Co
 <p><strong>Decisions about jobs, housing, credit or insurance have rules of their own</strong>, such as the federal Fair Credit Reporting Act and Ohio’s laws. Before you decide against somebody because of a page here, ask the board, and let the person answer. This is not legal advice.</p>
 <h2 id="privacy">Privacy</h2>
 <ul>
-<li>This website has no accounts, no cookies, and nothing from other websites. Of businesses with an API key, it stores what they gave, what they watch, and how often they asked.</li>
+<li>This website has no accounts, no cookies, and nothing from other websites. About a business with an API key, the service stores what it gave, what it watches, and how often it asked.</li>
 <li>The log has the kind of each page and the time it took. It has neither what you searched for nor your network address.</li>
 <li>Your network address is kept for at most a day, to limit the number of requests.</li>
 <li>Lists that you check are read and forgotten, unless you save the check.</li>

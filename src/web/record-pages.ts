@@ -216,7 +216,7 @@ ${history(changes, { since, date, gaps })}
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
-/** The license as it is now; `undefined` while nothing is live or it can not be looked up: what was saved is shown anyway. */
+/** The license as it is now; `undefined` while nothing is live or it cannot be looked up: what was saved is shown anyway. */
 async function historyNow(
   services: PageServices,
   license: Parameters<typeof licenseHistory>[1],

@@ -109,7 +109,9 @@ const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
 
 function titleOf(listing: Listing, typed: string): string {
   const { number, total, shown } = listing;
-  if (number?.outcome === 'found') return `1 license for ${typed}`;
+  if (number?.outcome === 'found') {
+    return number.nameMatch === false ? `Name does not match: ${typed}` : `1 license for ${typed}`;
+  }
   const title = TITLES[reasonOf(listing)];
   if (title !== undefined) return `${title} ${typed}`;
   if (total === 0) return `No license found for ${typed}`;
@@ -178,7 +180,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
   const compare =
     'Compare the whole name, the place and the type before you take a license for the one you mean.';
   if (shown.length > 0) {
-    return html`<p>Showing <strong>${listed(shown)}</strong>, which may be meant: the State’s data of ${longDate(date)} has no “${fields.q}”. ${compare}</p>`;
+    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no “${fields.q}”. ${compare}</p>`;
   }
   if (ignoresFilters) {
     return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress({ q: fields.q })}">Remove the filters</a></p>`;

@@ -38,7 +38,8 @@ function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonl
   const sub = MEANINGS.sub.get(subLabel?.toUpperCase() ?? '');
   const isKnown = primary !== undefined && (!subLabel || sub !== undefined);
   const tone = isKnown ? (sub?.tone ?? primary.tone ?? 'neutral') : 'neutral';
-  const said = [sub?.meaning ?? '', status === 'ACTIVE' ? '' : (primary?.meaning ?? '')];
+  // Active and Inactive say all.
+  const said = [sub?.meaning ?? '', /ACTIVE$/.test(status ?? '') ? '' : (primary?.meaning ?? '')];
   return {
     isKnown,
     tone: tonedBy(tone, cautions),

@@ -32,7 +32,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ['/?q=Whitfeld', 200, 'Showing WHITFIELD'],
     ['/?q=Nobody+Atall', 200, 'No license found for Nobody Atall'],
     ['/?q=&board=NUR', 400, 'Look up a license'],
-    ['/?q=RN.900418822+Smith', 200, '1 license for RN.900418822 Smith'],
+    ['/?q=RN.900418822+Smith', 200, 'Name does not match: RN.900418822 Smith'],
     ['/licenses/NUR/RN.900266001', 200, 'Farrow, Linda'],
     ['/licenses/NUR/APRN.CNP.0900144500', 200, 'Farrow, Linda'],
     ['/licenses/NUR/RN.900433210', 200, 'Petrakis, Helen'],

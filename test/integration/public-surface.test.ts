@@ -13,7 +13,7 @@ import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
-const WEB_LIMIT = 12;
+const WEB_LIMIT = 6;
 const SAVES = 20;
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
 

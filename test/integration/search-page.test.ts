@@ -88,7 +88,7 @@ describe('a search', () => {
     ['/?q=RN.88100', 'Showing what is similar to RN.88100'],
     ['/?q=RM.881001', 'Showing RN.881001'],
     ['/?q=RN.88l00I', 'Showing RN.881001'],
-    ['/?q=RN.881003+Smith', '1 license for RN.881003 Smith'],
+    ['/?q=RN.881003+Smith', 'Name does not match: RN.881003 Smith'],
     ['/?q=registered+nurse+lima', 'No license found for registered nurse lima'],
   ])('%s has the title and the heading "%s"', async (path, title) => {
     const page = await shown(path);
@@ -118,7 +118,7 @@ describe('a search', () => {
 
   test('what is shown instead of what was typed is said', async () => {
     const page = await shown('/?q=RM.881001');
-    expect(page).toContain('Showing <strong>RN.881001</strong>, which may be meant: the State’s data of ');
+    expect(page).toContain('Showing <strong>RN.881001</strong> instead: the State’s data of ');
     expect(page).toContain(' has no “RM.881001”.');
     expect(rowsIn(page)).toHaveLength(1);
     for (const part of ['Quill, Maria', 'Registered Nurse', 'Inactive - Expired'])

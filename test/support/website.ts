@@ -88,10 +88,11 @@ export async function siteTab(
   }
   async function expectGood(): Promise<void> {
     await expectNone('valid', () => htmlErrors(page));
-    await expectNone(`accessible ${page.viewportSize()?.width}`, () => axeViolations(page));
+    await expectNone(`accessible ${page.viewportSize()?.width}`, () => axeViolations(evaluate));
     await expectFits();
     expect(complaints).toEqual([]);
   }
+  const evaluate = (script: string) => page.evaluate(script);
   const resize = (to: number) => page.setViewportSize({ width: to, height: 900 });
   return {
     page,
@@ -101,7 +102,7 @@ export async function siteTab(
       await expectGood();
       await page.emulateMedia({ colorScheme: 'dark' });
       // Only the colors differ.
-      await expectNone('dark', () => axeViolations(page, ['color-contrast']));
+      await expectNone('dark', () => axeViolations(evaluate, ['color-contrast']));
       await page.emulateMedia({ colorScheme: null });
       await resize(ZOOMED);
       await expectFits();
@@ -149,13 +150,18 @@ async function htmlErrors(page: Page): Promise<string[]> {
   );
 }
 
-/** @param runOnly the rules; all, where there are none */
-async function axeViolations(page: Page, runOnly?: readonly string[]): Promise<string[]> {
-  // A page's policy does not apply to what the test itself evaluates.
-  await page.evaluate(await readFile(AXE, 'utf8'));
+/**
+ * @param evaluate a script in the page; its policy does not apply to what a test evaluates
+ * @param runOnly the rules; all, where there are none
+ */
+export async function axeViolations(
+  evaluate: (script: string) => Promise<unknown>,
+  runOnly?: readonly string[],
+): Promise<string[]> {
+  await evaluate(await readFile(AXE, 'utf8'));
   const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
-  const result = axeResult.parse(await page.evaluate(`axe.run(document, ${options})`));
-  return result.violations.map(
-    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
-  );
+  const text = z.string().parse(await evaluate(`axe.run(document, ${options}).then(JSON.stringify)`));
+  return axeResult
+    .parse(JSON.parse(text))
+    .violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

@@ -72,7 +72,7 @@ describe('the verdict', () => {
     [
       'an ended one on which the board has acted',
       ['Inactive', '2020-01-31', ACTED],
-      'bad: Not active: Inactive. The State lists this license as inactive. The board has acted on it: ask what it ordered.',
+      'bad: Not active: Inactive. The board has acted on it: ask what it ordered.',
     ],
     [
       'one with an endorsement that is not active',
