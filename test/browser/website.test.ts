@@ -5,7 +5,7 @@ import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { startSampleService } from '../support/sample-service.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
-import { siteTab, siteTabs } from '../support/website.ts';
+import { type SiteTab, siteTab } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
@@ -13,16 +13,17 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   let service: ReadService;
   let origin: string;
   let browser: Browser;
-  let tabs: ReturnType<typeof siteTabs>;
-  const tabOf: typeof tabs.tabOf = (options) => tabs.tabOf(options);
+  /** One for all tests: a new one takes as long as three pages. */
+  let tab: SiteTab;
+  const tabOf = (options: Parameters<typeof siteTab>[2]) => siteTab(browser, origin, options);
 
   beforeAll(async () => {
     service = await sharedService('evaluation');
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
-    tabs = siteTabs(browser, origin);
+    tab = await siteTab(browser, origin);
   });
-  afterEach(() => tabs.release());
+  afterEach(() => tab.reset());
   afterAll(() => browser.close());
 
   /** A page of every template, and each of its parts. */
@@ -49,7 +50,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   test.each(PAGES)(
     '%s answers %d and is good on a screen, on a phone, in the dark and at 200 %% zoom',
     async (path, status, heading) => {
-      const { page, open, expectGoodEverywhere } = await tabOf();
+      const { page, open, expectGoodEverywhere } = tab;
       expect(await open(path)).toBe(status);
       expect(await page.locator('h1').textContent()).toBe(heading);
       await expectGoodEverywhere();
@@ -58,7 +59,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
 
   test('sample data is called so on the screen and in print, in what is saved, too', async () => {
     const { url } = await startSampleService();
-    const { page, open, expectGoodEverywhere, close } = await siteTab(browser, url);
+    const { page, open, expectGoodEverywhere } = await siteTab(browser, url);
     await open('/licenses/NUR/RN.987654321');
     await page.getByRole('button', { name: 'Save a record' }).click();
     for (const media of ['screen', 'print'] as const) {
@@ -67,7 +68,6 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     }
     await page.emulateMedia({ media: null });
     await expectGoodEverywhere();
-    await close();
   });
 
   const BOX = 'License number, person or business';
@@ -123,7 +123,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('a license says how it stands and why, what changed, and who is the authority', async () => {
-    const { page, open } = await tabOf();
+    const { page, open } = tab;
     await open('/licenses/NUR/RN.900433210');
     expect(await page.locator('.verdict').textContent()).toContain(
       'Not active: Inactive - Suspended. The board has suspended it. Ask what it ordered.',
@@ -146,7 +146,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('a check is saved with a reference in three clicks; a wrong one is kept; its record is found and prints on one page', async () => {
-    const { page, open, expectGood, expectGoodEverywhere } = await tabOf();
+    const { page, open, expectGood, expectGoodEverywhere } = tab;
     await open(NURSE);
     await page.getByText('Add who checked').click();
     await page.getByLabel('Checked by').fill('Ada Lovelace, Acme Staffing');
@@ -199,7 +199,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('a browser at the address of the MCP server gets the page that says how to connect', async () => {
-    const { page, open } = await tabOf();
+    const { page, open } = tab;
     await open('/mcp');
     expect(page.url()).toBe(`${origin}/developers#assistants`);
     expect(await page.locator('main').textContent()).toContain(`${origin}/mcp`);
@@ -258,7 +258,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('a workbook as LibreOffice writes it is answered and saved, on a phone, too', async () => {
-    const { page, open, expectGoodEverywhere } = await tabOf();
+    const { page, open, expectGoodEverywhere } = tab;
     await open('/roster');
     await page.getByLabel('Or choose a file').setInputFiles('test/fixtures/lists/roster.xlsx');
     await page.getByRole('button', { name: 'Check the list' }).click();
@@ -275,7 +275,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('unclear columns are asked for, and the rows are kept', async () => {
-    const { page, open, expectGood } = await tabOf();
+    const { page, open, expectGood } = tab;
     await open('/roster');
     await page.getByLabel('Paste your list').fill('Wer;Nummer\nHolloway;RN.900418822\n');
     await page.getByRole('button', { name: 'Check the list' }).click();
@@ -294,7 +294,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
 
   test('a file that is no list leads back to the form, which says what to do', async () => {
-    const { page, open, expectGood } = await tabOf();
+    const { page, open, expectGood } = tab;
     await open('/roster');
     await page.getByLabel('Board, where a row has none').selectOption('Medical Board');
     await page.getByLabel('Or choose a file').setInputFiles({

@@ -99,6 +99,17 @@ test.each([
   expect((await get('/nothing', { ...from, accept: `a;b="${',""'.repeat(5000)}` })).status).toBe(429);
 });
 
+test('a search that comes too soon is a page with what was typed', async () => {
+  const from = { 'x-forwarded-for': newAddress(), accept: 'text/html' };
+  for (const _ of times(WEB_LIMIT, Number)) await get('/data', from);
+  const { status, text, headers } = await get('/?q=Maria+Garcia&board=NUR', from);
+  expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
+  for (const part of ['Too many requests', 'name="q" value="Maria Garcia"', '<option value="NUR" selected>'])
+    expect(text).toContain(part);
+  // REST has a limit of its own.
+  expect((await rest.get('/api/v1/lookup/boards')).status).toBe(200);
+});
+
 test('an address counts once, whatever the port that a proxy writes behind it', async () => {
   const statuses: number[] = [];
   for (const port of times(WEB_LIMIT + 1, (number) => 40_000 + number)) {

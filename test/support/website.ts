@@ -37,7 +37,6 @@ export interface SiteTab {
   expectGoodEverywhere(): Promise<void>;
   /** Forgets complaints, pages that were opened beside it, and the medium, for the next test. */
   reset(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Every kind of element that a page has, with its parent, its classes and the names of its attributes. */
@@ -114,30 +113,6 @@ export async function siteTab(
       complaints.length = 0;
       for (const other of context.pages()) if (other !== page) await other.close();
       await page.emulateMedia({ media: null });
-    },
-    close: () => context.close(),
-  };
-}
-
-type TabOptions = Parameters<typeof siteTab>[2];
-
-/** Tabs that the tests of a file use one after another: a new one takes as long as three pages. */
-export function siteTabs(browser: Browser, origin: string) {
-  const idle = new Map<string, SiteTab[]>();
-  const used: (readonly [key: string, tab: SiteTab])[] = [];
-  return {
-    tabOf: async (options: TabOptions = {}): Promise<SiteTab> => {
-      const key = JSON.stringify(options);
-      const tab = idle.get(key)?.pop() ?? (await siteTab(browser, origin, options));
-      used.push([key, tab]);
-      return tab;
-    },
-    /** After each test. */
-    release: async (): Promise<void> => {
-      for (const [key, tab] of used.splice(0)) {
-        await tab.reset();
-        idle.set(key, [...(idle.get(key) ?? []), tab]);
-      }
     },
   };
 }
