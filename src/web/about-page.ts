@@ -3,7 +3,10 @@ import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { type Html, html, NOTHING } from './page.ts';
 
 /** Who runs the service, what its answers are worth, what it stores, and whom to write to. */
-export function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): Html {
+export function aboutBody({
+  OPERATOR_NAME: name,
+  OPERATOR_CONTACT: contact,
+}: Pick<Config, 'OPERATOR_NAME' | 'OPERATOR_CONTACT'>): Html {
   const operator = name === undefined || contact === undefined ? undefined : { name, contact };
   return html`<p>Once a day, Ohio’s 24 licensing boards publish every license that they ever issued as one dataset. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>

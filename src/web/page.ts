@@ -130,7 +130,8 @@ export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PU
   return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
 }
 
-function pageHtml(
+/** A page in the frame that all of them share. @param path at which it is */
+export function pageHtml(
   { title, heading = title, problems = [], origin, body, ...rest }: PageContent & { readOn: string },
   { styleSheet, script }: PageFiles,
   path: string,

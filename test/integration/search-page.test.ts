@@ -144,6 +144,16 @@ describe('a search', () => {
     expect(page).toContain('A license that is missing here may still exist');
   });
 
+  test('another way to write the address of a license leads to it; a number of another board to the search', async () => {
+    for (const [path, address] of [
+      ['/licenses/nur/rn%20881001', '/licenses/NUR/RN.881001'],
+      ['/licenses/NUR/RN.881005', '/?q=RN.881005&board=NUR'],
+    ] as const) {
+      const { status, headers } = await get(path);
+      expect([path, status < 400, headers.get('location')]).toEqual([path, true, address]);
+    }
+  });
+
   test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {
     expect(await shown('/?q=WZ.1')).toContain('data-label="Name">Merlin, A</th>');
   });
@@ -151,7 +161,10 @@ describe('a search', () => {
   test('the text that Copy takes of an endorsement has the license that it endorses', async () => {
     const [, copied] =
       /data-action="copy" data-text="([^"]*)"/.exec(await shown('/licenses/NUR/APRN.CNP.880004')) ?? [];
-    expect(copied).toContain('Status: Active\n');
+    expect(copied).toContain('Status: Active\nExpires: ');
+    expect(copied).toMatch(
+      /Board action: .*\nState of Ohio data of 2026-11-20, read on \d{4}-\d\d-\d\d; the board/,
+    );
     expect(copied).toContain(
       'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',
     );

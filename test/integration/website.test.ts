@@ -96,12 +96,15 @@ async function pageAt(path: string): Promise<string> {
 }
 
 /** What the form of a list sends. */
-function pasted(fields: Readonly<Record<string, string | readonly string[]>>) {
+function pasted(
+  fields: Readonly<Record<string, string | readonly string[]>>,
+  headers: Record<string, string> = {},
+) {
   const form = new FormData();
   for (const [name, values] of Object.entries(fields)) {
     for (const value of [values].flat()) form.append(name, value);
   }
-  return post('/roster', form);
+  return post('/roster', form, headers);
 }
 
 describe('what was saved on the day before', () => {
@@ -186,12 +189,15 @@ describe('a saved record', () => {
   });
 });
 
-test('of one address, ten records are saved a minute', async () => {
+test('of one address, ten records are saved a minute, of licenses and of lists together', async () => {
+  const from = { 'x-forwarded-for': '198.51.100.250' };
   const statuses: number[] = [];
   for (let saves = 0; saves < 11; saves += 1) {
-    statuses.push((await post('/records', 'board=NUR', { 'x-forwarded-for': '198.51.100.250' })).status);
+    statuses.push((await post('/records', 'board=NUR', from)).status);
   }
   expect(statuses).toEqual([...Array(10).fill(400), 429]);
+  expect((await pasted({ roster: LIST, format: 'save' }, from)).status).toBe(429);
+  expect((await pasted({ roster: LIST }, from)).status).toBe(200);
 });
 
 describe('the code of a record', () => {
@@ -216,6 +222,8 @@ describe('the code of a record', () => {
     await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
     const response = await open('Beatrice Holloway');
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('RN.900418822')]);
+    // The record is of another day, and says which.
+    expect(await pageAt(`/records/${id}`)).toContain('read on November 21, 2026 (1 day old)');
   });
 
   test.each([UNKNOWN, 'RN.900418822', 'A'.repeat(5000)])(

@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { dataBody } from '../../src/web/data-page.ts';
 import { history, lastChange, withoutTwins } from '../../src/web/history.ts';
 import {
   count,
@@ -65,12 +64,6 @@ describe('on the website', () => {
     const values = ['2026-06-01', '2026-06', '43004-4639'];
     expect(values.map(inWords)).toEqual(['June 1, 2026', ...values.slice(1)]);
   });
-});
-
-test('the page of the data says what cannot be read', () => {
-  const text = String(dataBody(undefined, undefined));
-  expect(text).toContain('The data cannot be read right now, or nothing has been published yet.');
-  expect(text).toContain('What changed lately is not known right now.');
 });
 
 /** The text of a page. */
