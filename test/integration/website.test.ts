@@ -113,6 +113,9 @@ describe('what was saved on the day before', () => {
     expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
     expect(text).toContain('Changed since');
     expect(text).toContain('State data of <strong>November 19, 2026</strong>');
+    expect(await pageAt('/?q=RN.900350077')).toContain(
+      '<h1>No longer in the State’s data: RN.900350077</h1>',
+    );
     expect(await pageAt(saved.removed)).toContain(
       'The license is not in the State’s data of November 20, 2026.',
     );
@@ -297,6 +300,8 @@ describe('the website over HTTP', () => {
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(await response.text()).toContain('.verdict');
+    // The script is much smaller.
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(9000);
     const plain = await get(address, { 'accept-encoding': 'identity' });
     expect(plain.headers.get('content-encoding')).toBeNull();
   });
@@ -369,6 +374,9 @@ describe('the website over HTTP', () => {
     expect(page).toContain(words);
     // What is wrong with the file is said by the form, which can be sent again.
     expect(page).toContain('name="roster"');
+    expect(page.includes('<option value="NUR" selected>') && page.includes('<a href="#file">')).toBe(
+      status === 400,
+    );
   });
 
   test('an upload that is too large leads back to the form; one that is cut off or no form is refused', async () => {

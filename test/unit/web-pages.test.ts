@@ -106,9 +106,9 @@ describe('the facts of a license', () => {
 describe('a row of a list', () => {
   const origin: Origin = { publication: 'p', date: DATE, today: TODAY, isSampleData: false };
   const request = { by: 'number', number: '3512345', board: undefined, businessOnly: false } as const;
-  const found = (fields: Partial<LicenseRecord> = {}): LookupOutcome => ({
-    outcome: 'found',
-    record: nurseRecord(fields),
+  const found = (fields: Partial<LicenseRecord> = {}, nameMatch?: boolean): LookupOutcome => ({
+    ...{ outcome: 'found', record: nurseRecord(fields) },
+    ...(nameMatch !== undefined && { nameMatch }),
   });
   const miss = (fields: Partial<Miss>): LookupOutcome => ({
     ...{ outcome: 'none', reason: 'unknown', request, didYouMean: [] },
@@ -133,6 +133,7 @@ describe('a row of a list', () => {
   test.each<[outcome: LookupOutcome | InvalidLookup, foundBy: 'name' | undefined, words: string]>([
     [found({ extra_data: { 'Board Action': 'Yes' } }), undefined, '! Active ! Board action'],
     [found({ raw_status: 'Active - Probation' }), undefined, '! Active - Probation ! Board action'],
+    [found({}, false), undefined, '! Name does not match ! Active'],
     [found({ expiry_date: null }), undefined, '! No expiry date Not given'],
     [found(), 'name', 'This is the only license that fits'],
     [
