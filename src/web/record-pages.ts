@@ -177,7 +177,7 @@ const PRINT = html`<p class="no-print"><button type="button" data-action="print"
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
-  return html`${factList([
+  return factList([
     ['Saved', ohioTime(at)],
     ['By the account', account],
     ['Checked by', checkedBy],
@@ -191,7 +191,7 @@ function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
       'Signed',
       jws && html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`,
     ],
-  ])}`;
+  ]);
 }
 
 /** A license as it was when its record was saved. */
