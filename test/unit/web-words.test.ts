@@ -183,7 +183,11 @@ describe('the history of a license on the website', () => {
   test('has the last change in a sentence, with why where the board did not do it', () => {
     const city = { ...change, fields: { city: { before: 'LIMA', after: 'AKRON' } } };
     const release = { ...city, date: '2026-11-21', cause: 'release' } as const;
-    expect([lastChange([{ ...city, withdrawn: true }]), lastChange([city]), lastChange([release, city])]).toEqual([
+    expect([
+      lastChange([{ ...city, withdrawn: true }]),
+      lastChange([city]),
+      lastChange([release, city]),
+    ]).toEqual([
       undefined,
       'November 20, 2026: City changed from LIMA to AKRON.',
       'November 21, 2026: City changed from LIMA to AKRON. A new version of this service reads the State’s data differently. The board did nothing.',
