@@ -287,12 +287,15 @@ function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
 export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const { request, reason, isFeedUnread } = miss;
   const where = `in the State's dataset of ${date}`;
-  if (request.by !== 'number') return nameMessage(miss, request, where);
   const unread = isFeedUnread
     ? ' Whether such a license left the dataset could not be read now: ask again later.'
     : '';
-  const number = voice === 'page' ? `number “${request.number}”` : `number "${request.number}"`;
-  return `${REASON_WORDS[reason].sentence(miss, number, where, voice).trimEnd()}${unread}`;
+  const message =
+    request.by === 'number'
+      ? REASON_WORDS[reason].sentence(miss, `number "${request.number}"`, where, voice).trimEnd() + unread
+      : nameMessage(miss, request, where);
+  // A page has the marks of print.
+  return voice === 'page' ? message.replace(/"([^"]*)"/g, '“$1”').replaceAll("'", '’') : message;
 }
 
 /** The whole of what is told of a miss: with the age of the data, and who is the authority. */

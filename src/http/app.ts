@@ -199,7 +199,7 @@ function readPath(ctx: Context): string {
   try {
     return ctx.path;
   } catch {
-    throw new BadRequestError('The address of this request can not be read.');
+    throw new BadRequestError('The address of this request cannot be read.');
   }
 }
 

@@ -141,7 +141,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_F
     return await readForm(ctx.request.get('content-type'), bytes, maxFields);
   } catch (error) {
     if (error instanceof BadRequestError) throw error;
-    throw refusedBody(ctx, new BadRequestError('The form can not be read. Go back, and send it again.'));
+    throw refusedBody(ctx, new BadRequestError('The form cannot be read. Go back, and send it again.'));
   }
 }
 

@@ -84,7 +84,7 @@ export function errorResponse(error: unknown): ErrorResponse {
   }
   if (isHttpError(error) && error.statusCode < 500) {
     const { statusCode: status } = error;
-    return { status, detail: HTTP_DETAILS[status] ?? 'The request can not be answered.' };
+    return { status, detail: HTTP_DETAILS[status] ?? 'The request cannot be answered.' };
   }
   return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 }

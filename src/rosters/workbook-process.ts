@@ -25,7 +25,7 @@ class WorkbookError extends Error {}
 const TOO_LARGE =
   'The workbook is too large when unpacked. Copy only the list into a new workbook, without the empty rows below it, and save that.';
 const UNREADABLE =
-  'The file can not be read as a workbook. Open it in your spreadsheet program, save it as "CSV UTF-8" or as .xlsx again, and choose the new file.';
+  'The file cannot be read as a workbook. Open it in your spreadsheet program, save it as “CSV UTF-8” or as .xlsx again, and choose the new file.';
 
 type Parts = Map<string, Buffer>;
 

@@ -1,23 +1,16 @@
 import type { Config } from '../config.ts';
-import type { Route } from '../http/guard.ts';
 import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
-import { type Html, html, NOTHING, type PageServices } from './page.ts';
+import { type Html, html, NOTHING } from './page.ts';
 
-/** GET /about: who runs the service, what its answers are worth, what it stores, and whom to write to. */
-export function aboutPage({ page, origin, config }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/about',
-    handle: (ctx) =>
-      page.send(ctx, { title: 'About this service', origin: origin(), body: aboutBody(config) }),
-  };
-}
-
-function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): Html {
+/** Who runs the service, what its answers are worth, what it stores, and whom to write to. */
+export function aboutBody({
+  OPERATOR_NAME: name,
+  OPERATOR_CONTACT: contact,
+}: Pick<Config, 'OPERATOR_NAME' | 'OPERATOR_CONTACT'>): Html {
   const operator = name === undefined || contact === undefined ? undefined : { name, contact };
-  return html`<p>Ohio’s 24 licensing boards publish every license that they ever issued as one dataset a day. This service loads it and answers by license number, by person and by business.</p>
+  return html`<p>Once a day, Ohio’s 24 licensing boards publish every license that they ever issued as one dataset. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>
-<p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}It is not the State of Ohio, and no board has checked or approved it.</p>
+<p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}This service is not run by the State of Ohio, and no board has checked or approved it.</p>
 <p>Questions about a license, a complaint or a renewal go to the board that issued it.</p>
 <h2 id="worth">What an answer is worth</h2>
 <p>Every answer is what the State’s data of one day says; the page names the day. It is not primary-source verification: the issuing board is the authority. Each license’s page links to the State’s own lookup, and to the board’s website where this service knows it.</p>
@@ -25,7 +18,7 @@ function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): 
 <p><strong>Decisions about jobs, housing, credit or insurance have rules of their own</strong>, such as the federal Fair Credit Reporting Act and Ohio’s laws. Before you decide against somebody because of a page here, ask the board, and let the person answer. This is not legal advice.</p>
 <h2 id="privacy">Privacy</h2>
 <ul>
-<li>This website has no accounts, no cookies, and nothing from other websites. Of businesses with an API key, it stores what they gave, what they watch, and how often they asked.</li>
+<li>This website has no accounts, no cookies, and nothing from other websites. About a business with an API key, the service stores what it gave, what it watches, and how often it asked.</li>
 <li>The log has the kind of each page and the time it took. It has neither what you searched for nor your network address.</li>
 <li>Your network address is kept for at most a day, to limit the number of requests.</li>
 <li>Lists that you check are read and forgotten, unless you save the check.</li>

@@ -1,27 +1,15 @@
 import { CHANGE_KINDS } from '../changes/change.ts';
-import type { Route } from '../http/guard.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { dataTable, factList, type Html, html, NOTHING } from './page.ts';
 import { NOT_GIVEN } from './verdict.ts';
 import { count, longDate, ohioTime } from './words.ts';
 
 /** The most publications of a list. */
 const MAX_LISTED = 14;
 
-/** GET /data: what is in the data, and what changed lately. */
-export function dataPage({ page, live, publications, origin }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/data',
-    handle: async (ctx) => {
-      const body = dataBody(live(), await publications());
-      await page.send(ctx, { title: 'The data', origin: origin(), body });
-    },
-  };
-}
-
-function dataBody(
+/** What is in the data, and what changed lately. */
+export function dataBody(
   live: LivePublication | undefined,
   publications: readonly PublicationSummary[] | undefined,
 ): Html {
@@ -57,7 +45,7 @@ function recentChanges(publications: readonly PublicationSummary[]): Html {
 ${
   shown.length === 0
     ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
-    : html`<p>How many licenses each dataset added, changed or removed when it last went live. The page of a license has its own history. It leaves out what a withdrawn dataset said.</p>
+    : html`<p>How many licenses each day’s data added, changed or removed. The page of a license shows its own changes.</p>
 <ul>${shown.slice(0, MAX_LISTED).map(changesOfDay)}</ul>`
 }</section>`;
 }

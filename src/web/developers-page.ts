@@ -1,25 +1,9 @@
 import type { Config } from '../config.ts';
-import type { Route } from '../http/guard.ts';
-import { type Html, html, type PageServices, publicOrigin } from './page.ts';
+import { type Html, html } from './page.ts';
 import { count } from './words.ts';
 
-/** GET /developers: how programs and assistants use the service. */
-export function developersPage({ page, origin, config }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/developers',
-    handle: (ctx) => {
-      const address = publicOrigin(ctx, config);
-      return page.send(ctx, {
-        title: 'For developers',
-        origin: origin(),
-        body: developersBody(address, config),
-      });
-    },
-  };
-}
-
-function developersBody(address: string, limits: Config): Html {
+/** How programs and assistants use the service. @param address where visitors find this website */
+export function developersBody(address: string, limits: Config): Html {
   return html`<p>Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>
 <p>The REST API needs a key in the header <code>X-API-Key</code>. Ask <a href="/about#operator">the operator</a> for one. The MCP server needs none.</p>

@@ -16,11 +16,7 @@ const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
  * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
  * searched.
  */
-export function errorsAsPages(
-  pages: Router,
-  files: Router,
-  { page, origin, onError }: PageServices,
-): Middleware {
+export function errorsAsPages(pages: Router, files: Router, { sendPage, onError }: PageServices): Middleware {
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
@@ -39,7 +35,7 @@ export function errorsAsPages(
       const next = route === SEARCH ? searchForm(readSearch(ctx.query).fields) : LOOK_UP;
       const body = html`${text}${next}`;
       const hasSearch = route === SEARCH;
-      await page.send(ctx, { title, origin: origin(), body, isPrivate: true, hasSearch });
+      await sendPage(ctx, { title, body, hasSearch });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
       if (status >= 500) onError(ctx, error);

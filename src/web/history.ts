@@ -1,6 +1,6 @@
 import type { ChangeCause, ChangeKind, HistoryChange } from '../changes/change.ts';
 import type { HistoryGap } from '../changes/feed.ts';
-import { type Html, html } from './page.ts';
+import { type Html, html, NOTHING } from './page.ts';
 import { fieldLabel, inWords, longDate } from './words.ts';
 
 /** A change of a license, as far as a page shows it. */
@@ -41,13 +41,23 @@ interface Known {
 
 /** What happened to a license between two datasets, the newest first, in words. */
 export function history(changes: readonly ShownChange[], { since, date, gaps }: Known): Html {
-  const entries = changes.flatMap((change, at) => netChange(change, changes.slice(at + 1)));
+  const entries = netChanges(changes);
   const between = `between the State’s data of ${longDate(since)} and of ${longDate(date)}`;
   const none = gaps.length === 0 ? `No change ${between}.` : `No change is known ${between}.`;
   return html`<section><h2>History</h2>
-${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date ? html`<p>${none}</p>` : ''}
+${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date ? html`<p>${none}</p>` : NOTHING}
 ${gaps.map((gap) => html`<p class="hint">Changes between ${longDate(gap.after)} and ${longDate(gap.before)} are not known here.</p>`)}
 <p class="hint">Changes before ${longDate(since)} are not known here.</p></section>`;
+}
+
+/** The last change of a license in words; nothing where none is known. */
+export function lastChange(changes: readonly ShownChange[]): string | undefined {
+  const [last] = netChanges(changes);
+  return last && [`${longDate(last.date)}:`, ...sentencesOf(last)].join(' ');
+}
+
+function netChanges(changes: readonly ShownChange[]): ShownChange[] {
+  return changes.flatMap((change, at) => netChange(change, changes.slice(at + 1)));
 }
 
 /** A change, but for what a rollback has undone, and for the rollback where it did nothing else. */
@@ -65,14 +75,17 @@ function netChange(change: ShownChange, before: readonly ShownChange[]): ShownCh
 }
 
 function entry(change: ShownChange): Html {
-  const { date, kind, cause, fields } = change;
+  const { date } = change;
+  return html`
+<li><strong><time datetime="${date}">${longDate(date)}</time></strong>${sentencesOf(change).map((sentence) => html`<p>${sentence}</p>`)}</li>`;
+}
+
+/** What changed, a sentence each, and why where the board did not do it. */
+function sentencesOf({ kind, cause, fields }: ShownChange): string[] {
   const sentences =
     kind === 'changed' ? Object.entries(withoutTwins(fields)).map(fieldSentence) : [KINDS[kind]];
   const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
-  return html`
-<li><strong><time datetime="${date}">${longDate(date)}</time></strong>${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
-    reason === undefined ? '' : html`<p class="hint">${reason}</p>`
-  }</li>`;
+  return reason === undefined ? sentences : [...sentences, reason];
 }
 
 /** The fields without those that say what another one says. */

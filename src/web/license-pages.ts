@@ -12,7 +12,7 @@ import {
 } from '../licenses/standing.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
-import { history } from './history.ts';
+import { history, lastChange, type ShownChange } from './history.ts';
 import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
 import { recordForm } from './record-notes.ts';
 import { NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
@@ -24,7 +24,7 @@ const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board'
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
-  const { page, config } = services;
+  const { sendPage, config } = services;
   return {
     method: 'GET',
     path: '/licenses/:board/:number',
@@ -45,7 +45,7 @@ export function licensePage(services: PageServices): Route {
         ctx.status = 404;
         const title =
           view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
-        await page.send(ctx, { title, origin, body: withoutRecord(view, board, number), isPrivate: true });
+        await sendPage(ctx, { title, origin, body: withoutRecord(view, board, number) });
         return;
       }
       if (code !== board.code || number !== record.license_number) {
@@ -53,7 +53,7 @@ export function licensePage(services: PageServices): Route {
         ctx.redirect(licensePath(record));
         return;
       }
-      const body = html`${licenseBody(record, todayInOhio())}
+      const body = html`${licenseBody(record, view.changes, todayInOhio())}
 <div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
 <button class="plain" type="button" data-action="copy" data-text="${summary(record, date, todayInOhio())}" hidden>Copy</button></div>
 ${recordForm(board.code, record.license_number)}
@@ -62,17 +62,17 @@ ${boardContact(board)}
 <p class="hint">This page: ${publicOrigin(ctx, config)}${licensePath(record)}</p>`;
       const name = properCase(record.full_name);
       const title = `${name}, ${record.license_number}`;
-      await page.send(ctx, { title, heading: name, origin, body, isPrivate: true });
+      await sendPage(ctx, { title, heading: name, origin, body });
     },
   };
 }
 
 /** What a license is and how it stands: its page and its record show the same. */
-export function licenseBody(record: LicenseRecord, today: string): Html {
+export function licenseBody(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { license_type: type, license_number: number, board } = record;
   return html`<p>${type === null ? NOTHING : `${type}, `}<strong>${number}</strong>, ${board}</p>
 ${verdictBox(verdictOf(record, today))}
-${licenseFacts(record, today)}`;
+${licenseFacts(record, changes, today)}`;
 }
 
 function withoutRecord(
@@ -102,7 +102,7 @@ const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] =
 ];
 
 /** Every fact of a license once; then its endorsements, and the attributes that come in numbers. */
-function licenseFacts(record: LicenseRecord, today: string): Html {
+function licenseFacts(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { board, expiry_date: expires, extra_data: extra, issue_date: issued } = record;
   const endorsed = endorsedLicense(record);
   const attributes = Object.entries(extra).filter(
@@ -121,6 +121,7 @@ function licenseFacts(record: LicenseRecord, today: string): Html {
       expires === null ? NOT_GIVEN : `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`,
     ],
     ['Board action', boardActionInWords(record)],
+    ['Last change', lastChange(changes)],
     ['Endorses', endorsed && licenseLink({ board, license_number: endorsed.number })],
     ['Issued', issued === null ? NOT_GIVEN : longDate(issued)],
     ['Address', address(record)],

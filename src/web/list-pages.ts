@@ -33,7 +33,7 @@ import { saveRecord } from './record-pages.ts';
 import { boardChoices } from './search-form.ts';
 import { counted, listed } from './words.ts';
 
-const TITLE = 'Check a list of licenses';
+export const LIST_TITLE = 'Check a list of licenses';
 
 const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 
@@ -48,25 +48,19 @@ const ITEMS_FOR_ONE_OVER_REST = 4;
 
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** GET and POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
-export function rosterPages(services: PageServices): Route[] {
-  const { page, origin } = services;
-  return [
-    {
-      method: 'GET',
-      path: '/roster',
-      handle: (ctx) => {
-        prepareForWorkbook();
-        const body = listForm({ text: '', board: '' }, []);
-        return page.send(ctx, { title: TITLE, origin: origin(), body });
-      },
-    },
-    { method: 'POST', path: '/roster', handle: (ctx) => answerList(ctx, services) },
-  ];
+/** POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
+export function answeredListPage(services: PageServices): Route {
+  return { method: 'POST', path: '/roster', handle: (ctx) => answerList(ctx, services) };
+}
+
+/** The form of a new list. */
+export function newListBody(): Html {
+  prepareForWorkbook();
+  return listForm({ text: '', board: '' }, []);
 }
 
 async function answerList(ctx: Context, services: PageServices): Promise<void> {
-  const { page, origin, limit, endedWorkbooks, config } = services;
+  const { sendPage, limit, endedWorkbooks, config } = services;
   requireSameOrigin(ctx);
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
     if (isTooLarge(error)) return error;
@@ -76,7 +70,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     ctx.status = status;
     const problems = [{ field, words }];
     const body = listForm(sent, problems);
-    await page.send(ctx, { title: TITLE, problems, origin: origin(), body, isPrivate: true });
+    await sendPage(ctx, { title: LIST_TITLE, problems, body });
   };
   if (!(form instanceof FormData)) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
   const board = textOf(form, 'board');
@@ -106,7 +100,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
       return refused(400, sent, field, 'The list is empty. Paste your rows, or choose a file.');
     const body = columnsQuestion(list, columns, doubts, sent, problems);
     const title = 'What is in each column?';
-    return page.send(ctx, { title, problems, origin: origin(), body, isPrivate: true });
+    return sendPage(ctx, { title, problems, body });
   }
   const readable = await orBadRequest(async () => tableOf(list, columns));
   if (readable instanceof BadRequestError) return refused(400, sent, field, readable.message);
@@ -178,7 +172,7 @@ async function sendAnswer(
   sent: SentList,
   form: FormData,
 ): Promise<void> {
-  const { rosters, page } = services;
+  const { rosters, sendPage } = services;
   const format = form.get('format');
   const fields = list.rows.map(({ number, cells }) => ({ number, fields: rowFields(list, cells) }));
   if (format === 'csv') {
@@ -206,7 +200,7 @@ ${rowSections(rows, today)}
 ${columnsRead(list, sent.sheet ?? '')}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
   const title = listTitle(rows);
-  await page.send(ctx, { title, problems, origin: { date, isSampleData }, body, isPrivate: true });
+  await sendPage(ctx, { title, problems, origin: { date, isSampleData }, body });
 }
 
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */

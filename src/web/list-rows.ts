@@ -47,7 +47,7 @@ export interface SentRow {
 }
 
 /** A row beside what was found for it. */
-export function listRow({ view }: RosterResult, { number, fields }: SentRow): ListRow {
+export function listRow({ view }: Pick<RosterResult, 'view'>, { number, fields }: SentRow): ListRow {
   const licenses = view.records.map(rowLicense);
   const row = { row: number, fields, need: needOf(view), licenses, near: [] };
   switch (view.outcome) {

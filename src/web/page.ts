@@ -48,13 +48,13 @@ export interface PageContent {
   readonly problems?: readonly FieldProblem[];
   /** The main heading, where it is not the title. */
   readonly heading?: string;
-  /** What answers; `undefined` where nothing is published or the page does not depend on it. */
-  readonly origin: PageOrigin | undefined;
+  /** What answers, where it is not the publication that is live. */
+  readonly origin?: PageOrigin | undefined;
   /** The day on which a saved record was made, `YYYY-MM-DD`; today for all other pages. */
   readonly readOn?: string;
   readonly body: Html;
-  /** Whether search engines must not list it. */
-  readonly isPrivate?: boolean;
+  /** Whether search engines may list it: it is about no license, list or record. */
+  readonly isPublic?: boolean;
   /** Whether the body has the search form, so that the header needs none. */
   readonly hasSearch?: boolean;
 }
@@ -93,26 +93,24 @@ export interface WebServices {
 
 /** What each page is made from. */
 export interface PageServices extends WebServices {
-  readonly page: ReturnType<typeof pageWriter>;
-  /** The publication that answers now, as last known. */
-  readonly origin: () => PageOrigin | undefined;
+  readonly sendPage: ReturnType<typeof pageWriter>;
 }
 
 /** The addresses of the files that every page refers to. */
 type PageFiles = Readonly<Record<'styleSheet' | 'script', string>>;
 
-/** Writes pages in the frame that all of them share. */
-export function pageWriter(files: PageFiles) {
-  return {
-    send: async (ctx: Context, content: PageContent): Promise<void> => {
-      const page = pageHtml({ readOn: todayInOhio(), ...content }, files, ctx.path);
-      ctx.set('content-security-policy', POLICY);
-      // Browsers send `Origin: null` with a form unless pages may be named to this origin.
-      ctx.set('referrer-policy', 'same-origin');
-      if (content.isPrivate === true) ctx.set('x-robots-tag', 'noindex');
-      ctx.type = 'text/html; charset=utf-8';
-      ctx.body = await compressed(ctx, String(await page));
-    },
+/** Sends pages in the frame that all of them share. */
+export function pageWriter(files: PageFiles, live: WebServices['live']) {
+  return async (ctx: Context, content: PageContent): Promise<void> => {
+    const now = live()?.metadata;
+    const origin = now && { date: now.date, isSampleData: now.sample };
+    const page = pageHtml({ readOn: todayInOhio(), origin, ...content }, files, ctx.path);
+    ctx.set('content-security-policy', POLICY);
+    // Browsers send `Origin: null` with a form unless pages may be named to this origin.
+    ctx.set('referrer-policy', 'same-origin');
+    if (content.isPublic !== true) ctx.set('x-robots-tag', 'noindex');
+    ctx.type = 'text/html; charset=utf-8';
+    ctx.body = await compressed(ctx, String(await page));
   };
 }
 
@@ -132,19 +130,20 @@ export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PU
   return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
 }
 
-function pageHtml(
-  { title, heading = title, problems = [], origin, readOn, body, ...rest }: PageContent & { readOn: string },
+/** A page in the frame that all of them share. @param path at which it is */
+export function pageHtml(
+  { title, heading = title, problems = [], origin, body, ...rest }: PageContent & { readOn: string },
   { styleSheet, script }: PageFiles,
   path: string,
 ): Html {
-  const { isPrivate = false, hasSearch = false } = rest;
+  const { readOn, isPublic = false, hasSearch = false } = rest;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${problems.length > 0 ? 'Error: ' : ''}${title} | Ohio License Verification</title>
-${isPrivate ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${DESCRIPTION}">`}
+${isPublic ? html`<meta name="description" content="${DESCRIPTION}">` : html`<meta name="robots" content="noindex">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
 <script src="${script}" type="module"></script>

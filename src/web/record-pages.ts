@@ -43,7 +43,7 @@ import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
-  const { page } = services;
+  const { sendPage } = services;
   return {
     method: 'POST',
     path: '/records',
@@ -67,7 +67,7 @@ export function saveRecordPage(services: PageServices): Route {
         const body = html`<p>${properCase(record.full_name)}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
 ${recordForm(board.code, number, notes, problems)}`;
         const origin = { date, isSampleData };
-        return page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
+        return sendPage(ctx, { title: 'Save a check', origin, body, problems });
       }
       const asked = { board: board.name, license_number: number };
       return saveRecord(ctx, services, recordOfLicense({ ...view, record, asked }, todayInOhio(), notes));
@@ -80,7 +80,7 @@ ${recordForm(board.code, number, notes, problems)}`;
  */
 export async function saveRecord(
   ctx: Context,
-  { page, records, saveLimits }: PageServices,
+  { sendPage, records, saveLimits }: PageServices,
   record: NewRecord,
 ): Promise<void> {
   const saves = savesOf(record);
@@ -101,7 +101,7 @@ export async function saveRecord(
     }
     const origin = { date: record.date, isSampleData: record.sample };
     const body = html`<p>${why} To keep this check, go back and print the page.</p>`;
-    await page.send(ctx, { title, origin, body, isPrivate: true });
+    await sendPage(ctx, { title, origin, body });
   }
 }
 
@@ -124,7 +124,7 @@ const FILE = '.jose';
 
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
 export function recordPage(services: PageServices): Route {
-  const { page, records, config } = services;
+  const { sendPage, records, config } = services;
   return {
     method: 'GET',
     path: '/records/:code',
@@ -136,11 +136,9 @@ export function recordPage(services: PageServices): Route {
         ctx.status = 404;
         ctx.state.outcome = 'none';
         const body = html`<p>A code has 16 letters and digits. Check each character, and type it into the box above. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.</p>`;
-        return page.send(ctx, {
+        return sendPage(ctx, {
           title: 'No record with this code',
-          origin: undefined,
           body,
-          isPrivate: true,
         });
       }
       const code = writtenRecordCode(readRecordCode(typed) ?? '');
@@ -154,12 +152,12 @@ export function recordPage(services: PageServices): Route {
       }
       const { today, date, sample: isSampleData } = saved;
       const about = aboutRecord(saved, code, publicOrigin(ctx, config) + recordAddress(code));
-      await page.send(ctx, {
+      await sendPage(ctx, {
         ...(saved.kind === 'list'
           ? {
               title: `List of ${counted(saved.rows.length, 'row')} checked ${today}`,
               heading: listTitle(saved.rows),
-              body: html`${about}${savedListBody(saved)}`,
+              body: html`${PRINT}${about}${savedListBody(saved)}`,
             }
           : {
               title: `${properCase(saved.record.full_name)} ${saved.record.license_number} checked ${today}`,
@@ -168,28 +166,32 @@ export function recordPage(services: PageServices): Route {
             }),
         origin: { date, isSampleData },
         readOn: today,
-        isPrivate: true,
       });
     },
   };
 }
 
+const PRINT = html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
+`;
+
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
-  return html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
-${factList([
-  ['Saved', ohioTime(at)],
-  ['By the account', account],
-  ['Checked by', checkedBy],
-  ['Reference', reference],
-  ['Search', search],
-  ['State data', `${longDate(date)} (publication ${publication})`],
-  ['Code', html`<code>${code}</code>`],
-  ['Online until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
-  ['Web address', html`<a href="${recordAddress(code)}">${address}</a>`],
-  ['Signed', jws && html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`],
-])}`;
+  return factList([
+    ['Saved', ohioTime(at)],
+    ['By the account', account],
+    ['Checked by', checkedBy],
+    ['Reference', reference],
+    ['Search', search],
+    ['State data', `${longDate(date)} (publication ${publication})`],
+    ['Code', html`<code>${code}</code>`],
+    ['Online until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
+    ['Web address', html`<a href="${recordAddress(code)}">${address}</a>`],
+    [
+      'Signed',
+      jws && html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`,
+    ],
+  ]);
 }
 
 /** A license as it was when its record was saved. */
@@ -204,9 +206,9 @@ async function licenseCheck(
     board === undefined
       ? alert('caution', html`The ${record.board} is no longer among the boards of this service.`)
       : sinceThen(saved, await historyNow(services, { board, number: record.license_number }));
-  return html`<div class="no-print">${comparison}</div>
+  return html`${PRINT}<div class="no-print">${comparison}</div>
 <h2>${properCase(record.full_name)}</h2>
-${licenseBody(record, today)}
+${licenseBody(record, changes, today)}
 <h2>This record</h2>
 ${about}
 ${history(changes, { since, date, gaps })}
@@ -214,7 +216,7 @@ ${history(changes, { since, date, gaps })}
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
-/** The license as it is now; `undefined` while nothing is live or it can not be looked up: what was saved is shown anyway. */
+/** The license as it is now; `undefined` while nothing is live or it cannot be looked up: what was saved is shown anyway. */
 async function historyNow(
   services: PageServices,
   license: Parameters<typeof licenseHistory>[1],
@@ -230,13 +232,13 @@ async function historyNow(
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
 function sinceThen({ record }: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
-    return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);
+    return alert('caution', html`This record cannot be compared with the State’s latest data right now.`);
   const { record: now, date } = history;
   if (now === undefined)
     return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
   const changed = Object.entries(withoutTwins(changedFields(record, now)));
   if (changed.length === 0)
-    return alert('neutral', html`No change since, up to the State’s data of ${longDate(date)}.`);
+    return alert('neutral', html`The State’s data of ${longDate(date)} still says the same.`);
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
   return html`<section class="since"><h2>Changed since</h2>
 ${dataTable(

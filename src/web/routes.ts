@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import createError from 'http-errors';
 import compose from 'koa-compose';
+import type { Context } from '../http/app.ts';
 import { limited, type Route, routerOf } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
-import { aboutPage } from './about-page.ts';
-import { dataPage } from './data-page.ts';
-import { developersPage } from './developers-page.ts';
+import { aboutBody } from './about-page.ts';
+import { dataBody } from './data-page.ts';
+import { developersBody } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
 import { licensePage } from './license-pages.ts';
-import { rosterPages } from './list-pages.ts';
-import { MARK, type PageServices, pageWriter, type WebServices } from './page.ts';
+import { answeredListPage, LIST_TITLE, newListBody } from './list-pages.ts';
+import { type Html, MARK, type PageServices, pageWriter, publicOrigin, type WebServices } from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
 import { searchPage } from './search-page.ts';
 
@@ -23,29 +24,29 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><re
  * counts against the limit before anything else is done for it.
  */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
-  const { live, limit } = services;
+  const { live, limit, publications, config } = services;
   const [styleSheet, script, favicon] = await Promise.all([
     asset('styles.css'),
     asset('page.js'),
     staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' }),
   ]);
-  const common: PageServices = {
-    ...services,
-    page: pageWriter({ styleSheet: styleSheet.path, script: script.path }),
-    origin: () => {
-      const now = live();
-      return now && { date: now.metadata.date, isSampleData: now.metadata.sample };
-    },
-  };
+  const sendPage = pageWriter({ styleSheet: styleSheet.path, script: script.path }, live);
+  const common: PageServices = { ...services, sendPage };
+  const contentPage = (path: string, title: string, body: (ctx: Context) => Html | Promise<Html>): Route => ({
+    method: 'GET',
+    path,
+    handle: async (ctx) => sendPage(ctx, { title, body: await body(ctx), isPublic: true }),
+  });
   const router = routerOf([
     searchPage(common),
     licensePage(common),
     saveRecordPage(common),
     recordPage(common),
-    ...rosterPages(common),
-    dataPage(common),
-    developersPage(common),
-    aboutPage(common),
+    answeredListPage(common),
+    contentPage('/roster', LIST_TITLE, newListBody),
+    contentPage('/data', 'The data', async () => dataBody(live(), await publications())),
+    contentPage('/developers', 'For developers', (ctx) => developersBody(publicOrigin(ctx, config), config)),
+    contentPage('/about', 'About this service', () => aboutBody(config)),
   ]);
   const files = routerOf([...services.files, favicon, styleSheet, script]);
   return compose([

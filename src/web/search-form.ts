@@ -95,7 +95,7 @@ export function pageOf({ page }: SearchFields): number {
   return number >= 1 && number <= MAX_PAGES ? number : 1;
 }
 
-const BOX_HINT = 'A number or a name, such as RN.987654321 or Maria Garcia; no profession';
+const BOX_HINT = 'For example RN.987654321 or Maria Garcia, but not a profession';
 
 const TYPE_HINT = 'For example LPN, or Registered Nurse (RN)';
 

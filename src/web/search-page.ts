@@ -16,7 +16,7 @@ import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function searchPage({ lookups, records, page, origin, live }: PageServices): Route {
+export function searchPage({ lookups, records, sendPage, live }: PageServices): Route {
   return {
     method: 'GET',
     path: '/',
@@ -25,14 +25,15 @@ export function searchPage({ lookups, records, page, origin, live }: PageService
       const { q, board: code } = fields;
       const board = code === undefined ? undefined : boardByCode(code);
       const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
-      const start = { title: 'Look up a license', origin: origin(), hasSearch: true };
+      const start = { title: 'Look up a license', hasSearch: true };
       if (problems.length > 0) {
         ctx.status = 400;
         const body = searchForm(fields, { problems, licenseTypes });
-        return page.send(ctx, { ...start, problems, body, isPrivate: true });
+        return sendPage(ctx, { ...start, problems, body });
       }
       if (q === undefined) {
-        return page.send(ctx, { ...start, body: startPage(searchForm(fields, { licenseTypes })) });
+        const body = startPage(searchForm(fields, { licenseTypes }));
+        return sendPage(ctx, { ...start, body, isPublic: true });
       }
       if (hasEmptyFields) return redirect(searchAddress(fields));
       const { kinds, areAll } = kindsOfLicense(q, live());
@@ -56,7 +57,7 @@ export function searchPage({ lookups, records, page, origin, live }: PageService
       const body = html`${searchForm(fields, { licenseTypes, counts: listing.ignoresFilters ? undefined : counts })}
 ${resultOf(listing, typed)}`;
       const title = titleOf(listing, q);
-      return page.send(ctx, { ...start, title, origin: { date, isSampleData }, body, isPrivate: true });
+      return sendPage(ctx, { ...start, title, origin: { date, isSampleData }, body });
 
       function redirect(address: string): void {
         ctx.status = 303;
@@ -108,7 +109,9 @@ const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
 
 function titleOf(listing: Listing, typed: string): string {
   const { number, total, shown } = listing;
-  if (number?.outcome === 'found') return `1 license for ${typed}`;
+  if (number?.outcome === 'found') {
+    return number.nameMatch === false ? `Name does not match: ${typed}` : `1 license for ${typed}`;
+  }
   const title = TITLES[reasonOf(listing)];
   if (title !== undefined) return `${title} ${typed}`;
   if (total === 0) return `No license found for ${typed}`;
@@ -139,7 +142,7 @@ function resultOf(listing: Listing, shown: Shown): Html {
     return html`<p>${missMessage(number, longDate(date), 'page')}</p>`;
   }
   if (total === 0) {
-    const check = fields.board === undefined ? 'Check the spelling.' : 'Check the spelling, and the filters.';
+    const check = `Check the spelling${fields.board === undefined ? '' : ', and the filters'}. A city is a filter, not part of the name.`;
     return html`${kindsHint(shown)}<p>${nothing(fields, date)} ${shown.kinds.length === 0 ? check : NOTHING}</p>
 <p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
   }
@@ -154,13 +157,13 @@ ${pageLinks(total, fields)}`;
 
 /** What was searched in which dataset; it never says "unlicensed". */
 function nothing(fields: SearchFields, date: string): string {
-  return `Nothing in the State’s data of ${longDate(date)} has the number or the name “${fields.q}”.`;
+  return `The State’s data of ${longDate(date)} has no license with the number or the name “${fields.q}”.`;
 }
 
 function kindsHint({ kinds }: Shown): Html {
   if (kinds.length === 0) return NOTHING;
   const words = listed(kinds.map((kind) => `“${kind}”`));
-  return html`<p>${words} ${kinds.length === 1 ? 'is a kind' : 'are kinds'} of license. The box takes a number or a name: type a name, and choose the license type and the city among the filters.</p>
+  return html`<p>${words} ${kinds.length === 1 ? 'is a kind' : 'are kinds'} of license. The box takes a number or a name: type a name, and set the license type and the city as filters.</p>
 `;
 }
 
@@ -177,7 +180,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
   const compare =
     'Compare the whole name, the place and the type before you take a license for the one you mean.';
   if (shown.length > 0) {
-    return html`<p>${nothing(fields, date)} Showing <strong>${listed(shown)}</strong>. ${compare}</p>`;
+    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no “${fields.q}”. ${compare}</p>`;
   }
   if (ignoresFilters) {
     return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress({ q: fields.q })}">Remove the filters</a></p>`;

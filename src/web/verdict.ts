@@ -38,7 +38,8 @@ function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonl
   const sub = MEANINGS.sub.get(subLabel?.toUpperCase() ?? '');
   const isKnown = primary !== undefined && (!subLabel || sub !== undefined);
   const tone = isKnown ? (sub?.tone ?? primary.tone ?? 'neutral') : 'neutral';
-  const said = [sub?.meaning ?? '', status === 'ACTIVE' ? '' : (primary?.meaning ?? '')];
+  // Active and Inactive say all.
+  const said = [sub?.meaning ?? '', /ACTIVE$/.test(status ?? '') ? '' : (primary?.meaning ?? '')];
   return {
     isKnown,
     tone: tonedBy(tone, cautions),
@@ -113,9 +114,10 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
   if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
-  if (raw.toUpperCase() !== status) return `${raw} (expires ${longDate(expires)}).`;
-  const isSoon = notesOf(license, today).includes('expires_soon');
-  return `${raw} until ${longDate(expires)}${isSoon ? ` (${fromToday(days)})` : ''}.`;
+  const soon = notesOf(license, today).includes('expires_soon') ? fromToday(days) : '';
+  return raw.toUpperCase() === status
+    ? `${raw} until ${longDate(expires)}${soon && ` (${soon})`}.`
+    : `${raw} (expires ${longDate(expires)}${soon && `, ${soon}`}).`;
 }
 
 /** The box of a license's verdict. */

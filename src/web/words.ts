@@ -96,8 +96,13 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ['raw_status', 'Status'],
 ]);
 
+/** Such as `Endorsement Sub Status 1`. */
+const OF_ENDORSEMENT = /^Endorsement (.+) (\d+)$/;
+
 /** The label of a field of a record (`License type`), or of an attribute of its extra data (`extra_data.ZIP`). */
 export function fieldLabel(name: string): string {
-  if (name.startsWith(EXTRA_DATA)) return name.slice(EXTRA_DATA.length);
+  if (name.startsWith(EXTRA_DATA)) {
+    return name.slice(EXTRA_DATA.length).replace(OF_ENDORSEMENT, 'Endorsement $2: $1');
+  }
   return LABELS.get(name) ?? capitalized(name.replaceAll('_', ' '));
 }

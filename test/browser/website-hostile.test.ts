@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { inForm } from '../support/fault-form.ts';
+import { answered, type FileServer, fileServer } from '../support/file-server.ts';
 import { fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type SiteTab, siteTab } from '../support/website.ts';
@@ -37,13 +38,19 @@ function hostileNurse(number: string, value: string) {
   });
 }
 
-describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () => {
+/** A host that `MCP_ALLOWED_ORIGINS` names. */
+const ALLOWED = 'pages.localhost';
+
+describeUnless(NO_BROWSER, 'in a browser', () => {
   let service: TestService;
   let browser: Browser;
   let tab: SiteTab;
+  let otherSite: FileServer;
 
   beforeAll(async () => {
+    otherSite = await fileServer(answered(200, { 'content-type': 'text/html' }, '<title>A page</title>'));
     service = await startService({
+      settings: { MCP_ALLOWED_ORIGINS: ALLOWED },
       files: (folder) =>
         fixturesAnd(folder, {
           individual: [
@@ -59,8 +66,8 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     tab = await siteTab(browser, `http://127.0.0.1:${service.environment.config.PORT}`);
   });
   afterAll(async () => {
-    await tab.close();
     await browser.close();
+    await otherSite.close();
   });
 
   test.each(HOSTILE.map((value, at) => [value, `RN.66600${at}`] as const))(
@@ -75,59 +82,71 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     },
   );
 
-  test('a hostile license number is only ever part of a path', async () => {
+  test('hostile names, and a hostile license number, are text in a list of results and part of a path', async () => {
+    expect(await tab.open('/?q=evil')).toBe(200);
+    const text = await tab.page.locator('main').textContent();
+    for (const value of HOSTILE) expect(text).toContain(value.trim());
+    await tab.expectGood();
     expect(await tab.open(`/licenses/NUR/${encodeURIComponent(NUMBER)}`)).toBe(200);
     expect(await tab.page.locator('main').textContent()).toContain(NUMBER);
     await tab.expectGood();
   });
 
-  test('results with hostile names show them as text', async () => {
-    expect(await tab.open('/?q=evil')).toBe(200);
-    const text = await tab.page.locator('main').textContent();
-    for (const value of HOSTILE) expect(text).toContain(value.trim());
-    await tab.expectGood();
-  });
-
-  test('the question of the columns shows hostile cells as text', async () => {
-    await tab.open('/roster');
-    const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
-    await tab.page.getByLabel('Paste your list').fill(cells.map((cell) => `${cell},${cell}`).join('\n'));
-    await tab.page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await tab.page.locator('h1').textContent()).toBe('What is in each column?');
-    await tab.expectGood();
-  });
-
-  test.each(['q', 'page', 'kind', 'board', 'license_type', 'status', 'city'])(
-    'a hostile %s in the address is shown as text',
-    async (field) => {
-      for (const value of HOSTILE) {
-        await tab.open(`/?${new URLSearchParams({ q: 'Smith', [field]: value })}`);
+  test('hostile values of every field in the address are shown as text', async () => {
+    for (const value of HOSTILE) {
+      for (const fields of [['q'], ['board', 'page'], ['kind', 'license_type', 'status', 'city']]) {
+        const query = Object.fromEntries(fields.map((field) => [field, value]));
+        await tab.open(`/?${new URLSearchParams({ q: 'Smith', ...query })}`);
         await tab.expectGood();
       }
-    },
-  );
+    }
+  });
 
-  test.each(['/licenses/NUR/', '/licenses/', '/records/', '/'])(
-    'a hostile path below %s is not repeated as HTML',
-    async (path) => {
+  test('a hostile path is not repeated as HTML', async () => {
+    for (const path of ['/licenses/NUR/', '/licenses/', '/records/', '/']) {
       for (const value of HOSTILE) {
         expect(await tab.open(path + encodeURIComponent(value))).toBe(404);
         await tab.expectGood();
       }
-    },
-  );
+    }
+  });
 
-  test('a list with hostile cells shows them as text', async () => {
-    await tab.open('/roster');
+  test('hostile cells of a list are text in the question of the columns and in the answer', async () => {
     const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
     const rows = cells.map((cell) => `${cell},${cell},${cell}`);
-    await tab.page
-      .getByLabel('Paste your list')
-      .fill(['reference,last_name,license_number', ...rows].join('\n'));
-    await tab.page.getByLabel('Board, where a row has none').selectOption('NUR');
-    await tab.page.getByRole('button', { name: 'Check the list' }).click();
-    const text = await tab.page.locator('main').textContent();
-    for (const value of HOSTILE) expect(text).toContain(value.trim());
-    await tab.expectGood();
+    const text = async (...lines: readonly string[]) => {
+      await tab.open('/roster');
+      await tab.page.getByLabel('Paste your list').fill(lines.join('\n'));
+      await tab.page.getByLabel('Board, where a row has none').selectOption('NUR');
+      await tab.page.getByRole('button', { name: 'Check the list' }).click();
+      await tab.expectGood();
+      return tab.page.locator('main').textContent();
+    };
+    expect(await text(...rows)).toContain('What is in each column?');
+    const answer = await text('reference,last_name,license_number', ...rows);
+    for (const value of HOSTILE) expect(answer).toContain(value.trim());
+  });
+
+  test('pages of another website get results of MCP tools if their origin is allowed, else an error', async () => {
+    const { port } = new URL(otherSite.url);
+    const page = await browser.newPage();
+    for (const [host, result] of [
+      ['localhost', '"outcome":"found"'],
+      ['127.0.0.1', '"outcome":"found"'],
+      [ALLOWED, '"outcome":"found"'],
+      ['other.localhost', 'TypeError: Failed to fetch'],
+    ]) {
+      await page.goto(`http://${host}:${port}/`);
+      const text = await page.evaluate(async (address) => {
+        const call = { name: 'verify_license', arguments: { license_number: 'RN.700001' } };
+        const response = await fetch(address, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+        }).catch(String);
+        return typeof response === 'string' ? response : response.text();
+      }, `http://127.0.0.1:${service.environment.config.PORT}/mcp`);
+      expect([host, text]).toEqual([host, expect.stringContaining(result ?? '')]);
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -13,7 +13,7 @@ import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
-const WEB_LIMIT = 12;
+const WEB_LIMIT = 6;
 const SAVES = 20;
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
 
@@ -82,6 +82,17 @@ test.each([
   expect((await get('/nothing', { ...from, accept: `a;b="${',""'.repeat(5000)}` })).status).toBe(429);
 });
 
+test('a search that comes too soon is a page with what was typed', async () => {
+  const from = { 'x-forwarded-for': newAddress(), accept: 'text/html' };
+  for (const _ of times(WEB_LIMIT, Number)) await get('/data', from);
+  const { status, text, headers } = await get('/?q=Maria+Garcia&board=NUR', from);
+  expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
+  for (const part of ['Too many requests', 'name="q" value="Maria Garcia"', '<option value="NUR" selected>'])
+    expect(text).toContain(part);
+  // REST has a limit of its own.
+  expect((await rest.get('/api/v1/lookup/boards')).status).toBe(200);
+});
+
 test('files of the documentation are sent compressed', async () => {
   const plain = await get('/docs/swagger-ui-bundle.js');
   const response = await fetch(`http://127.0.0.1:${environment.config.PORT}/docs/swagger-ui-bundle.js`, {
@@ -97,6 +108,7 @@ test('files of the documentation are sent compressed', async () => {
 test('/data and /status say nothing of addresses and failures', async () => {
   for (const page of ['/data', '/status'])
     expect((await get(page)).text).not.toMatch(/ENOENT|srv\/data|topsecret|data\.example/);
+  expect((await get('/data')).text).toContain('6 rows and endorsements of the State’s files');
 });
 
 describe('what was asked for and is not there is counted as none', () => {
@@ -134,14 +146,6 @@ describe('what was asked for and is not there is counted as none', () => {
 });
 
 describe('records that are saved', () => {
-  beforeEach(async () => {
-    await environment.store.client.deleteByQuery({
-      index: environment.store.names.savedRecords,
-      refresh: true,
-      body: { query: { match_all: {} } },
-    });
-  });
-
   async function expectNoOutage(): Promise<void> {
     const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
     expect((await series()).get(unavailable)).toBe(0);
@@ -169,23 +173,7 @@ describe('records that are saved', () => {
     });
   }
 
-  test('are bounded by the day: by address, and for all visitors together', async () => {
-    const greedy = newAddress();
-    const answers = await Promise.all(times(3, () => save(greedy)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 303, 429]);
-    expect(answers.find(({ status }) => status === 429)?.text).toContain('Lookups still work');
-
-    // The other half is for accounts.
-    const left = SAVES / 2 - 2;
-    const saved: number[] = [];
-    for (const _ of times(left, Number)) saved.push((await save(newAddress())).status);
-    expect(saved).toEqual(Array(left).fill(303));
-    expect((await series()).get('licenses_saved_records_used_ratio')).toBe(0.5);
-    expect((await save(newAddress())).status).toBe(429);
-    await expectNoOutage();
-  });
-
-  test('are bounded altogether', async () => {
+  test('are bounded altogether, and by the day: by address, and for all visitors together, without what was refused', async () => {
     const saved_at = '2026-01-01T00:00:00.000Z';
     const old = times(
       SAVES * SAVED_RECORD_DAYS,
@@ -205,6 +193,28 @@ describe('records that are saved', () => {
     expect(refused.text).toContain('There is no more room for saved records');
     expect(await limited()).toBe(before + 1);
     expect((await series()).get('licenses_saved_records_stored_ratio')).toBe(1);
+    for (const _ of times(3, Number)) {
+      const { status, text } = await save(newAddress());
+      expect([status, text]).toEqual([503, expect.stringContaining('No more records can be saved')]);
+    }
+    await client.deleteByQuery({
+      index: names.savedRecords,
+      refresh: true,
+      body: { query: { match_all: {} } },
+    });
+
+    const greedy = newAddress();
+    const answers = await Promise.all(times(3, () => save(greedy)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 303, 429]);
+    expect(answers.find(({ status }) => status === 429)?.text).toContain('Lookups still work');
+
+    // The other half is for accounts.
+    const left = SAVES / 2 - 2;
+    const saved: number[] = [];
+    for (const _ of times(left, Number)) saved.push((await save(newAddress())).status);
+    expect(saved).toEqual(Array(left).fill(303));
+    expect((await series()).get('licenses_saved_records_used_ratio')).toBe(0.5);
+    expect((await save(newAddress())).status).toBe(429);
     await expectNoOutage();
   });
 });

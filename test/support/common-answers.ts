@@ -213,29 +213,6 @@ function ofRosterRow(need: string, row: string): CommonAnswer {
   return only === undefined ? none(reasonIn(row)) : found({ ...only, ...tagsIn(row) });
 }
 
-/** What the title or a sentence of a search's page says of a number that leads to no license. */
-const BOX_REASONS: readonly (readonly [RegExp, string])[] = [
-  [/<title>More than one license for/, 'ambiguous'],
-  [/<title>No longer in the State/, 'removed'],
-  [/<title>Not readable in the State/, 'unreadable'],
-  [/ is not a number of the /, 'other_board'],
-];
-
-/** What the website's search answers. A page that shows something else than what was typed has found nothing. */
-export function ofBox(status: number, location: string | null, html: string): CommonAnswer {
-  if (status === 303 && location !== null) return found(licenseAt(location));
-  if (status === 400) return INVALID;
-  expect(status).toBe(200);
-  const reason = BOX_REASONS.find(([words]) => words.test(html))?.[1];
-  const isOther = /<title>(?:Showing|No license found)|Showing all boards and statuses/.test(html);
-  if (reason !== undefined || isOther) return none(reason);
-  if (html.includes('aria-label="Pages"')) return several([], true);
-  const licenses = rowsOf(html).flatMap(licensesIn);
-  const [only, another] = licenses;
-  if (only === undefined) throw new Error('The page of a search has no license and does not say why.');
-  return another === undefined ? found(only) : several(licenses, false);
-}
-
 /** The rows of a page's tables, without their headings. */
 function rowsOf(html: string): string[] {
   return html
@@ -246,7 +223,9 @@ function rowsOf(html: string): string[] {
 }
 
 function licensesIn(html: string): CommonLicense[] {
-  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) => licenseAt(plain(path)));
+  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) =>
+    licenseAt(unescaped(path)),
+  );
 }
 
 function licenseAt(path: string): CommonLicense {
@@ -255,8 +234,14 @@ function licenseAt(path: string): CommonLicense {
   return { board: board?.name, number: decodeURIComponent(number) };
 }
 
-function plain(escaped: string): string {
-  return escaped.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+/** The text that a page has in this form. */
+export function unescaped(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
 }
 
 /** The cautions that a tag says, in the whole or in the first element of a class, in their order. */

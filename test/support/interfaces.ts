@@ -7,13 +7,10 @@ import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { plainCsv } from '../../src/csv.ts';
 import { boardByName, boardByText } from '../../src/licenses/boards.ts';
-import { mapFilters } from '../../src/licenses/filters.ts';
 import { MAX_LISTED_MATCHES } from '../../src/licenses/lookup.ts';
 import {
   batchResult,
   type CommonAnswer,
-  type CommonLicense,
-  ofBox,
   ofRosterPage,
   ofTool,
   resultRow,
@@ -34,8 +31,6 @@ export interface Interface {
   readonly expected: (answer: CommonAnswer) => CommonAnswer;
   /** Whether each question is a request of its own. */
   readonly isSingle: boolean;
-  /** It takes at least this share of the questions. */
-  readonly share: number;
   /** Asks all of the questions. @returns the answers in their order */
   readonly ask: (questions: readonly Question[]) => Promise<CommonAnswer[]>;
 }
@@ -45,9 +40,7 @@ export const TOGETHER = 25;
 
 /** Every interface but `POST /lookup/verify`, which the others are compared with. */
 export function interfacesOf(service: TestService): Interface[] {
-  return [tools, toolRoster, roster, csvRoster, commandLine, rosterPage, searchBox].map((make) =>
-    make(service),
-  );
+  return [tools, toolRoster, roster, csvRoster, commandLine, rosterPage].map((make) => make(service));
 }
 
 const batch = z.object({ results: z.array(batchResult) });
@@ -65,7 +58,6 @@ function roster({ rest }: TestService): Interface {
     searchesAllBoards: true,
     expected: (answer) => listing(answer, MAX_LISTED_MATCHES),
     isSingle: false,
-    share: 0.6,
     ask: inParts(1000, async (items) => {
       const { body } = await sendRoster(rest, { items, max_matches: MAX_LISTED_MATCHES });
       return batch.parse(body).results;
@@ -88,7 +80,6 @@ function csvRoster({ rest }: TestService): Interface {
     name: 'POST /lookup/batch, CSV',
     ...OF_TABLES,
     isSingle: false,
-    share: 0.6,
     ask: inParts(1000, async (questions) => {
       const { text } = await sendTable(rest, csv(questions), `?max_matches=${MAX_LISTED_MATCHES}`);
       return table(text);
@@ -101,7 +92,6 @@ function commandLine({ environment, rest }: TestService): Interface {
     name: 'licenses verify',
     ...OF_TABLES,
     isSingle: false,
-    share: 0.6,
     ask: async (questions) => {
       const [from, to] = [join(environment.folder, 'roster.csv'), join(environment.folder, 'result.csv')];
       await writeFile(from, csv(questions));
@@ -125,7 +115,6 @@ function tools({ rest }: TestService): Interface {
     searchesAllBoards: true,
     expected: (answer) => answer,
     isSingle: true,
-    share: 0.6,
     ask: each(async (question) => {
       const { search_type: _, ...parameters } = question;
       return ofTool(await rest.callTool(toolFor(question), parameters));
@@ -154,7 +143,6 @@ function toolRoster({ rest }: TestService): Interface {
     searchesAllBoards: true,
     expected: (answer) => listing(answer, TOOL_MATCHES),
     isSingle: false,
-    share: 0.6,
     ask: inParts(50, async (questions) => {
       const items = questions.map(({ search_type: _, ...item }) => item);
       const { body } = await rest.callTool('verify_roster', { items, max_matches: TOOL_MATCHES });
@@ -182,7 +170,6 @@ function rosterPage(service: TestService): Interface {
     searchesAllBoards: true,
     expected: (answer) => (answer.outcome === 'several' ? listing(answer, PAGE_MATCHES) : answer),
     isSingle: false,
-    share: 0.6,
     ask: inParts(500, async (questions) => {
       const form = new FormData();
       form.set('roster', csv(questions));
@@ -198,70 +185,6 @@ function rosterPage(service: TestService): Interface {
       });
     }),
   };
-}
-
-/** What the box reads as it is meant: a number alone, or one name as the State writes it. */
-const NUMBER_ALONE = /^(?=.*\d)[\p{L}\p{N}\s./\p{Pd}\u2212]+$/u;
-const AS_TYPED = /^[\p{L}'’. -]*\p{L}[\p{L}'’. -]*$/u;
-
-/** A page reads every match to count it, which takes more than a lookup. */
-const BOX_TOGETHER = 8;
-
-/** The most licenses of a page; what more match is not compared. */
-const BOX_MATCHES = 25;
-
-/** The search of the website. The text is read as whatever it may be, so only some questions mean the same there. */
-function searchBox(service: TestService): Interface {
-  return {
-    name: 'website, the box',
-    takes: (question) => {
-      const { q, kind } = boxFields(question);
-      const hasBoard = boardByName(textOf(question, 'board')) !== undefined;
-      if (!isAllText(question) || !saysItsKind(question) || q === undefined) return false;
-      if (kind === undefined) {
-        const isNumberAlone = ['last_name', 'first_name', 'business_name', 'search_type'] as const;
-        const isAlone = isNumberAlone.every((field) => textOf(question, field) === '');
-        return isAlone && NUMBER_ALONE.test(q) && (hasBoard || question.board === undefined);
-      }
-      if (kind === 'person' && isOfBusiness(question)) return false;
-      return hasBoard && AS_TYPED.test(q.replace(', ', ' ')) && question.license_type !== 'Astronaut';
-    },
-    searchesAllBoards: true,
-    expected: ({ reason, ...answer }) => {
-      const isLong = answer.isCut === true || answer.licenses.length > BOX_MATCHES;
-      if (isLong) return { outcome: answer.outcome, licenses: [], isCut: true };
-      const licenses = answer.licenses.map((each) => ({ board: each.board, number: each.number }));
-      const said = reason === undefined || reason === 'unknown' ? {} : { reason };
-      return { ...answer, licenses: licenses.toSorted(byNumber), ...said };
-    },
-    isSingle: true,
-    share: 0.3,
-    ask: each(async (question) => {
-      const query = new URLSearchParams();
-      for (const [name, value] of Object.entries(boxFields(question))) if (value) query.set(name, value);
-      const response = await fetch(`${originOf(service)}/?${query}`, { redirect: 'manual' });
-      const answer = ofBox(response.status, response.headers.get('location'), await response.text());
-      return { ...answer, licenses: answer.licenses.toSorted(byNumber) };
-    }, BOX_TOGETHER),
-  };
-}
-
-function byNumber(one: CommonLicense, other: CommonLicense): number {
-  return `${one.number} ${one.board}` < `${other.number} ${other.board}` ? -1 : 1;
-}
-
-/** A question in the fields of the website's search. */
-function boxFields(question: Question) {
-  const said = (field: (typeof QUESTION_FIELDS)[number]) => textOf(question, field) || undefined;
-  const board = boardByName(textOf(question, 'board'))?.code;
-  if (hasNumber(question)) return { q: said('license_number'), board, kind: undefined };
-  const filters = mapFilters((_, name) => said(name));
-  const business = said('business_name');
-  if (business !== undefined) return { q: business, board, kind: 'business', ...filters };
-  const [last = '', first] = [said('last_name'), said('first_name')];
-  // A surname of several words would be read as given names and a surname.
-  const name = first === undefined ? (/\s/.test(last) ? undefined : last) : `${last}, ${first}`;
-  return { q: last === '' ? undefined : name, board, kind: 'person', ...filters };
 }
 
 function originOf({ environment }: TestService): string {
@@ -309,8 +232,8 @@ function withoutCautions(answer: CommonAnswer): CommonAnswer {
 }
 
 /** Asks each question in a request of its own. */
-function each(ask: (question: Question) => Promise<CommonAnswer>, together = TOGETHER): Interface['ask'] {
-  const inTurn = pLimit(together);
+function each(ask: (question: Question) => Promise<CommonAnswer>): Interface['ask'] {
+  const inTurn = pLimit(TOGETHER);
   return (questions) => Promise.all(questions.map((question) => inTurn(() => ask(question))));
 }
 

@@ -28,13 +28,15 @@ export interface SiteTab {
   /** Opens a path of the website. @returns the status code */
   open(path: string): Promise<number>;
   /**
-   * Expects that the page shown is valid HTML without accessibility violations, unless one of the same structure was, that nothing was written to the
-   * console, that nothing came from another host, and that the page is no wider than the screen.
+   * Expects that the page shown is valid HTML without accessibility violations, unless one of the same structure was,
+   * that nothing was written to the console, that nothing came from another host, and that the page is no wider than
+   * the screen.
    */
   expectGood(): Promise<void>;
+  /** Expects the same on a phone and in the dark, and that at 200 % zoom nothing is cut off. */
+  expectGoodEverywhere(): Promise<void>;
   /** Forgets complaints, pages that were opened beside it, and the medium, for the next test. */
   reset(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Every kind of element that a page has, with its parent, its classes and the names of its attributes. */
@@ -43,8 +45,11 @@ const STRUCTURE = `[...new Set(Array.from(document.querySelectorAll('*'), (each)
 ))].sort().join()`;
 
 /** The structures that were found valid, and accessible at a width and in colors: other pages of the same differ in text alone. */
-const valid = new Set<string>();
-const accessible = new Set<string>();
+const found = new Set<string>();
+
+/** Half of a screen: what a browser at 200 % shows. */
+const ZOOMED = 720;
+const PHONE = 360;
 
 /** @param origin where the website is, such as `http://127.0.0.1:8080` */
 export async function siteTab(
@@ -53,7 +58,6 @@ export async function siteTab(
   options: BrowserContextOptions & { readonly width?: number } = {},
 ): Promise<SiteTab> {
   const { width = 1440, ...rest } = options;
-  const look = `${width} ${rest.colorScheme ?? 'light'} `;
   const context = await browser.newContext({ viewport: { width, height: 900 }, ...rest });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -70,46 +74,45 @@ export async function siteTab(
     complaints.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
+
+  /** Expects it unless a page of the same structure was found so. */
+  async function expectNone(look: string, problems: () => Promise<string[]>): Promise<void> {
+    const key = look + z.string().parse(await page.evaluate(STRUCTURE));
+    if (!found.has(key)) expect(await problems()).toEqual([]);
+    found.add(key);
+  }
+  async function expectFits(): Promise<void> {
+    const screen = page.viewportSize()?.width;
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(screen ?? 0);
+  }
+  async function expectGood(): Promise<void> {
+    await expectNone('valid', () => htmlErrors(page));
+    await expectNone(`accessible ${page.viewportSize()?.width}`, () => axeViolations(evaluate));
+    await expectFits();
+    expect(complaints).toEqual([]);
+  }
+  const evaluate = (script: string) => page.evaluate(script);
+  const resize = (to: number) => page.setViewportSize({ width: to, height: 900 });
   return {
     page,
     open: async (path) => (await page.goto(`${origin}${path}`))?.status() ?? 0,
-    expectGood: async () => {
-      const structure = z.string().parse(await page.evaluate(STRUCTURE));
-      if (!valid.has(structure)) expect(await htmlErrors(page)).toEqual([]);
-      if (!accessible.has(look + structure)) expect(await axeViolations(page)).toEqual([]);
-      valid.add(structure);
-      accessible.add(look + structure);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      expect(complaints).toEqual([]);
+    expectGood,
+    expectGoodEverywhere: async () => {
+      await expectGood();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      // Only the colors differ.
+      await expectNone('dark', () => axeViolations(evaluate, ['color-contrast']));
+      await page.emulateMedia({ colorScheme: null });
+      await resize(ZOOMED);
+      await expectFits();
+      await resize(PHONE);
+      await expectGood();
+      await resize(width);
     },
     reset: async () => {
       complaints.length = 0;
       for (const other of context.pages()) if (other !== page) await other.close();
       await page.emulateMedia({ media: null });
-    },
-    close: () => context.close(),
-  };
-}
-
-type TabOptions = Parameters<typeof siteTab>[2];
-
-/** Tabs that the tests of a file use one after another: a new one takes as long as three pages. */
-export function siteTabs(browser: Browser, origin: string) {
-  const idle = new Map<string, SiteTab[]>();
-  const used: (readonly [key: string, tab: SiteTab])[] = [];
-  return {
-    tabOf: async (options: TabOptions = {}): Promise<SiteTab> => {
-      const key = JSON.stringify(options);
-      const tab = idle.get(key)?.pop() ?? (await siteTab(browser, origin, options));
-      used.push([key, tab]);
-      return tab;
-    },
-    /** After each test. */
-    release: async (): Promise<void> => {
-      for (const [key, tab] of used.splice(0)) {
-        await tab.reset();
-        idle.set(key, [...(idle.get(key) ?? []), tab]);
-      }
     },
   };
 }
@@ -122,11 +125,18 @@ async function htmlErrors(page: Page): Promise<string[]> {
   );
 }
 
-async function axeViolations(page: Page): Promise<string[]> {
-  // A page's policy does not apply to what the test itself evaluates.
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const result = axeResult.parse(await page.evaluate('axe.run(document, { resultTypes: ["violations"] })'));
-  return result.violations.map(
-    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
-  );
+/**
+ * @param evaluate a script in the page; its policy does not apply to what a test evaluates
+ * @param runOnly the rules; all, where there are none
+ */
+export async function axeViolations(
+  evaluate: (script: string) => Promise<unknown>,
+  runOnly?: readonly string[],
+): Promise<string[]> {
+  await evaluate(await readFile(AXE, 'utf8'));
+  const options = JSON.stringify({ resultTypes: ['violations'], runOnly });
+  const text = z.string().parse(await evaluate(`axe.run(document, ${options}).then(JSON.stringify)`));
+  return axeResult
+    .parse(JSON.parse(text))
+    .violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

@@ -61,7 +61,7 @@ describe('the response to an error', () => {
     [404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'],
     [405, 'Method not allowed; see the Allow header.'],
     [415, 'Send the body as JSON, with Content-Type: application/json.'],
-    [418, 'The request can not be answered.'],
+    [418, 'The request cannot be answered.'],
   ])('has its own text for status %d of the HTTP layer', (status, detail) => {
     expect(errorResponse(createError(status, SECRET))).toEqual({ status, detail });
   });

@@ -59,8 +59,39 @@ describe('the verdict', () => {
       'neutral: The State says “Dormant”. Ask the board what that means.',
     ],
     ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
+    [
+      'one in renewal that ends soon',
+      ['Active - Active In Renewal', '2026-11-30'],
+      'caution: Active - Active In Renewal (expires November 30, 2026, in 7 days). A renewal is under way.',
+    ],
+    [
+      'one without an expiry date',
+      ['Active', null],
+      'caution: Active. The State gives no expiry date: ask the board.',
+    ],
+    [
+      'an ended one on which the board has acted',
+      ['Inactive', '2020-01-31', ACTED],
+      'bad: Not active: Inactive. The board has acted on it: ask what it ordered.',
+    ],
+    [
+      'one with an endorsement that is not active',
+      ['Active', '2028-03-12', { 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' }],
+      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.',
+    ],
   ] as const)('of %s says why', (_what, [raw, expires, extra], expected) => {
     expect(verdict(raw, expires, extra)).toBe(expected);
+  });
+
+  test('of a license issued after it expired says so', () => {
+    const odd = { ...license('Active', '2028-03-12'), issue_date: '2029-01-01' };
+    expect(verdictOf(odd, TODAY)).toMatchObject({
+      tone: 'caution',
+      sentences: [
+        'Active until March 12, 2028.',
+        'Its dates conflict (issued on January 1, 2029): ask the board which is right.',
+      ],
+    });
   });
 
   test('of an endorsement is the worse of both, and says why', () => {
@@ -99,10 +130,41 @@ describe('whether the board has acted', () => {
 });
 
 describe('a status in a list', () => {
+  /** Each tag as its class, its shape and its words. */
+  function tagsOf(standing: StandingFields, nameMatch?: boolean): string[] {
+    const tags = String(statusTags(standing, TODAY, nameMatch));
+    return [...tags.matchAll(/class="status (\w+)".*?><span[^>]*>(.)<\/span> ([^<]+)</g)].map((tag) =>
+      tag.slice(1).join(' '),
+    );
+  }
+  const endorsing = (status: string, action: string) => ({
+    ...{ 'Endorsed License': 'RN.1', 'Endorsed License Status': status },
+    ...{ 'Endorsed License Expiration Date': '2028-03-12', 'Endorsed License Board Action': action },
+  });
+
+  test.each<[standing: StandingFields, tags: string[]]>([
+    [license('Active'), ['good ✓ Active']],
+    [license('Active', '2020-01-31'), ['caution ! Active, date passed']],
+    [license('Active', null), ['caution ! Active', 'caution ! No expiry date']],
+    [license('Active', '2026-12-01'), ['good ✓ Active', 'neutral i Expires soon']],
+    [license('Inactive - Suspended'), ['bad ✕ Inactive - Suspended', 'caution ! Board action']],
+    [license('Inactive - Retired'), ['ended – Inactive - Retired']],
+    [license(null), ['neutral ? No status given']],
+    [license('Active', '2028-03-12', endorsing('Active', 'No')), ['good ✓ Active']],
+    [
+      license('Active', '2028-03-12', endorsing('Active', 'Yes')),
+      ['caution ! Active', 'caution ! License RN.1: Active, board action'],
+    ],
+  ])('is words, shape and color: %j', (standing, tags) => {
+    expect(tagsOf(standing)).toEqual(tags);
+  });
+
   test('begins with a name that does not fit, and has a tag for a board action', () => {
-    const tags = String(statusTags(license('Active', '2028-03-12', ACTED), TODAY, false));
-    const words = [...tags.matchAll(/<\/span> ([^<]+)<\/span>/g)].map(([, text]) => text);
-    expect(words).toEqual(['Name does not match', 'Active', 'Board action']);
+    expect(tagsOf(license('Active', '2028-03-12', ACTED), false)).toEqual([
+      'caution ! Name does not match',
+      'caution ! Active',
+      'caution ! Board action',
+    ]);
   });
 });
 

@@ -126,3 +126,9 @@ describe('the message about a name that was not found', () => {
     expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
   });
 });
+
+test('a page has the quotation marks and apostrophes of print', () => {
+  expect(missMessage(name(), 'November 20, 2026', 'page')).toBe(
+    'No license of the Nursing Board matches the name “Bowen” in the State’s dataset of November 20, 2026. Check the spelling and the board.',
+  );
+});

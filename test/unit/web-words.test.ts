@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { history, withoutTwins } from '../../src/web/history.ts';
+import { history, lastChange, withoutTwins } from '../../src/web/history.ts';
 import {
   count,
   counted,
@@ -93,6 +93,10 @@ describe('the history of a license on the website', () => {
       { 'extra_data.Compact Eligibility': { before: 'a', after: 'b' } },
       'Compact Eligibility changed from a to b.',
     ],
+    [
+      { 'extra_data.Endorsement Sub Status 1': { before: 'Active In Renewal', after: 'Suspended' } },
+      'Endorsement 1: Sub Status changed from Active In Renewal to Suspended.',
+    ],
   ])('has %j as a sentence', (fields, sentence) => {
     expect(textOf({ ...change, fields })).toContain(sentence);
   });
@@ -174,6 +178,20 @@ describe('the history of a license on the website', () => {
     ])('%s', (_what, changes, expected) => {
       expect(entriesOf(...changes)).toEqual(expected);
     });
+  });
+
+  test('has the last change in a sentence, with why where the board did not do it', () => {
+    const city = { ...change, fields: { city: { before: 'LIMA', after: 'AKRON' } } };
+    const release = { ...city, date: '2026-11-21', cause: 'release' } as const;
+    expect([
+      lastChange([{ ...city, withdrawn: true }]),
+      lastChange([city]),
+      lastChange([release, city]),
+    ]).toEqual([
+      undefined,
+      'November 20, 2026: City changed from LIMA to AKRON.',
+      'November 21, 2026: City changed from LIMA to AKRON. A new version of this service reads the State’s data differently. The board did nothing.',
+    ]);
   });
 
   test('has each fact once', () => {

@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Origin } from '../../src/answers/origin.ts';
+import { viewOf } from '../../src/answers/view.ts';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import type { LicenseRecord } from '../../src/licenses/license.ts';
+import type { InvalidLookup, LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
+import type { PublicationSummary } from '../../src/publications/history.ts';
+import { aboutBody } from '../../src/web/about-page.ts';
+import { dataBody } from '../../src/web/data-page.ts';
+import { boardContact, licenseBody } from '../../src/web/license-pages.ts';
+import { listRow, listTitle, rowSections } from '../../src/web/list-rows.ts';
+import { html, pageHtml } from '../../src/web/page.ts';
+import { nurseRecord } from '../support/records.ts';
+
+const DATE = '2026-11-20';
+const TODAY = '2026-11-21';
+
+/** The text of a page or of a part of it. */
+function plain(page: unknown): string {
+  return String(page)
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ (?=[.,?])/g, '')
+    .trim();
+}
+
+describe('the frame of a page', () => {
+  const frame = (readOn: string, isSampleData = false) =>
+    plain(
+      pageHtml(
+        { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
+        { styleSheet: '/s', script: '/j' },
+        '/about',
+      ),
+    );
+  const OLD = 'days old. Ask the board about anything after November 20, 2026.';
+
+  test.each([
+    ['2026-11-20', 'State data of November 20, 2026. This', OLD],
+    ['2026-11-21', 'State data of November 20, 2026, read on November 21, 2026 (1 day old).', OLD],
+    ['2026-11-27', 'read on November 27, 2026 (7 days old).', OLD],
+    ['2026-11-28', `The data is 8 ${OLD}`, 'not come yet'],
+    [
+      '2026-11-19',
+      'The data has the date November 20, 2026, which has not come yet. Do not rely on it.',
+      OLD,
+    ],
+  ])('read on %s says how old the data is, aloud where it is really old', (readOn, said, notSaid) => {
+    expect(frame(readOn)).toContain(said);
+    expect(frame(readOn)).not.toContain(notSaid);
+    expect(frame(readOn)).not.toContain('Sample data.');
+    expect(frame(readOn, true)).toContain('Sample data. Generated, of no real person or business.');
+  });
+});
+
+describe('the facts of a license', () => {
+  const facts = (fields: Partial<LicenseRecord> = {}) => plain(licenseBody(nurseRecord(fields), [], TODAY));
+  const extra_data = nurseRecord().extra_data;
+
+  test('have each once: the address without the own country, a date by one name, nothing that is not given', () => {
+    const shown = facts({
+      extra_data: {
+        ...extra_data,
+        ...{ Country: 'UNITED STATES', 'Street Address': '1 MAIN ST', 'Effective Date': '2015-06-01' },
+        ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
+        ...{ 'Endorsement Type 2': 'Certificate', 'Endorsement Status 2': 'Active' },
+      },
+    });
+    expect(shown).toContain('Address 1 Main St, Columbus, OH 43215, Franklin County Endorsements');
+    expect(shown).toContain(
+      'Expires October 31, 2027 (in 344 days) Board action Not given by the State Issued June 1',
+    );
+    for (const part of ['United States', 'Effective Date', 'Endorsement Status 1', 'Last change'])
+      expect(shown).not.toContain(part);
+    expect(shown).toContain('Endorsements without a number Endorsement Type 2 Certificate');
+    expect(
+      facts({ extra_data: { ...extra_data, Country: 'CANADA', 'Effective Date': '2020-01-01' } }),
+    ).toMatch(/Franklin County, Canada Effective Date January 1, 2020$/);
+    const nothing = {
+      ...{ city: null, state: null, county: null, expiry_date: null, issue_date: null },
+      extra_data: {},
+    };
+    expect(facts(nothing).match(/Not given by the State/g)).toHaveLength(4);
+  });
+
+  test('an endorsement in them has the worse standing of its license', () => {
+    const shown = facts({
+      extra_data: {
+        'Board Action': 'Yes',
+        'Endorsement Number 1': 'APRN.1',
+        'Endorsement Status 1': 'Active',
+      },
+    });
+    expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
+  });
+
+  test('name the board and the State’s own lookup as the authority', () => {
+    const [board] = BOARDS;
+    expect(plain(board && boardContact(board))).toContain(`Ask the ${board?.name} before a decision`);
+    expect(String(board && boardContact(board))).toContain(
+      'href="https://elicense.ohio.gov/oh_verifylicense"',
+    );
+  });
+});
+
+describe('a row of a list', () => {
+  const origin: Origin = { publication: 'p', date: DATE, today: TODAY, isSampleData: false };
+  const request = { by: 'number', number: '3512345', board: undefined, businessOnly: false } as const;
+  const found = (fields: Partial<LicenseRecord> = {}, nameMatch?: boolean): LookupOutcome => ({
+    ...{ outcome: 'found', record: nurseRecord(fields) },
+    ...(nameMatch !== undefined && { nameMatch }),
+  });
+  const miss = (fields: Partial<Miss>): LookupOutcome => ({
+    ...{ outcome: 'none', reason: 'unknown', request, didYouMean: [] },
+    ...fields,
+  });
+  const rowOf = (outcome: LookupOutcome | InvalidLookup, foundBy?: 'name', license_number = '3512345') =>
+    listRow({ view: viewOf(outcome, origin, foundBy) }, { number: 4, fields: { license_number } });
+  const shown = (...parts: Parameters<typeof rowOf>) => plain(rowSections([rowOf(...parts)], TODAY));
+
+  test('that is clear says what the State does not, and has its notes', () => {
+    expect(shown(found())).toMatch(
+      /^Clear: 1 row .* ✓ Active Board action: not given by the State Oct 31, 2027$/,
+    );
+    const no = { 'Board Action': 'No' };
+    expect(shown(found({ extra_data: no }))).not.toContain('Board action');
+    const endorsement = { ...no, 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' };
+    expect(shown(found({ expiry_date: '2026-12-01', extra_data: endorsement }))).toMatch(
+      /^Clear: .* ✓ Active i Expires soon i Endorsement not active Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
+    );
+  });
+
+  test.each<[outcome: LookupOutcome | InvalidLookup, foundBy: 'name' | undefined, words: string]>([
+    [found({ extra_data: { 'Board Action': 'Yes' } }), undefined, '! Active ! Board action'],
+    [found({ raw_status: 'Active - Probation' }), undefined, '! Active - Probation ! Board action'],
+    [found({}, false), undefined, '! Name does not match ! Active'],
+    [found({ expiry_date: null }), undefined, '! No expiry date Not given'],
+    [found(), 'name', 'This is the only license that fits'],
+    [
+      { outcome: 'several', records: [nurseRecord(), nurseRecord()], truncated: true },
+      'name',
+      'More than 2 licenses fit.',
+    ],
+    [
+      miss({ didYouMean: ['35.12345'], ofTheName: ['35.12345'] }),
+      undefined,
+      'has the name. Did you mean 35.12345?',
+    ],
+  ])('needs attention, %#', (outcome, foundBy, words) => {
+    const text = shown(outcome, foundBy);
+    if (foundBy === 'name' && outcome.outcome === 'found') expect(text).toMatch(/^Clear: /);
+    else expect(text).toMatch(/^Look at each of these: 1 row/);
+    expect(text).toContain(words);
+  });
+
+  test.each([
+    ['35.991001', '35.9910010', true],
+    ['129', '000129', true],
+    ['RN129', 'RN.1290', false],
+  ])('%s with the similar number %s: whether zeros were lost is %s', (typed, near, isLost) => {
+    const text = shown(miss({ didYouMean: [near] }), undefined, typed);
+    expect(text).toContain(`Did you mean ${near}?`);
+    expect(text.includes('Spreadsheets drop the zeros')).toBe(isLost);
+    expect(text).toContain('That does not mean that nobody is licensed');
+  });
+
+  test('is counted in the heading of the list', () => {
+    const [clear, bad] = [rowOf(found()), rowOf(miss({}))];
+    expect([[clear], [clear, clear], [clear, bad], [bad, bad]].map(listTitle)).toEqual([
+      ...['The row is clear', 'All 2 rows are clear', '1 of 2 needs attention', '2 of 2 need attention'],
+    ]);
+  });
+});
+
+test('the page of the data says what cannot be read, and what was withdrawn', () => {
+  const nothing = plain(dataBody(undefined, undefined));
+  expect(nothing).toContain('The data cannot be read right now, or nothing has been published yet.');
+  expect(nothing).toContain('What changed lately is not known right now.');
+  const day: PublicationSummary = {
+    ...{ publication: 'p', at: '2026-11-20T06:00:00.000Z', date: DATE, state: 'rolled_back' },
+    changes: { kinds: { changed: 1200, removed: 2 }, causes: {}, boards: {} },
+  };
+  const refused: PublicationSummary = { ...day, date: '2026-11-19', state: 'refused' };
+  const some = plain(dataBody(undefined, [day, refused]));
+  expect(some).toContain('November 20, 2026 (this service withdrew it): 1,200 changed, 2 removed');
+  expect(some).not.toContain('November 19');
+});
+
+test('the operator is named with a contact, or not at all', () => {
+  const about = (OPERATOR_NAME?: string, OPERATOR_CONTACT?: string) =>
+    String(aboutBody({ OPERATOR_NAME, OPERATOR_CONTACT }));
+  expect(about('Acme', 'help@acme.example')).toContain(
+    '<strong>Acme</strong> runs this installation. Write to <a href="mailto:help@acme.example">',
+  );
+  expect(about('Acme', 'https://acme.example/help')).toContain('<a href="https://acme.example/help"');
+  for (const page of [about(), about('Acme')]) expect(page).not.toMatch(/Acme|Write to/);
+});
