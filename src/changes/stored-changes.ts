@@ -145,7 +145,10 @@ export async function eraseWithdrawnPlaces(
   onProgress: (changes: number, total: number) => void = () => undefined,
 ): Promise<void> {
   await onceForEach(store, 'erased', state, async ({ feed, epoch, changes }) => {
-    const withdrawing = [{ term: { feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
+    const isWithdrawing = {
+      bool: { should: [{ exists: { field: 'erases' } }, { term: { kind: 'added' } }] },
+    };
+    const withdrawing = [{ term: { feed } }, { term: { epoch } }, isWithdrawing];
     let looked = 0;
     for await (const page of changePages(store, withdrawing)) {
       await eraseEarlier(store, [visible(state), { range: { epoch: { lt: epoch } } }], page);
