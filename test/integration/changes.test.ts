@@ -8,14 +8,15 @@ import { accountId } from '../../src/access/accounts.ts';
 import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { lastOf, positionOf } from '../../src/changes/feed.ts';
 import { CHANGES_LOOKED_THROUGH } from '../../src/changes/service.ts';
-import { numberKey } from '../../src/licenses/fold.ts';
 import { licenseId } from '../../src/licenses/license.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { digestIndexName } from '../../src/storage/store.ts';
-import { SUBSCRIPTIONS, subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { subscriptionsService } from '../../src/subscriptions/service.ts';
+import { subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { fanOut } from '../../workers/webhooks/fan-out.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf } from '../support/day-files.ts';
@@ -53,16 +54,15 @@ const numbersOf = (changes: readonly { readonly license_number: string }[]) =>
 const historyOf = (license_number: string) =>
   rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
 
-/** Writes a subscription of an account to a license of the Nursing Board, as the service does. */
-async function watch(account: string, number: string, reference: string | null = null): Promise<void> {
-  const [owner, license] = [accountId(account), licenseId(NURSING, number)];
-  const id = subscriptionId(owner, license);
-  const subscription = {
-    ...{ id, account: owner, license, board: NURSING, license_number: number, number: numberKey(number) },
-    ...{ reference, created_at: new Date().toISOString() },
-  };
-  await SUBSCRIPTIONS.replace(environment.store, id, undefined, subscription);
+/** Subscriptions of an account to licenses of the Nursing Board, as the service writes them. */
+async function watchAll(account: string, numbers: readonly string[], reference: string | null = null) {
+  const record = (license_number: string) => ({ board: NURSING, license_number });
+  const wanted = numbers.map((number) => ({ record: record(number), reference }));
+  await subscriptionsService(environment.store).watch(accountId(account), wanted);
 }
+
+const watch = (account: string, number: string, reference: string | null = null) =>
+  watchAll(account, [number], reference);
 
 /** Makes the changes of a publication older than they are. */
 async function age(publication: string, days: number): Promise<void> {
@@ -461,7 +461,7 @@ test('the feed of what an account watches goes on after many changes of which no
   const many = licensesOf(NURSING, 'RN.', CHANGES_LOOKED_THROUGH + 100);
   await publishCity('LIMA', many);
   const before = await latest();
-  await publishCity('TOLEDO', many);
+  const toledo = await publishCity('TOLEDO', many);
   const all = await allChanges(rest, before, 1000);
   expect(all).toHaveLength(many.length);
   const patient = await apiClient(environment, 'Patient');
@@ -479,6 +479,26 @@ test('the feed of what an account watches goes on after many changes of which no
   await watch('Patient', second);
   for (const limit of [1, 2, 3])
     expect(numbersOf(await allChanges(patient, before, limit, WATCHED))).toEqual([first, second, last]);
+
+  // More changes and subscriptions than a worker reads at once.
+  await watchAll('Watches All', numbersOf(all));
+  const { store, client } = environment;
+  const told = await fanOut(store)(lastOf((await liveFeed(store)).state));
+  const counts = ['Patient', 'Watches All'].map((name) => told?.get(accountId(name))?.counts.changed);
+  expect(counts).toEqual([3, many.length]);
+
+  // More changes of one number than are listed, and than a lookup of it reads.
+  await client.updateByQuery({
+    index: store.names.changes,
+    refresh: true,
+    body: {
+      query: { bool: { filter: [{ term: { publication: toledo } }, { exists: { field: 'position' } }] } },
+      script: { source: "ctx._source.number = 'RN5'" },
+    },
+  });
+  expect((await historyOf('RN.5')).body).toMatchObject({ coverage_start: service.lastDate() });
+  const { body } = await rest.verify({ board: NURSING, license_number: 'RN.5' });
+  expect(body).toMatchObject({ reason: 'unknown', detail: expect.stringContaining('could not be read now') });
 });
 
 describe('a change that is not valid or missing', () => {
@@ -566,7 +586,11 @@ describe('a cursor', () => {
       'is not valid',
       async ({ client, store }: typeof environment) => {
         const index = digestIndexName(store.prefix, (await liveIndex(store)) ?? '');
-        return client.index({ index, id: 'number-7', body: { entries: 'not base64!' } });
+        return client.index({
+          index,
+          id: 'number-7',
+          body: { entries: Buffer.from('cut off').toString('base64') },
+        });
       },
     ],
   ])(
