@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { storedRecords } from '../../src/changes/compare.ts';
 import { type FeedState, lastOf, newFeed, nextFeed } from '../../src/changes/feed.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
+import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 
@@ -32,6 +34,16 @@ test('what is done once for each publication is done again where it broke off', 
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   expect(done).toEqual([2, 3, 4]);
+});
+
+test('a license that OpenSearch could not read is not taken for one that is not there', async () => {
+  const { index } = await store.client.indices
+    .create({ index: `${store.prefix}some` })
+    .then(({ body }) => body);
+  expect((await storedRecords(store.client, index, ['NUR/RN.1'])).size).toBe(0);
+  // Of an index that is gone, each has an error in its place.
+  const reading = storedRecords(store.client, `${store.prefix}gone`, ['NUR/RN.1']);
+  await expect(reading).rejects.toThrow(SearchUnavailableError);
 });
 
 test('an installation of version 0.3.0 keeps its feeds, with their gaps and what was withdrawn', async () => {
