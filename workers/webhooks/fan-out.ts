@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FeedEntry } from '../../src/changes/feed.ts';
-import { CHANGED_LICENSES, nextChanged } from '../../src/changes/stored-changes.ts';
+import { CHANGE_HEADS, nextChanges } from '../../src/changes/stored-changes.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
@@ -45,8 +45,8 @@ async function readNews(
 ): Promise<NewsByAccount | undefined> {
   const news = new Map<string, News>();
   let read = 0;
-  const changed = nextChanged([{ term: { feed } }, { term: { epoch } }], PAGE);
-  for await (const page of CHANGED_LICENSES.pages(store, changed)) {
+  const changed = nextChanges([{ term: { feed } }, { term: { epoch } }], PAGE);
+  for await (const page of CHANGE_HEADS.pages(store, changed)) {
     read += page.length;
     const watchers = await watchersOf(
       store,
