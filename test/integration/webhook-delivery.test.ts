@@ -82,18 +82,6 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
   expect(await deliverAt('Down', at)).toMatchObject({ outcome: 'delivered', answered: 204 });
 });
 
-test('a receiver that names a longer time is asked then, at most a day later', async () => {
-  await installed.subscribe('Busy', receiver.url());
-  await installed.publishNext();
-  const asked = async (retryAfter: string) => {
-    receiver.respond(() => ({ status: 429, headers: { 'retry-after': retryAfter } }));
-    return ((await deliverAt('Busy', START)).retryAfterMs ?? -1) / 1000;
-  };
-  expect(await asked('3600')).toBe(HOUR);
-  expect(await asked('864000')).toBe(24 * HOUR);
-  expect(await asked('soon')).toBe(0);
-});
-
 test('410 pauses; once the account has resumed it, everything since then is told, a rollback too', async () => {
   await installed.subscribe('Gone', receiver.url());
   await installed.publishNext();
