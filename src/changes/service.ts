@@ -109,15 +109,6 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
-  /** Once another publication is live, pruning may have deleted some of what was read. */
-  function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
-    return readFromOne(async () => {
-      const before = await live();
-      const result = await read(before);
-      return isSameFeed(before, await live()) ? result : undefined;
-    });
-  }
-
   async function readNumber(
     { publication, date, state }: LiveFeed,
     board: Board,
@@ -140,23 +131,26 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
      * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    page(request: FeedRequest): Promise<FeedPage> {
-      return readWhileLive(({ state }) => readPage(store, state, request, watchedAmong));
-    },
+    page: async (request: FeedRequest): Promise<FeedPage> =>
+      readPage(store, (await live()).state, request, watchedAmong),
     /**
      * @param number as typed
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    ofNumber(board: Board, number: string): Promise<NumberChanges> {
-      return readWhileLive((live) => readNumber(live, board, number));
-    },
+    ofNumber: (board: Board, number: string): Promise<NumberChanges> =>
+      readFromOne(async () => {
+        const before = await live();
+        const found = await readNumber(before, board, number);
+        // Once another publication is live, pruning may have deleted some of what was read.
+        return isSameFeed(before, await live()) ? found : undefined;
+      }),
   };
 }
 
 /** Whether nothing was published and nothing rolled back in between. */
 export function isSameFeed(before: LiveFeed, now: LiveFeed): boolean {
   const [last, latest] = [lastOf(before.state), lastOf(now.state)];
-  return before.index === now.index && last.feed === latest.feed && last.epoch === latest.epoch;
+  return last.feed === latest.feed && last.epoch === latest.epoch;
 }
 
 async function readPage(
