@@ -164,16 +164,16 @@ export function fieldsOf(record: LicenseRecord): ReadonlyMap<string, string | nu
 
 /** The fields that differ, by name. @param before `undefined` for a license that was added; `after`, if it was removed */
 export function changedFields(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
-  const fields: Record<string, { readonly before: string | null; readonly after: string | null }> = {};
+  const fields = new Map<string, { readonly before: string | null; readonly after: string | null }>();
   const compare = (name: string, before: string | null = null, after: string | null = null) => {
-    if (before !== after) fields[name] = { before, after };
+    if (before !== after) fields.set(name, { before, after });
   };
   for (const name of RECORD_FIELDS) compare(name, before?.[name], after?.[name]);
   const old = new Map(Object.entries(before?.extra_data ?? {}));
   const now = new Map(Object.entries(after?.extra_data ?? {}));
   for (const label of [...new Set([...now.keys(), ...old.keys()])].sort())
     compare(extraField(label), old.get(label), now.get(label));
-  return fields;
+  return Object.fromEntries(fields);
 }
 
 /** Those of one license, by its number or as typed; none when it is not certain which license is meant. */

@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
+import { accountId } from '../../src/access/accounts.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
-import { MAX_SUBSCRIPTIONS } from '../../src/subscriptions/service.ts';
+import { MAX_SUBSCRIPTIONS, subscriptionsService } from '../../src/subscriptions/service.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import type { DayRow } from '../support/day-files.ts';
@@ -350,9 +351,10 @@ describe('a watched license that the dataset has no longer', () => {
       { outcome: 'created', license_number: third.number },
     ]);
     expect(results[1]?.subscription_id).not.toBe(renumbered);
-    // Of another account, it is simply not found.
+    // Of another account or board, it is simply not found.
     const stranger = await apiClient(service.environment, `Not ${account}`);
     expect((await subscribe(first.number, {}, stranger)).status).toBe(404);
+    expect((await subscribe(first.number, { board: 'Dental Board' })).status).toBe(404);
 
     await publishSeen(NURSES);
     expect(numbers((await listAll()).filter((each) => each.in_dataset))).toEqual(
@@ -424,6 +426,12 @@ test('a license whose number the State writes in another way stays watched, and 
   const made = created.parse((await rest.verify(watched, PATH)).body);
   const written = first.number.replace('.', '-');
   const since = (await changesPage(rest, { since: 'latest' })).next;
+  // An account that watches the other number already keeps both.
+  const both = await apiClient(environment, `Both of ${account}`);
+  const wanted = [first.number, written].map((license_number) => ({
+    ...{ record: { board: NURSING, license_number }, reference: null },
+  }));
+  await subscriptionsService(environment.store).watch(accountId(`Both of ${account}`), wanted);
   const rewritten = { ...first, number: written };
   // Of another holder: this is another license.
   const stranger = { ...second, number: second.number.replace('.', '-'), name: 'STRANGER, ANN' };
@@ -450,6 +458,7 @@ test('a license whose number the State writes in another way stays watched, and 
   }
   const listed = listing.parse((await rest.get(PATH)).body).subscriptions;
   expect(listed).toMatchObject([{ ...made, license_number: written, in_dataset: true }]);
+  expect(numbers((await list({}, both)).subscriptions)).toEqual([written, first.number].toSorted());
 
   const later = (await changesPage(rest, { since: 'latest' })).next;
   await publishSeen([{ ...rewritten, city: 'SUSPENDED' }, stranger, ...others]);

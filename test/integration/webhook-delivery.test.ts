@@ -3,7 +3,7 @@ import { accountId } from '../../src/access/accounts.ts';
 import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { deliver, waitAfter } from '../../workers/webhooks/delivery.ts';
 import { type FanOut, fanOut } from '../../workers/webhooks/fan-out.ts';
 import { daysAfter } from '../support/days.ts';
@@ -114,20 +114,27 @@ test('an account that is deactivated is neither queued nor told; activated again
   ]);
 });
 
-test.each([
-  ['deleted', undefined],
-  ['replaced by another', 'other'],
-])('a webhook that is %s during a send is not written', async (_what, other) => {
-  await installed.subscribe('Changing', receiver.url());
+test.each<[what: string, change: (webhook: Webhook) => Promise<Webhook | undefined>]>([
+  ['deleted', () => installed.removeWebhook('Changing').then(() => undefined)],
+  ['replaced by another', () => installed.subscribe('Changing', receiver.url('other'))],
+  [
+    'brought further by another delivery',
+    async (webhook) => {
+      const further = { ...webhook, delivered_cursor: await installed.latest() };
+      await WEBHOOKS.put(installed.environment.store, webhook.account, further);
+      return further;
+    },
+  ],
+])('a webhook that is %s during a send is not written', async (_what, change) => {
+  const webhook = await installed.subscribe('Changing', receiver.url());
   await installed.publishNext();
-  let created: unknown;
+  let changed: unknown;
   receiver.respond(async () => {
-    await installed.removeWebhook('Changing');
-    created = other === undefined ? undefined : await installed.subscribe('Changing', receiver.url(other));
+    changed = await change(webhook);
     return { status: 204 };
   });
   expect(await deliverAt('Changing', START)).toMatchObject({ outcome: 'delivered' });
-  expect(await installed.webhookOf('Changing')).toEqual(created);
+  expect(await installed.webhookOf('Changing')).toEqual(changed);
 });
 
 test('a receiver that can not be reached fails, and the log has no more of its address than the host', async () => {
