@@ -552,6 +552,8 @@ describe('a change that is not valid or missing', () => {
 });
 
 describe('a cursor', () => {
+  beforeAll(() => publishCity('LIMA'));
+
   test('that was never given out is 400', async () => {
     const next = await latest();
     for (const since of [`${next}0`, next.replace(/[0-9a-f]$/, (last) => (last === '0' ? '1' : '0'))])
