@@ -63,7 +63,7 @@ export const storedChange = z.object({
       'Of a removed license: the State writes its number in another way now, and it was added as this one',
     ),
   renumbered_from: z.string().optional().describe('Of an added license: the number that it was removed as'),
-  /** The fields whose earlier values must be erased; of an added license, every place that it does not have. */
+  /** The fields whose earlier values must be erased, besides the places that an added license does not have. */
   erases: z.array(z.string()).optional(),
 });
 
@@ -115,7 +115,6 @@ export function makeChange(
     if (kind === 'removed') fields.delete(name);
     else fields.set(name, { before: null, after: null, erased: true });
   }
-  const erases = kind === 'added' ? blankPlaces(record) : kind === 'changed' ? withdrawn : [];
   return {
     ...origin,
     position: positionOf(origin.epoch, ordinal),
@@ -130,7 +129,7 @@ export function makeChange(
     fields: Object.fromEntries(fields),
     ...(renumbered !== undefined && kind === 'removed' && { renumbered_to: renumbered }),
     ...(renumbered !== undefined && kind === 'added' && { renumbered_from: renumbered }),
-    ...(erases.length > 0 && { erases }),
+    ...(kind === 'changed' && withdrawn.length > 0 && { erases: withdrawn }),
   };
 }
 
@@ -151,12 +150,6 @@ export function isPlaceField(name: string): boolean {
   return PLACE_FIELDS.has(name) || name.startsWith(extraField('Parcel '));
 }
 
-/** The places that a record does not have. The dataset may have others, too, in further `PARCEL_` columns. */
-function blankPlaces(record: LicenseRecord): string[] {
-  const fields = fieldsOf(record);
-  return [...PLACE_FIELDS].filter((name) => (fields.get(name) ?? null) === null);
-}
-
 /** The fields of a record, but its extra data. */
 const RECORD_FIELDS = licenseRecord.omit({ extra_data: true }).keyof().options;
 
@@ -170,26 +163,17 @@ export function fieldsOf(record: LicenseRecord): ReadonlyMap<string, string | nu
 }
 
 /** The fields that differ, by name. @param before `undefined` for a license that was added; `after`, if it was removed */
-export function changedFields(
-  before: LicenseRecord | undefined,
-  after: LicenseRecord | undefined,
-): Record<string, { readonly before: string | null; readonly after: string | null }> {
-  const names = RECORD_FIELDS.filter((name) => (before?.[name] ?? null) !== (after?.[name] ?? null));
+export function changedFields(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
+  const fields = new Map<string, { readonly before: string | null; readonly after: string | null }>();
+  const compare = (name: string, before: string | null = null, after: string | null = null) => {
+    if (before !== after) fields.set(name, { before, after });
+  };
+  for (const name of RECORD_FIELDS) compare(name, before?.[name], after?.[name]);
   const old = new Map(Object.entries(before?.extra_data ?? {}));
   const now = new Map(Object.entries(after?.extra_data ?? {}));
-  const labels = [
-    ...[...now.keys()].filter((label) => old.get(label) !== now.get(label)),
-    ...[...old.keys()].filter((label) => !now.has(label)),
-  ];
-  return Object.fromEntries([
-    ...names.map((name) => [name, { before: before?.[name] ?? null, after: after?.[name] ?? null }] as const),
-    ...labels
-      .sort()
-      .map(
-        (label) =>
-          [extraField(label), { before: old.get(label) ?? null, after: now.get(label) ?? null }] as const,
-      ),
-  ]);
+  for (const label of [...new Set([...now.keys(), ...old.keys()])].sort())
+    compare(extraField(label), old.get(label), now.get(label));
+  return Object.fromEntries(fields);
 }
 
 /** Those of one license, by its number or as typed; none when it is not certain which license is meant. */

@@ -1,7 +1,6 @@
 import { type Board, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
-import { countDocuments } from '../storage/checked-search.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';
@@ -21,7 +20,7 @@ import {
   switchesOf,
   unbroken,
 } from './feed.ts';
-import { CHANGED_LICENSES, CHANGES, nextChanged, visible } from './stored-changes.ts';
+import { CHANGE_HEADS, CHANGES, nextChanges, visible } from './stored-changes.ts';
 
 /**
  * Tells which of some licenses an account watches, by their document ids, and what it calls each: the reference is null
@@ -63,14 +62,14 @@ interface FeedRequest {
   /** What the page begins after: a cursor, `latest` for now, or nothing for the oldest change kept. */
   readonly since: string;
   readonly limit: number;
+  /** With these and `watchedBy`, a page may have fewer changes than `limit`, even none, while there are more. */
   readonly filters: {
     readonly board?: Board | undefined;
     readonly kind?: ChangeKind | undefined;
     readonly cause?: ChangeCause | undefined;
   };
   /**
-   * The id of an account: only changes of what it watches. A page may then have fewer changes than `limit`, even none,
-   * while there are more.
+   * The id of an account: only changes of what it watches.
    */
   readonly watchedBy?: string | undefined;
 }
@@ -110,15 +109,6 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
-  /** Once another publication is live, pruning may have deleted some of what was read. */
-  function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
-    return readFromOne(async () => {
-      const before = await live();
-      const result = await read(before);
-      return isSameFeed(before, await live()) ? result : undefined;
-    });
-  }
-
   async function readNumber(
     { publication, date, state }: LiveFeed,
     board: Board,
@@ -141,23 +131,26 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
      * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    page(request: FeedRequest): Promise<FeedPage> {
-      return readWhileLive(({ state }) => readPage(store, state, request, watchedAmong));
-    },
+    page: async (request: FeedRequest): Promise<FeedPage> =>
+      readPage(store, (await live()).state, request, watchedAmong),
     /**
      * @param number as typed
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    ofNumber(board: Board, number: string): Promise<NumberChanges> {
-      return readWhileLive((live) => readNumber(live, board, number));
-    },
+    ofNumber: (board: Board, number: string): Promise<NumberChanges> =>
+      readFromOne(async () => {
+        const before = await live();
+        const found = await readNumber(before, board, number);
+        // Once another publication is live, pruning may have deleted some of what was read.
+        return isSameFeed(before, await live()) ? found : undefined;
+      }),
   };
 }
 
 /** Whether nothing was published and nothing rolled back in between. */
 export function isSameFeed(before: LiveFeed, now: LiveFeed): boolean {
   const [last, latest] = [lastOf(before.state), lastOf(now.state)];
-  return before.index === now.index && last.feed === latest.feed && last.epoch === latest.epoch;
+  return last.feed === latest.feed && last.epoch === latest.epoch;
 }
 
 async function readPage(
@@ -175,7 +168,7 @@ async function readPage(
   }
   const { changes, next: position, more } = page;
   const { feed } = lastOf(known.filter((each) => hasPosition(each, position)));
-  return { changes: changes.map(withCurrentBoard), next: cursorText({ feed, position }), more };
+  return { changes, next: cursorText({ feed, position }), more };
 }
 
 function placeOf(since: string, state: FeedState): number {
@@ -189,8 +182,8 @@ function placeOf(since: string, state: FeedState): number {
 }
 
 /**
- * The visible changes after a place in the feed, and whether these are all: else one is missing or not valid. Of what an
- * account watches there may be none although there are more after `next`.
+ * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
+ * not valid. Of changes that are not asked for, only what says so is read.
  */
 async function changesAfter(
   store: Store,
@@ -201,80 +194,42 @@ async function changesAfter(
 ) {
   const end = lastPosition(state).position;
   if (after === end) return { changes: [], next: end, more: false, isWhole: true };
-  const upTo = (last: number) => [visible(state), { range: { position: { gt: after, lte: last } } }];
-  const watched =
-    watchedBy === undefined
-      ? undefined
-      : await watchedOf(store, upTo(end), end, (licenses) => watchedAmong(store, watchedBy, licenses));
-  const filters = [
-    ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
-    ...(kind === undefined ? [] : [{ term: { kind } }]),
-    ...(cause === undefined ? [] : [{ term: { cause } }]),
-  ];
-  const ofWatched = watched === undefined ? [] : [{ terms: { position: watched.positions } }];
-  const lookedUpTo = watched?.last ?? end;
-  const wanted = [...upTo(lookedUpTo), ...ofWatched, ...filters];
-  const { documents, count, firstBad, last } = await found(store, wanted, limit + 1, 'asc');
-  const changes = documents.slice(0, limit);
-  const next = count > limit ? (changes.at(-1)?.position ?? Number(last?.[0])) : lookedUpTo;
-  const places = positionsBetween(state, after, next);
-  const matching = watched?.positions.filter((each) => each <= next).length ?? places;
-  // Another document at the place of a change does no harm while all changes can be read.
-  const isRead = filters.length === 0 ? changes.length === matching : firstBad === undefined;
-  const countUpTo = (position: number) =>
-    filters.length === 0
-      ? changes.length
-      : countDocuments(store.client, store.names.changes, { bool: { filter: upTo(position) } });
-  const known = watched?.seen ?? (await countUpTo(next));
+  const isEveryAsked = [board, kind, cause, watchedBy].every((filter) => filter === undefined);
+  const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
+  const isAhead = [visible(state), { range: { position: { gt: after } } }];
+  const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
+  const licenses = [...new Set(ahead.map(({ license }) => license))];
+  const watched = watchedBy === undefined ? undefined : await watchedAmong(store, watchedBy, licenses);
+  const asked = ahead.filter(
+    (each) =>
+      (board === undefined || currentBoardName(each.board) === board.name) &&
+      (kind === undefined || each.kind === kind) &&
+      (cause === undefined || each.cause === cause) &&
+      (watched === undefined || watched.has(each.license)),
+  );
+  const listed = asked.slice(0, limit);
+  const lastLookedAt = count < size ? end : Number(last?.[0]);
+  const next = asked.length < limit ? lastLookedAt : lastOf(listed).position;
+  const changes = await CHANGES.readAll(
+    store,
+    listed.map(({ position }) => String(position)),
+  );
+  const known = ahead.filter(({ position }) => position <= next).length;
   return {
-    changes: changes.map((change) =>
-      watched === undefined
-        ? change
-        : { ...change, reference: watched.references.get(change.license)?.reference ?? null },
-    ),
+    changes: changes.map((change) => ({
+      ...withCurrentBoard(change),
+      ...(watched !== undefined && { reference: watched.get(change.license)?.reference ?? null }),
+    })),
     next,
     more: next < end,
-    isWhole: isRead && known >= (watched === undefined ? places : positionsBetween(state, after, lookedUpTo)),
+    isWhole: changes.length === listed.length && known === positionsBetween(state, after, next),
   };
 }
 
-/**
- * What is watched of the next changes.
- *
- * @param ahead the clauses that they match
- * @param watchedAmong those of some licenses that are watched, with their references
- */
-async function watchedOf(
-  store: Store,
-  ahead: readonly object[],
-  end: number,
-  watchedAmong: (licenses: readonly string[]) => ReturnType<WatchedAmong>,
-) {
-  const { documents, count, last } = await CHANGED_LICENSES.search(
-    store,
-    nextChanged(ahead, CHANGES_LOOKED_THROUGH),
-  );
-  const references = await watchedAmong([...new Set(documents.map(({ license }) => license))]);
-  return {
-    references,
-    positions: documents.flatMap(({ position, license }) => (references.has(license) ? [position] : [])),
-    /** How many were looked through, and up to which place. */
-    seen: documents.length,
-    last: count < CHANGES_LOOKED_THROUGH ? end : Number(last?.[0]),
-  };
-}
-
-function found(
-  store: Store,
-  filter: readonly object[],
-  size: number,
-  order: 'asc' | 'desc',
-  more: object = {},
-) {
-  const sort = [{ position: order }];
+function latestChanges(store: Store, filter: readonly object[], size: number, more: object = {}) {
   return CHANGES.search(store, {
     query: { bool: { filter: [...filter] } },
-    sort,
+    sort: [{ position: 'desc' }],
     size,
     track_total_hits: false,
     ...more,
@@ -293,7 +248,7 @@ async function changesOfNumber(store: Store, state: FeedState, board: Board, num
     { terms: { board: [board.name, ...board.aliases] } },
   ];
   const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
-  const { documents, count, firstBad } = await found(store, filter, MAX_CHANGES_OF_LICENSE, 'desc');
+  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_CHANGES_OF_LICENSE);
   const oldest = Number(firstBad?.[0] ?? 0);
   const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
   return { changes, isCutOff: firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE };
@@ -316,7 +271,7 @@ export async function lastChangesOfNumbers(
   if (switchesOf(state).length === 0) return new Map();
   const filter = [visible(state), { terms: { number: [...numbers] } }];
   const lastOfEach = { collapse: { field: 'license' } };
-  const { documents, count, firstBad } = await found(store, filter, MAX_LAST_CHANGES, 'desc', lastOfEach);
+  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_LAST_CHANGES, lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
     throw new SearchUnavailableError('Not every last change could be read.');
   }

@@ -32,21 +32,19 @@ export function changesOfPublication(store: Store, state: FeedState, publication
   return changePages(store, [visible(state.filter((each) => each.publication === publication))]);
 }
 
-/** What says which license each change is of. */
-export const CHANGED_LICENSES = collection(
-  'changes',
-  storedChange.pick({ position: true, license: true, kind: true }),
-  { isStoredUnder: isAtPosition },
-);
+const HEAD = { position: true, license: true, board: true, kind: true, cause: true } as const;
+
+/** What says which changes are asked for, and which license each is of. */
+export const CHANGE_HEADS = collection('changes', storedChange.pick(HEAD), { isStoredUnder: isAtPosition });
 
 /** The search of the next changes that match, in the order of their places, with no more than that. */
-export function nextChanged(filter: readonly object[], size: number) {
+export function nextChanges(filter: readonly object[], size: number) {
   return {
     query: { bool: { filter: [...filter, IS_CHANGE] } },
     sort: [{ position: 'asc' as const }],
     size,
     track_total_hits: false,
-    _source: ['position', 'license', 'kind'],
+    _source: Object.keys(HEAD),
   };
 }
 
@@ -145,7 +143,10 @@ export async function eraseWithdrawnPlaces(
   onProgress: (changes: number, total: number) => void = () => undefined,
 ): Promise<void> {
   await onceForEach(store, 'erased', state, async ({ feed, epoch, changes }) => {
-    const withdrawing = [{ term: { feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
+    const isWithdrawing = {
+      bool: { should: [{ exists: { field: 'erases' } }, { term: { kind: 'added' } }] },
+    };
+    const withdrawing = [{ term: { feed } }, { term: { epoch } }, isWithdrawing];
     let looked = 0;
     for await (const page of changePages(store, withdrawing)) {
       await eraseEarlier(store, [visible(state), { range: { epoch: { lt: epoch } } }], page);

@@ -163,7 +163,7 @@ async function fromEarlier(
 ): Promise<FeedState | undefined> {
   const all = [...earlier, current];
   const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
-  const stored = ids.length === 0 ? [] : await EARLIER_SEGMENTS.readAll(store, ids);
+  const stored = await EARLIER_SEGMENTS.readAll(store, ids);
   const feeds = all.map(({ feed, since: date, start, segments, withdrawn = [] }, at) => {
     const isAfterGap = at === 0 || all[at - 1]?.until !== undefined;
     const begins = isAfterGap ? ('after_gap' as const) : ('without_gap' as const);

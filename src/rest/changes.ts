@@ -90,7 +90,7 @@ export function changesRoute(changes: Changes): Route {
     description:
       'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
       'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
-      'watched=true, a page may have fewer changes than limit, even none, while more is true.',
+      'filters, a page may have fewer changes than limit, even none, while more is true.',
     input: { query: changesQuery },
     responses: {
       200: { when: 'The changes', body: changesResponse },

@@ -117,6 +117,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
 
   /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
   async function readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
+    if (ids.length === 0) return [];
     const found = await documentsById(store.client, { index: store.names[index], body: { ids: [...ids] } });
     const all = found.map((doc) => doc && checkedAndReported(store, doc._id, doc._source).document);
     return all.filter((document) => document !== undefined);

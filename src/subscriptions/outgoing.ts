@@ -100,18 +100,18 @@ export async function post(
     ...(ca === undefined ? {} : { ca }),
   };
   const dispatcher = new Agent({ connect, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES });
-  const timer = setTimeout(() => dispatcher.destroy(new NotSentError('timeout')), withinMs);
+  const signal = AbortSignal.timeout(withinMs);
   try {
     const sent = { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT };
-    const answer = await request(target, { dispatcher, method: 'POST', headers: sent, body, reset: true });
+    const asked = { dispatcher, signal, method: 'POST', headers: sent, body, reset: true } as const;
+    const answer = await request(target, asked);
     // It has answered, however the rest ends.
-    await answer.body.dump({ limit: MAX_BODY_BYTES }).catch(() => undefined);
+    await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     const retryAfterMs = readRetryAfter(String(answer.headers['retry-after'] ?? ''));
     return { status: answer.statusCode, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {
-    return { reason: error instanceof NotSentError ? error.reason : reasonOf(error) };
+    return { reason: reasonOf(error, signal) };
   } finally {
-    clearTimeout(timer);
     await dispatcher.destroy();
   }
 }
@@ -176,8 +176,11 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 /** The IPv6 addresses that are given to hosts; all others stand for something, as `::127.0.0.1` for an IPv4 address. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
+/** Azure answers its virtual machines here, and nobody else (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). */
+const AZURE_HOST_AGENT = '168.63.129.16';
+
 function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
+  if (!ipaddr.isValid(address) || address === AZURE_HOST_AGENT) return false;
   const parsed = ipaddr.parse(address);
   const isOfHosts = !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL_UNICAST);
   return isOfHosts && parsed.range() === 'unicast';
@@ -194,7 +197,9 @@ const REASONS: readonly (readonly [RegExp, Failure])[] = [
   [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
 ];
 
-function reasonOf(error: unknown): Failure {
+function reasonOf(error: unknown, signal: AbortSignal): Failure {
+  if (error instanceof NotSentError) return error.reason;
+  if (signal.aborted) return 'timeout';
   if (error instanceof Error && error.name === 'HTTPParserError') return 'not an HTTP response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';

@@ -1,11 +1,11 @@
 import { toResponseRecord } from '../answers/view.ts';
 import type { HistoryChange } from '../changes/change.ts';
 import { coverageOf, type FeedEntry, switchesOf } from '../changes/feed.ts';
-import { isSameFeed, type LiveFeed, readFromOne } from '../changes/service.ts';
+import { type Changes, isSameFeed, type LiveFeed, readFromOne } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, daysBetween } from '../licenses/dates.ts';
 import { licenseId } from '../licenses/license.ts';
-import { licenseHistory } from '../lookup/service.ts';
+import type { Lookups } from '../lookup/service.ts';
 import type { Subscription } from './subscription.ts';
 
 /** All licenses were compared with those that were live before. */
@@ -45,12 +45,13 @@ function changesOf({ license_number, created_at }: Subscription, changes: readon
   return changes.filter((each) => each.at >= created_at && numbers.has(each.license_number));
 }
 
-type HistoryServices = Parameters<typeof licenseHistory>[0];
-
 export type WatchProofs = ReturnType<typeof watchProofs>;
 
 /** @param feed asks OpenSearch which publication is live, and its feed */
-export function watchProofs(feed: () => Promise<LiveFeed>, services: HistoryServices) {
+export function watchProofs(
+  feed: () => Promise<LiveFeed>,
+  { lookups, changes: feedChanges }: { readonly lookups: Lookups; readonly changes: Changes },
+) {
   /**
    * What is known of a license since an account watches it, all from one publication.
    *
@@ -64,10 +65,11 @@ export function watchProofs(feed: () => Promise<LiveFeed>, services: HistoryServ
     return readFromOne(async () => {
       const live = await feed();
       const { publication, state } = live;
-      const history = await licenseHistory(services, { board, number });
-      const { changes, since } = await services.changes.ofNumber(board, number);
-      if (history.publication !== publication || !isSameFeed(live, await feed())) return undefined;
-      const { date, today, files, isSampleData: sample, record } = history;
+      const { changes, since } = await feedChanges.ofNumber(board, number);
+      const found = await lookups.lookUp({ by: 'number', number, board, businessOnly: false });
+      if (found.publication !== publication || !isSameFeed(live, await feed())) return undefined;
+      const { date, today, files, isSampleData: sample, outcome } = found;
+      const record = outcome.outcome === 'found' ? outcome.record : undefined;
       // Of a license with too many changes, not all are listed: then the proof begins with those that are.
       const comparisons = switchesOf(state).filter((each) => each.date >= since);
       const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
@@ -77,7 +79,7 @@ export function watchProofs(feed: () => Promise<LiveFeed>, services: HistoryServ
       return {
         ...{ publication, date, sample, files, today, ...days },
         gaps: coverageOf(state).gaps.filter(({ before }) => before > days.coverage_start),
-        record: isIt ? toResponseRecord(record, history) : null,
+        record: isIt ? toResponseRecord(record, found) : null,
         changes: changesOf(watched, changes),
       };
     });

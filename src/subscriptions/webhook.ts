@@ -44,8 +44,8 @@ export const WEBHOOKS = collection('webhooks', storedWebhook, {
 });
 
 /**
- * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced, sent to another
- * address, or brought further by another delivery.
+ * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced by one with
+ * another address, or brought further by another delivery.
  *
  * @param begun the webhook as it was when the delivery began
  * @returns the webhook as it is now; `undefined` where nothing was written
@@ -59,10 +59,7 @@ export async function recordDelivery(
 ): Promise<Webhook | undefined> {
   let written: Webhook | undefined;
   await WEBHOOKS.update(store, begun.account, (current) => {
-    const isSame =
-      current?.id === begun.id &&
-      current.url === begun.url &&
-      current.delivered_cursor === begun.delivered_cursor;
+    const isSame = current?.id === begun.id && current.delivered_cursor === begun.delivered_cursor;
     written = isSame ? { ...current, ...change(current) } : undefined;
     return written;
   });

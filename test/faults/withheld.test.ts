@@ -117,12 +117,12 @@ async function said(environment: TestEnvironment): Promise<string> {
 
 describe('a place that the State withholds', () => {
   const MORE: readonly [string, readonly Places[]][] = [
+    ['twice', [AT_HOME, HIDDEN, MOVED, MISSING, AT_HOME, MISSING, HIDDEN]],
     ['while the license was missing', [AT_HOME, MOVED, MISSING, HIDDEN]],
     ['after a row that could not be read', [AT_HOME, BROKEN, HIDDEN]],
   ];
   test.each<[string, readonly Places[]]>([
     ['in the row', [AT_HOME, MOVED, HIDDEN]],
-    ['twice', [AT_HOME, HIDDEN, MOVED, MISSING, AT_HOME, MISSING, HIDDEN]],
     ...inForm({ short: [], long: MORE }),
   ])('%s is in no index', async (_how, days) => {
     const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
@@ -136,6 +136,7 @@ describe('a place that the State withholds', () => {
     const text = await said(environment);
     expect(text).toContain(NUMBER);
     expect(text).not.toContain(MARK);
+    expect(text).toContain('"city":{"before":null,"after":null,"erased":true}');
   });
 
   test('is only in indices that are kept for a rollback, and gone after it was undone', async () => {

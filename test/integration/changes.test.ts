@@ -8,14 +8,15 @@ import { accountId } from '../../src/access/accounts.ts';
 import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { lastOf, positionOf } from '../../src/changes/feed.ts';
 import { CHANGES_LOOKED_THROUGH } from '../../src/changes/service.ts';
-import { numberKey } from '../../src/licenses/fold.ts';
 import { licenseId } from '../../src/licenses/license.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { digestIndexName } from '../../src/storage/store.ts';
-import { SUBSCRIPTIONS, subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { subscriptionsService } from '../../src/subscriptions/service.ts';
+import { subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { fanOut } from '../../workers/webhooks/fan-out.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf } from '../support/day-files.ts';
@@ -53,16 +54,15 @@ const numbersOf = (changes: readonly { readonly license_number: string }[]) =>
 const historyOf = (license_number: string) =>
   rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
 
-/** Writes a subscription of an account to a license of the Nursing Board, as the service does. */
-async function watch(account: string, number: string, reference: string | null = null): Promise<void> {
-  const [owner, license] = [accountId(account), licenseId(NURSING, number)];
-  const id = subscriptionId(owner, license);
-  const subscription = {
-    ...{ id, account: owner, license, board: NURSING, license_number: number, number: numberKey(number) },
-    ...{ reference, created_at: new Date().toISOString() },
-  };
-  await SUBSCRIPTIONS.replace(environment.store, id, undefined, subscription);
+/** Subscriptions of an account to licenses of the Nursing Board, as the service writes them. */
+async function watchAll(account: string, numbers: readonly string[], reference: string | null = null) {
+  const record = (license_number: string) => ({ board: NURSING, license_number });
+  const wanted = numbers.map((number) => ({ record: record(number), reference }));
+  await subscriptionsService(environment.store).watch(accountId(account), wanted);
 }
+
+const watch = (account: string, number: string, reference: string | null = null) =>
+  watchAll(account, [number], reference);
 
 /** Makes the changes of a publication older than they are. */
 async function age(publication: string, days: number): Promise<void> {
@@ -81,31 +81,32 @@ async function age(publication: string, days: number): Promise<void> {
   await client.updateByQuery({ index: store.names.changes, refresh: true, body: { query, script } });
 }
 
-test('a new feed starts when real data replaces sample data', async () => {
+test('a new feed starts when real data replaces sample data, and where nothing is live, as after a restore', async () => {
   const installed = await newEnvironment();
-  const feedId = async () => lastOf((await liveFeed(installed.store)).state).feed;
+  const { client, store } = installed;
+  const feed = async () => (await liveFeed(store)).state;
   const sample = { directory: join(installed.folder, 'sample'), rows: 1000, seed: 1 };
   const feeds = [];
   for (const more of [{ date: '2026-10-30' }, { date: '2026-10-31', changed: 0.1 }]) {
     await publishFiles(installed, await writeSampleData({ ...sample, ...more }));
-    feeds.push(await feedId());
+    feeds.push(lastOf(await feed()).feed);
   }
-  await published(installed, '2026-11-01');
-  const { state } = await liveFeed(installed.store);
-  expect([feeds[0] === feeds[1], feeds.includes(await feedId()), state]).toMatchObject([true, false, [{}]]);
-});
-
-test('where nothing is live, as after a restore, the same files begin a feed without a gap, others after one', async () => {
-  const installed = await newEnvironment();
-  const { client, store } = installed;
-  for (const date of ['2026-11-20', '2026-11-21']) await published(installed, date);
+  await published(installed, '2026-11-20');
+  const state = await feed();
+  expect([feeds[0] === feeds[1], feeds.includes(lastOf(state).feed), state]).toMatchObject([
+    true,
+    false,
+    [{}],
+  ]);
+  await published(installed, '2026-11-21');
+  // The same files begin a feed without a gap, others after one.
   for (const [date, begins] of [
     ['2026-11-21', 'without_gap'],
     ['2026-11-22', 'after_gap'],
   ] as const) {
     await client.indices.delete({ index: store.names.licensesPattern });
     await published(installed, date);
-    expect(lastOf((await liveFeed(store)).state)).toMatchObject({ date, begins });
+    expect(lastOf(await feed())).toMatchObject({ date, begins });
   }
 });
 
@@ -140,8 +141,11 @@ test('changes are kept for CHANGES_KEPT_DAYS', async () => {
 test('the feed has what a publication adds, changes and removes, and the history what happened to each', async () => {
   await publishDay(NURSES);
   const next = await latest();
+  await expect(publishDay(inCity('AKRON'), { isGuarded: true })).rejects.toThrow(
+    /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: Nursing Board 20\. Columns: PARCEL_CITY 20\./,
+  );
   expect(await changesPage(rest, { since: next })).toEqual({ changes: [], next, more: false });
-  const added = { board: NURSING, number: 'RN.1', name: 'NEW, NURSE' };
+  const added = { board: NURSING, number: 'RN.1', name: '=NEW, NURSE' };
   const publication = await publishDay([renewed(FIRST), ...OTHERS, added]);
   const page = await changesPage(rest, { since: next });
   const common = {
@@ -156,7 +160,7 @@ test('the feed has what a publication adds, changes and removes, and the history
     of(
       'added',
       'RN.1',
-      'NEW, NURSE',
+      '=NEW, NURSE',
       expect.objectContaining({ license_number: { before: null, after: 'RN.1' } }),
     ),
     of('changed', FIRST.number, `HOLDER, ${FIRST.number}`, { expiry_date }),
@@ -181,23 +185,29 @@ test('the feed has what a publication adds, changes and removes, and the history
   expect(removed).toMatchObject({ license_number: SECOND.number, record: null });
   expect(removed.changes[0]).toMatchObject({ kind: 'removed' });
   expect((await historyOf('RN.2')).status).toBe(404);
-});
 
-test('when a place is withdrawn, its earlier values are erased', async () => {
-  await publishDay(NURSES);
-  const next = await latest();
-  await publishDay([{ ...FIRST, city: 'AKRON' }, SECOND, ...OTHERS]);
-  expect(JSON.stringify(await allChanges(rest, next))).toContain('AKRON');
-  await publishDay([{ ...FIRST, city: 'HIDDEN' }, SECOND, ...OTHERS]);
-  const erased = { city: { before: null, after: null, erased: true } };
-  expect((await allChanges(rest, next)).map(({ fields }) => fields)).toEqual([erased, erased]);
-});
-
-test('a guard refuses a publication that changes too many licenses', async () => {
-  await publishDay(NURSES);
-  await expect(publishDay(inCity('AKRON'), { isGuarded: true })).rejects.toThrow(
-    /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: Nursing Board 20\. Columns: PARCEL_CITY 20\./,
+  // The command line writes them as CSV, a line for each field.
+  const file = join(environment.folder, 'changes.csv');
+  const shown = await licenses(environment.variables, 'publications', 'show', publication, '--changes', file);
+  expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/changed +1/) });
+  const [header, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  expect(header).toBe('at,kind,cause,board,license_number,full_name,field,before,after');
+  const fields = ['board,Nursing Board,', 'expiry_date,2099-01-01,', 'extra_data.Board Action,No,'];
+  fields.push('full_name,"HOLDER, RN.900002",', 'license_number,RN.900002,', 'raw_status,Active,');
+  const ofOne = (number: string) => lines.filter((line) => line.includes(`,${number},`));
+  expect(
+    ofOne(SECOND.number)
+      .map((line) => line.split(/,(.*)/))
+      .toSorted(),
+  ).toEqual(
+    [...fields, 'status,ACTIVE,'].map((field) => [
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      `removed,data,Nursing Board,RN.900002,"HOLDER, RN.900002",${field}`,
+      '',
+    ]),
   );
+  expect(ofOne(FIRST.number)).toEqual([expect.stringContaining(',expiry_date,2099-01-01,2101-01-01')]);
+  expect(ofOne('RN.1')).toContainEqual(expect.stringContaining(`,"'=NEW, NURSE",full_name,,"'=NEW, NURSE"`));
 });
 
 test('a number that fits two licenses has no history, and neither is said to be removed', async () => {
@@ -340,11 +350,9 @@ describe('the cause of a change', () => {
       ['removed', 'rejected_row', FIRST.number],
       ['added', 'rejected_row', FIRST.number],
     ]);
-  });
 
-  test('is data where the digest is divided as version 0.3.0 did: nothing counts as removed and added', async () => {
-    await publishDay(NURSES);
-    const next = await latest();
+    // The digest is divided as version 0.3.0 did: nothing counts as removed and added.
+    const since = await latest();
     const { store, client } = environment;
     const live = (await liveIndex(store)) ?? '';
     const index = digestIndexName(store.prefix, live);
@@ -359,32 +367,10 @@ describe('the cause of a change', () => {
     ]);
     await client.bulk({ index, body, refresh: true });
     await publishDay([{ ...FIRST, city: 'MOVED' }, SECOND, ...OTHERS]);
-    expect(await allChanges(rest, next)).toMatchObject([
+    expect(await allChanges(rest, since)).toMatchObject([
       { kind: 'changed', cause: 'data', license_number: FIRST.number },
     ]);
   });
-});
-
-test('the command line writes the changes of a publication as CSV, a line for each field', async () => {
-  await publishDay(NURSES);
-  const publication = await publishDay([{ ...FIRST, name: '=DOE, "JANE"' }, ...OTHERS]);
-  const file = join(environment.folder, 'changes.csv');
-  const shown = await licenses(environment.variables, 'publications', 'show', publication, '--changes', file);
-  expect(shown).toMatchObject({ code: 0, stderr: '' });
-  expect(shown.stdout).toMatch(/changed +1/);
-  const [header, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  expect(header).toBe('at,kind,cause,board,license_number,full_name,field,before,after');
-  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-  const removed = ['board,Nursing Board,', 'expiry_date,2099-01-01,', 'extra_data.Board Action,No,'];
-  removed.push('full_name,"HOLDER, RN.900002",', 'license_number,RN.900002,', 'raw_status,Active,');
-  expect(lines.map((line) => line.split(/,(.*)/)).toSorted()).toEqual(
-    [
-      `changed,data,Nursing Board,RN.900001,"'=DOE, ""JANE""",full_name,"HOLDER, RN.900001","'=DOE, ""JANE"""`,
-      ...[...removed, 'status,ACTIVE,'].map(
-        (field) => `removed,data,Nursing Board,RN.900002,"HOLDER, RN.900002",${field}`,
-      ),
-    ].map((line) => [at, line, '']),
-  );
 });
 
 describe('the feed of what an account watches', () => {
@@ -461,7 +447,7 @@ test('the feed of what an account watches goes on after many changes of which no
   const many = licensesOf(NURSING, 'RN.', CHANGES_LOOKED_THROUGH + 100);
   await publishCity('LIMA', many);
   const before = await latest();
-  await publishCity('TOLEDO', many);
+  const toledo = await publishCity('TOLEDO', many);
   const all = await allChanges(rest, before, 1000);
   expect(all).toHaveLength(many.length);
   const patient = await apiClient(environment, 'Patient');
@@ -479,6 +465,26 @@ test('the feed of what an account watches goes on after many changes of which no
   await watch('Patient', second);
   for (const limit of [1, 2, 3])
     expect(numbersOf(await allChanges(patient, before, limit, WATCHED))).toEqual([first, second, last]);
+
+  // More changes and subscriptions than a worker reads at once.
+  await watchAll('Watches All', numbersOf(all));
+  const { store, client } = environment;
+  const told = await fanOut(store)(lastOf((await liveFeed(store)).state));
+  const counts = ['Patient', 'Watches All'].map((name) => told?.get(accountId(name))?.counts.changed);
+  expect(counts).toEqual([3, many.length]);
+
+  // More changes of one number than are listed, and than a lookup of it reads.
+  await client.updateByQuery({
+    index: store.names.changes,
+    refresh: true,
+    body: {
+      query: { bool: { filter: [{ term: { publication: toledo } }, { exists: { field: 'position' } }] } },
+      script: { source: "ctx._source.number = 'RN5'" },
+    },
+  });
+  expect((await historyOf('RN.5')).body).toMatchObject({ coverage_start: service.lastDate() });
+  const { body } = await rest.verify({ board: NURSING, license_number: 'RN.5' });
+  expect(body).toMatchObject({ reason: 'unknown', detail: expect.stringContaining('could not be read now') });
 });
 
 describe('a change that is not valid or missing', () => {
@@ -496,7 +502,7 @@ describe('a change that is not valid or missing', () => {
   }
 
   test('ends the feed for cursors before it, and is left out of everything else', async () => {
-    await publishCity('LIMA');
+    const live = await publishCity('LIMA');
     const beginning = await latest();
     await publishCity('DAYTON');
     await publishCity('TOLEDO');
@@ -535,21 +541,19 @@ describe('a change that is not valid or missing', () => {
     await change.write({});
     expect(await allChanges(rest, beginning)).toEqual(before);
     expect(numbersOf(await allChanges(sixths, beginning, 1, WATCHED))).toHaveLength(2);
-  });
 
-  test('does not keep a rollback from being whole: it compares the publications', async () => {
-    const live = await publishCity('LIMA');
-    await publishCity('DAYTON');
-    await publishCity('TOLEDO');
-    const next = await latest();
-    await (await stored(5)).write({ license: 7 });
+    // A rollback compares the publications, so it is whole.
+    const last = await latest();
+    await change.write({ license: 7 });
     await rollBack(environment.store, live);
-    const causes = (await allChanges(rest, next)).map(({ cause }) => cause);
+    const causes = (await allChanges(rest, last)).map(({ cause }) => cause);
     expect(causes).toEqual(NURSES.map(() => 'rollback'));
   });
 });
 
 describe('a cursor', () => {
+  beforeAll(() => publishCity('LIMA'));
+
   test('that was never given out is 400', async () => {
     const next = await latest();
     for (const since of [`${next}0`, next.replace(/[0-9a-f]$/, (last) => (last === '0' ? '1' : '0'))])
@@ -566,7 +570,11 @@ describe('a cursor', () => {
       'is not valid',
       async ({ client, store }: typeof environment) => {
         const index = digestIndexName(store.prefix, (await liveIndex(store)) ?? '');
-        return client.index({ index, id: 'number-7', body: { entries: 'not base64!' } });
+        return client.index({
+          index,
+          id: 'number-7',
+          body: { entries: Buffer.from('cut off').toString('base64') },
+        });
       },
     ],
   ])(

@@ -123,6 +123,8 @@ async function publishDay(
   if (killedOnce === 'changes are stored') return publication;
   const metadata = await writeFeed(store, { index, metadata: begun }, made, epoch);
   if (killedOnce === 'the feed is written') return publication;
+  // An operator prunes while it is under way.
+  if (date % 3 === 0) await prune(store, KEEP);
   await flip(store, { to: index, epoch });
   if (killedOnce !== 'it is live') await appendEvent(store, liveEvent(index, metadata));
   return publication;

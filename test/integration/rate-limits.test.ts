@@ -83,6 +83,15 @@ async function api(trustedProxies: number) {
       post(ROSTER_PATH, from, { 'x-api-key': key, 'content-type': 'text/csv' }, table),
     rosterTool: (from: string, items: number) =>
       call(from, 'tools/call', { name: 'verify_roster', arguments: { items: times(items, () => KNOWN) } }),
+    watch: (from: string, numbers: readonly string[]) => {
+      const items = numbers.map((license_number) => ({ ...KNOWN, license_number }));
+      return post('/api/v1/subscriptions/batch', from, { 'x-api-key': key }, JSON.stringify({ items }));
+    },
+    watched: (from: string): Promise<ApiAnswer> =>
+      rawRequest({
+        ...{ port, method: 'GET', path: '/api/v1/subscriptions' },
+        headers: { 'x-forwarded-for': from, 'x-api-key': key },
+      }),
   };
 }
 
@@ -336,6 +345,14 @@ describe('a roster', () => {
     expect((await behindProxy.csv(address, 'nothing\n')).status).toBe(400);
     const answer = await behindProxy.csv(address, `license_number\n${'RN.700001\n'.repeat(11)}`);
     expect([answer.status, remaining(answer)]).toEqual([200, REST - 4]);
+  });
+
+  test('costs as much as to watch its licenses, and to list those that are watched', async () => {
+    const address = newAddress();
+    const numbers = ['RN.700001', 'RN.700002', 'RN.700003', 'RN.700005', 'RN.700015', 'RN.700020'];
+    const watched = await behindProxy.watch(address, numbers);
+    expect([watched.body, remaining(watched)]).toMatchObject([{ summary: { created: 6 } }, REST - 2]);
+    expect(remaining(await behindProxy.watched(address))).toBe(REST - 4);
   });
 
   test('over what is left is refused whole, says when to come again, and costs one request', async () => {

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type FeedState, lastOf, newFeed } from '../../src/changes/feed.ts';
+import { storedRecords } from '../../src/changes/compare.ts';
+import { type FeedState, lastOf, newFeed, nextFeed } from '../../src/changes/feed.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
+import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 
@@ -32,6 +34,35 @@ test('what is done once for each publication is done again where it broke off', 
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   expect(done).toEqual([2, 3, 4]);
+});
+
+test('a license that OpenSearch could not read is not taken for one that is not there', async () => {
+  const { index } = await store.client.indices
+    .create({ index: `${store.prefix}some` })
+    .then(({ body }) => body);
+  expect((await storedRecords(store.client, index, ['NUR/RN.1'])).size).toBe(0);
+  // Of an index that is gone, each has an error in its place.
+  const reading = storedRecords(store.client, `${store.prefix}gone`, ['NUR/RN.1']);
+  await expect(reading).rejects.toThrow(SearchUnavailableError);
+});
+
+test('an installation of version 0.3.0 keeps its feeds, with their gaps and what was withdrawn', async () => {
+  const [, first, second] = feedAfter(2);
+  const after = { publication: 'p8', epoch: 8, date: '2026-11-08' };
+  const last = { publication: 'p9', epoch: 9, date: '2026-11-09' };
+  if (first === undefined || second === undefined) throw new Error('There is no feed.');
+  const withGap = nextFeed([...BEGINNING, first, { ...second, withdrawn: true }], 'after_gap', after);
+  const state = nextFeed(withGap, 'without_gap', last);
+  // Each switch writes what 0.3.0 did.
+  for (const each of [feedAfter(1), feedAfter(2)])
+    await writeSwitch(store, { index: 'p', epoch: 3, publication: 'p3', state: each });
+  const found = await readFeed(store, 'none', toEarlier(state));
+  const known = ({ feed, epoch, changes, date, begins, withdrawn }: FeedState[number]) => ({
+    ...{ feed, epoch, changes, date, begins, withdrawn },
+  });
+  expect(found?.map(known)).toEqual(state.map(known));
+  const lost = feedAfter(4).map((each, at) => (at === 3 ? { ...each, epoch: 77 } : each));
+  expect(await readFeed(store, 'none', toEarlier(lost))).toBeUndefined();
 });
 
 test('the feed of an index is what the later of two versions of the service wrote', async () => {

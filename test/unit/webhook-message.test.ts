@@ -122,21 +122,6 @@ describe('the package standardwebhooks of npm', () => {
     expect(verify(webhookSecret(KEY, WEBHOOK), headers)).toEqual(JSON.parse(body));
   });
 
-  test('refuses another body, id, time or secret', () => {
-    const headers = signedHeaders(KEY, WEBHOOK, id, body, NOW);
-    const secret = webhookSecret(KEY, WEBHOOK);
-    const later = String(Number(headers['webhook-timestamp']) + 1);
-    expect(() => verify(secret, headers, `${body} `)).toThrow('No matching signature');
-    expect(() => verify(secret, { ...headers, 'webhook-id': 'msg_2' })).toThrow('No matching signature');
-    expect(() => verify(secret, { ...headers, 'webhook-timestamp': later })).toThrow('No matching signature');
-    expect(() => verify(webhookSecret(KEY, { id: 'wh_2', generation: 1 }), headers)).toThrow('No matching');
-  });
-
-  test('refuses what is sent again after ten minutes', () => {
-    const headers = signedHeaders(KEY, WEBHOOK, id, body, new Date(NOW.getTime() - 600_000));
-    expect(() => verify(webhookSecret(KEY, WEBHOOK), headers)).toThrow('too old');
-  });
-
   const at = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS).toISOString();
 
   test.each([

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FeedEntry } from '../../src/changes/feed.ts';
-import { CHANGED_LICENSES, nextChanged } from '../../src/changes/stored-changes.ts';
+import { CHANGE_HEADS, nextChanges } from '../../src/changes/stored-changes.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
@@ -15,9 +15,8 @@ interface News {
 /** By the ids of accounts. */
 type NewsByAccount = ReadonlyMap<string, News>;
 
-/** How many changes are read at once. OpenSearch takes up to 65,536 terms and returns up to 10,000 documents. */
-const CHANGES_A_PAGE = 5000;
-const SUBSCRIPTIONS_A_PAGE = 5000;
+/** How many changes or subscriptions are read at once. OpenSearch takes up to 65,536 terms in a search. */
+const PAGE = 2500;
 
 /** So that a receiver that fails for some days does not make each attempt read the changes again. */
 const KEPT_PUBLICATIONS = 10;
@@ -46,8 +45,8 @@ async function readNews(
 ): Promise<NewsByAccount | undefined> {
   const news = new Map<string, News>();
   let read = 0;
-  const changed = nextChanged([{ term: { feed } }, { term: { epoch } }], CHANGES_A_PAGE);
-  for await (const page of CHANGED_LICENSES.pages(store, changed)) {
+  const changed = nextChanges([{ term: { feed } }, { term: { epoch } }], PAGE);
+  for await (const page of CHANGE_HEADS.pages(store, changed)) {
     read += page.length;
     const watchers = await watchersOf(
       store,
@@ -74,7 +73,7 @@ async function watchersOf(store: Store, licenses: readonly string[]) {
   const pages = SUBSCRIPTIONS.pages(store, {
     query: { bool: { filter: [{ terms: { license: [...licenses] } }] } },
     sort: [{ id: 'asc' }],
-    size: SUBSCRIPTIONS_A_PAGE,
+    size: PAGE,
   });
   const all: Subscription[] = [];
   for await (const page of pages) all.push(...page);

@@ -24,7 +24,7 @@ const SETTLED_AFTER_MS = 3000;
 const CONCURRENCY = 10;
 
 /** How many webhooks are read and queued at once. */
-const PAGE = 500;
+const PAGE = 100;
 
 /** More than there are in the five days after which a webhook that fails is paused. */
 const MAX_ATTEMPTS = 50;
