@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
-import { addLicense, boardOf, emptyProfiles, profileOf } from '../../workers/publish/profile.ts';
+import { addLicense, boardOf, type Profiles, profileOf } from '../../workers/publish/profile.ts';
 
 /** A license of one day, and the place of its row. */
 type License = ComparedLicense;
@@ -126,7 +126,7 @@ interface Judged {
 /** What the guards say of one day after the other. */
 function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
   const [old, later] = [dayOf(before), dayOf(now)];
-  const profiles = emptyProfiles();
+  const profiles: Profiles = new Map();
   for (const license of later.values()) addLicense(profileOf(profiles, boardOf(license)), license, 1);
   const counts = Map.groupBy(old.values(), ({ board }) => board);
   const config = readConfig({

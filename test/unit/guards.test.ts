@@ -128,17 +128,11 @@ describe('licenses', () => {
   /** What the guards say of what was loaded: 10,000 rows without a fault but for what is given. */
   function reasons(loaded: Loaded, before?: Before, settings: Settings = {}): string[] {
     const { licenses = 10_000, rejected = 0, boards = {}, cutOff = [], discipline, ...counts } = loaded;
-    const { board_actions, sub_statuses, ...others } = { ...NO_DISCIPLINE, ...discipline };
     const now: CandidateLicenses = {
       counts: { ...COUNTS, licenses, rejected },
-      boards: new Map(Object.entries(boards)),
+      boards,
       ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0, ...counts },
-      discipline: {
-        boardActions: board_actions,
-        subStatuses: new Map(Object.entries(sub_statuses)),
-        boards: new Map(Object.entries(others.boards)),
-        missingColumns: others.missing_columns,
-      },
+      discipline: { ...NO_DISCIPLINE, ...discipline },
       cutOff: new Set(cutOff),
     };
     const baseline =

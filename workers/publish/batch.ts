@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { licenseRecord } from '../../src/licenses/license.ts';
+import { comparedLicense } from '../../src/changes/compare.ts';
 import type { BulkOperation } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
@@ -109,9 +109,6 @@ function batchIn(memory: Memory, free: Memory[]) {
 }
 
 const action = z.object({ create: z.object({ _id: z.string() }) });
-const license = licenseRecord
-  .pick({ board: true, license_type: true, status: true, raw_status: true, extra_data: true })
-  .extend({ source_row: z.string() });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 
 /** A document that was sent, read back from its request. */
@@ -120,7 +117,7 @@ export type SentDocument = ReturnType<typeof documentOf>;
 function documentOf(body: string, raw: string) {
   const [first = '', second = ''] = body.split('\n');
   const { _id: id } = action.parse(JSON.parse(first)).create;
-  const counted = license.parse(JSON.parse(second));
-  const [file, line] = sourceRow.parse(counted.source_row.split(':'));
-  return { id, license: counted, file, row: { line, raw } };
+  const license = comparedLicense.parse(JSON.parse(second));
+  const [file, line] = sourceRow.parse(license.source_row.split(':'));
+  return { id, license, file, row: { line, raw } };
 }

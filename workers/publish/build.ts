@@ -5,23 +5,19 @@ import { type PublicationMetadata, publicationMetadata } from '../../src/publica
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
-import { type Digests, emptyDigests } from './digests.ts';
-import { guardLicenses, nameOf, tooManyDuplicates } from './guards.ts';
+import { guardLicenses, tooManyDuplicates } from './guards.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
 import { type Baseline, type PublishRun, refused } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
-import { newTally, noteRefused, noteRows, type Tally, tallySummary } from './tally.ts';
+import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
-export interface Built {
+export interface Built extends Pick<Prepared, 'goneColumns' | 'newFields'> {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
-  readonly digests: Digests;
-  /** The columns that the State has dropped. */
-  readonly goneColumns: ReadonlySet<string>;
 }
 
 /**
@@ -36,7 +32,7 @@ export async function build(
   { index, epoch }: { readonly index: string; readonly epoch: number },
 ): Promise<Built> {
   const { config, job } = run;
-  const { sources, date, isSampleData: sample, goneColumns } = prepared;
+  const { sources, date, isSampleData: sample, goneColumns, newFields } = prepared;
   const begun: PublicationMetadata = {
     publication: job.publication,
     epoch,
@@ -49,19 +45,18 @@ export async function build(
   await createIndex(run, index, begun);
   await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
-  const digests = emptyDigests(run, sources);
-  const tally = await loadFiles(run, prepared, index, digests);
+  const tally = await loadFiles(run, prepared, index);
   const summary = tallySummary(tally);
   const { counts, boards, discipline } = summary;
   const { baseline } = run;
-  run.enforce(guardLicenses(tally, baseline, config, goneColumns), summary);
+  run.enforce(guardLicenses({ ...tally, ...summary }, baseline, config, goneColumns), summary);
   run.notes.push(...notesOf(sources, tally, baseline));
   const files = {
     individual: describeSource(sources.individual, tally),
     business: describeSource(sources.business, tally),
   };
   const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, digests, goneColumns: new Set(goneColumns.map(nameOf)) };
+  return { index, metadata, tally, goneColumns, newFields };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */
@@ -167,12 +162,7 @@ export async function makeDurable(client: Client, index: string): Promise<void> 
 const MAX_REJECTED_NUMBERS = 1_000_000;
 
 /** Loads every license of both files, one file after the other. @returns what was loaded */
-async function loadFiles(
-  run: PublishRun,
-  { sources, date }: Prepared,
-  index: string,
-  digests: Digests,
-): Promise<Tally> {
+async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: string): Promise<Tally> {
   const { store, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const files = [sources.individual, sources.business];
   const tally = newTally(
@@ -185,23 +175,22 @@ async function loadFiles(
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
     for (const source of files) {
       const { file, runDate = date } = source;
-      const listener = {
-        onBytes: (bytes: number) => {
+      const licenses = parseFile(source, runDate, {
+        tally,
+        onBytes: (bytes) => {
           progress.bytes += bytes;
         },
-        onWindows1252: (lines: number) => {
+        onWindows1252: (lines) => {
           tally.windows1252Lines[file] += lines;
         },
-      };
-      for await (const parsed of parseFile(source, runDate, listener)) {
-        noteRows(tally, file, parsed);
-        for (const { row, reason } of parsed.rejections) {
+        onRejected: (row, reason) => {
           const isKept = rejected.add(file, row, reason);
-          if (!isKept || digests.rejectedNumbers.size >= MAX_REJECTED_NUMBERS) continue;
-          for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
-        }
-        for (const operation of parsed.operations) digests.add(operation);
-        yield parsed.operations;
+          if (isKept && tally.rejectedNumbers.size < MAX_REJECTED_NUMBERS)
+            for (const number of numbersInRow(row.raw)) tally.rejectedNumbers.add(number);
+        },
+      });
+      for await (const batch of licenses) {
+        yield batch;
         await rejected.flush();
       }
     }
@@ -218,9 +207,8 @@ async function loadFiles(
     onRefused: (document) => {
       const { file, row, id, reason } = document;
       noteRefused(tally, document);
-      digests.refused.add(id);
       rejected.add(file, row, `${id}: ${reason}`);
-      if (digests.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
+      if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
       const duplicates = tooManyDuplicates(tally, config);
       if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
         run.enforce([duplicates], tallySummary(tally));
@@ -235,13 +223,17 @@ function describeSource({ file, name, sha256, bytes, header }: SourceFile, { row
   return { name, sha256, bytes, rows: rowsOf[file], columns: header.named.map((column) => column.name) };
 }
 
-function notesOf(sources: Sources, { discipline, windows1252Lines }: Tally, baseline: Baseline): string[] {
+function notesOf(
+  sources: Sources,
+  { missingColumns, windows1252Lines }: Tally,
+  baseline: Baseline,
+): string[] {
   const encodings = [sources.individual, sources.business].flatMap(({ file, name }) => {
     const lines = windows1252Lines[file];
     if (lines === 0) return [];
     return [`${name}: UTF-8 with ${lines} ${lines === 1 ? 'line' : 'lines'} in Windows-1252.`];
   });
-  const missing = discipline.missingColumns.map((column) => `The column ${column} is missing.`);
+  const missing = missingColumns.map((column) => `The column ${column} is missing.`);
   const isUnknown = baseline !== undefined && baseline.discipline === undefined;
   return [...encodings, ...missing, ...(isUnknown ? [DISCIPLINE_NOT_COMPARED] : [])];
 }
