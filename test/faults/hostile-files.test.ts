@@ -90,20 +90,6 @@ test('one number in 30 spellings, and at another board: each is another license'
   expect(result).toMatchObject({ state: 'live', rejected: 0, overridden: WITHOUT_CANARY });
 });
 
-test('free text in STATUS leaves a short event', async () => {
-  const result = await published(
-    text(3000, (at) => ({
-      board: NURSING,
-      number: `RN.${at}`,
-      status: `${at} ${'Lorem ipsum '.repeat(50)}`,
-    })),
-  );
-  expect(result).toMatchObject({ state: 'live' });
-  const { summary } = await publicationDetails(environment.store, result.publication);
-  expect(Object.keys(summary.statuses ?? {})).toHaveLength(51);
-  expect(summary.statuses).toMatchObject({ 'further statuses': 2951 });
-});
-
 describe('a file that is no CSV file', () => {
   const header = fileOf([]).trim();
 

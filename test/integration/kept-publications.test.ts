@@ -178,7 +178,7 @@ test('an API that starts asks for the alias, the mapping, and two documents: of 
     'GET /_alias/licenses',
     'GET /changes/_doc/switch-licenses-*',
     'GET /license-digests-*/_doc/types',
-    'GET /licenses-*/_mapping',
+    'GET /licenses-*',
   ]);
   expect(asked.slice(4).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
   await api.stop();

@@ -168,7 +168,7 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
   const tally = newTally(
     files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
   );
-  const rejected = rejectedRows(store, job.publication, signal);
+  const rejected = rejectedRows(store, job.publication, run);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
 

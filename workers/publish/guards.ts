@@ -120,7 +120,7 @@ function fewerRows(
 ): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
   const says = { least, fewer };
-  const now = new Map(Object.entries(boards));
+  const now = countsOf(boards);
   return [
     judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
       ...{ before: before.licenses, now: licenses, says },
@@ -159,38 +159,30 @@ function lessDiscipline(
   gone: ReadonlySet<string>,
   { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
 ): Judgement[] {
-  const fewer = (left: number, count: number, what: string, board: string | null = null) =>
-    judge('fewer_disciplined', percentFewer(left, count), limit, {
-      ...{ board, before: count, now: left, says: { what } },
-      isTooFew: count - left < LEAST_FEWER_OF_PART,
+  const fewer = (left: number, count: number, what: string, least: number, board: string | null = null) =>
+    judge(what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined', percentFewer(left, count), limit, {
+      ...{ board, before: count, now: left, says: { what }, isTooFew: count - left < least },
     });
-  const all = sum(Object.values(now.sub_statuses));
-  const [subStatusesNow, boardsNow] = [now.sub_statuses, now.boards].map(
-    (each) => new Map(Object.entries(each)),
-  );
-  const allBefore = sum(Object.values(before.sub_statuses));
-  const actions = judge('fewer_board_actions', percentFewer(now.board_actions, before.board_actions), limit, {
-    ...{ before: before.board_actions, now: now.board_actions },
-    isTooFew: before.board_actions - now.board_actions < LEAST_FEWER,
-  });
-  const subStatuses = [
-    judge('fewer_disciplined', percentFewer(all, allBefore), limit, {
-      ...{ before: allBefore, now: all, says: { what: 'have a disciplinary sub-status' } },
-      isTooFew: allBefore - all < LEAST_FEWER,
-    }),
-    ...Object.entries(before.sub_statuses).map(([name, count]) =>
-      fewer(subStatusesNow?.get(name) ?? 0, count, `have the sub-status ${name}`),
-    ),
-  ];
-  const boards = Object.entries(before.boards).map(([board, count]) =>
-    fewer(boardsNow?.get(board) ?? 0, count, `of the board "${board}" tell of discipline`, board),
-  );
+  const [subStatuses, boards] = [countsOf(now.sub_statuses), countsOf(now.boards)];
+  const [all, allBefore] = [sum(subStatuses.values()), sum(Object.values(before.sub_statuses))];
   const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
   return [
-    ...(hasActions ? [actions] : []),
-    ...(hasSubStatuses ? subStatuses : []),
-    ...(hasActions && hasSubStatuses ? boards : []),
+    ...(hasActions ? [fewer(now.board_actions, before.board_actions, ACTIONS, LEAST_FEWER)] : []),
+    ...(hasSubStatuses ? [fewer(all, allBefore, 'have a disciplinary sub-status', LEAST_FEWER)] : []),
+    ...Object.entries(hasSubStatuses ? before.sub_statuses : {}).map(([name, count]) =>
+      fewer(subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`, LEAST_FEWER_OF_PART),
+    ),
+    ...Object.entries(hasActions && hasSubStatuses ? before.boards : {}).map(([board, count]) => {
+      const what = `of the board "${board}" tell of discipline`;
+      return fewer(boards.get(board) ?? 0, count, what, LEAST_FEWER_OF_PART, board);
+    }),
   ];
+}
+
+const ACTIONS = 'have Board Action Yes';
+
+function countsOf(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  return new Map(Object.entries(counts));
 }
 
 function percentFewer(left: number, before: number): number {

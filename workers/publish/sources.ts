@@ -92,7 +92,7 @@ async function fetchSource(
   return { path, name: url };
 }
 
-function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
+export function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
   return resolve(STATE_DIR, 'downloads');
 }
 
