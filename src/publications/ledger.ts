@@ -213,19 +213,6 @@ function isWithheld({ column, passed, measured, limit }: Check): boolean {
   return column !== null && isPlaceColumn(column) && passed && measured > limit;
 }
 
-async function latestEvent(
-  store: Store,
-  publication: string,
-  event: LedgerEvent['event'],
-): Promise<LedgerEvent | undefined> {
-  const { documents } = await LEDGER_EVENTS.search(store, {
-    size: 1,
-    query: { bool: { filter: [{ term: { publication } }, { term: { event } }] } },
-    sort: [{ _seq_no: 'desc' }],
-  });
-  return documents[0];
-}
-
 export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 
 /** What metrics tell of the ledger, however many events it has. */
@@ -239,12 +226,23 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    live === undefined ? undefined : latestEvent(store, live.publication, 'verifying'),
+    LEDGER_EVENTS.search(store, {
+      size: 1,
+      query: {
+        bool: {
+          filter: [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }],
+        },
+      },
+      sort: [{ _seq_no: 'desc' }],
+    }),
   ]);
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     /** The run date of the live publication, and how many places it no longer has at a board. */
-    live: live && { date: live.date, withheld: (verified?.checks ?? []).filter(isWithheld).length },
+    live: live && {
+      date: live.date,
+      withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,
+    },
   };
 }

@@ -369,7 +369,7 @@ describe('a publication fails before it loads, and says so,', () => {
     reason: 'blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];',
   };
   const blocked = { error: { root_cause: [error], ...error }, status: 403 };
-  const total = { total_in_bytes: 100_000_000_000, available_in_bytes: 10_000_001_000 };
+  const disk = { 'disk.total': '100000000000', 'disk.avail': '10000001000' };
 
   test.each<[string, ProxyStep, RegExp]>([
     [
@@ -383,8 +383,8 @@ describe('a publication fails before it loads, and says so,', () => {
     [
       'when OpenSearch has too little disk left',
       async (request) =>
-        request.path.startsWith('/_nodes')
-          ? { status: 200, body: JSON.stringify({ nodes: { one: { fs: { total } } } }) }
+        request.path.startsWith('/_cat/allocation')
+          ? { status: 200, body: JSON.stringify([disk]) }
           : request.forward(),
       /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./,
     ],

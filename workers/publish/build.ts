@@ -6,10 +6,11 @@ import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { guardLicenses, tooManyDuplicates } from './guards.ts';
+import { sum } from './judgement.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
-import { type Baseline, type PublishRun, refused } from './run.ts';
+import { type PublishRun, RefusedError, refused } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
 import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
 
@@ -50,7 +51,7 @@ export async function build(
   const { counts, boards, discipline } = summary;
   const { baseline } = run;
   run.enforce(guardLicenses({ ...tally, ...summary }, baseline, config, goneColumns), summary);
-  run.notes.push(...notesOf(sources, tally, baseline));
+  run.notes.push(...tally.missingColumns.map((column) => `The column ${column} is missing.`));
   const files = {
     individual: describeSource(sources.individual, tally),
     business: describeSource(sources.business, tally),
@@ -71,15 +72,9 @@ export const LOADING_SETTINGS = {
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
-const nodesResponse = z.object({
-  nodes: z.record(
-    z.string(),
-    z.object({ fs: z.object({ total: z.object({ total_in_bytes: z.int(), available_in_bytes: z.int() }) }) }),
-  ),
-});
-const storeResponse = z.object({
-  _all: z.object({ primaries: z.object({ store: z.object({ size_in_bytes: z.int() }) }) }),
-});
+/** Shards that are on no node have a line without a disk. */
+const diskLines = z.array(z.object({ 'disk.avail': z.coerce.number(), 'disk.total': z.coerce.number() }));
+const indexLines = z.array(z.object({ 'pri.store.size': z.coerce.number() }));
 
 /** Of its disk, OpenSearch keeps so much free. */
 const KEPT_FREE = 0.1;
@@ -93,26 +88,37 @@ const WHILE_MERGED = 2;
  * @throws {Error} when it is too small
  */
 async function requireDisk({ store, live }: PublishRun, { individual, business }: Sources): Promise<void> {
-  const stats = await store.client.nodes.stats({ metric: ['fs'] }).catch((error: unknown) => {
-    if (isDenied(error)) return undefined;
-    throw error;
-  });
-  if (stats === undefined) return;
-  const free = Object.values(nodesResponse.parse(stats.body).nodes).reduce((sum, { fs: { total } }) => {
-    return sum + Math.max(0, total.available_in_bytes - KEPT_FREE * total.total_in_bytes);
-  }, 0);
-  const size =
-    live === undefined ? individual.bytes + business.bytes : await sizeOf(store.client, live.index);
+  const inBytes = { format: 'json', bytes: 'b' } as const;
+  const disks = await store.client.cat
+    .allocation({ ...inBytes, h: Object.keys(diskLines.element.shape) })
+    .catch((error: unknown) => {
+      if (isDenied(error)) return undefined;
+      throw error;
+    });
+  if (disks === undefined) return;
+  const free = sum(
+    diskLines
+      .parse(disks.body)
+      .map((disk) => Math.max(0, disk['disk.avail'] - KEPT_FREE * disk['disk.total'])),
+  );
+  const [built] =
+    live === undefined
+      ? []
+      : indexLines.parse(
+          (
+            await store.client.cat.indices({
+              ...inBytes,
+              index: live.index,
+              h: Object.keys(indexLines.element.shape),
+            })
+          ).body,
+        );
+  const size = built?.['pri.store.size'] ?? individual.bytes + business.bytes;
   if (free >= WHILE_MERGED * size) return;
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   throw new Error(
     `OpenSearch has ${megabytes(free)} of disk left for a publication, which takes about ${megabytes(WHILE_MERGED * size)}. Free space there, or delete old publications: licenses prune.`,
   );
-}
-
-async function sizeOf(client: Client, index: string): Promise<number> {
-  const { body } = await client.indices.stats({ index, metric: ['store'] });
-  return storeResponse.parse(body)._all.primaries.store.size_in_bytes;
 }
 
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
@@ -180,9 +186,6 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
         onBytes: (bytes) => {
           progress.bytes += bytes;
         },
-        onWindows1252: (lines) => {
-          tally.windows1252Lines[file] += lines;
-        },
         onRejected: (row, reason) => {
           const isKept = rejected.add(file, row, reason);
           if (isKept && tally.rejectedNumbers.size < MAX_REJECTED_NUMBERS)
@@ -211,7 +214,7 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
       if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
       const duplicates = tooManyDuplicates(tally, config);
       if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
-        run.enforce([duplicates], tallySummary(tally));
+        throw new RefusedError([duplicates], tallySummary(tally));
     },
   });
   await rejected.flush();
@@ -222,21 +225,3 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
 function describeSource({ file, name, sha256, bytes, header }: SourceFile, { rowsOf }: Tally) {
   return { name, sha256, bytes, rows: rowsOf[file], columns: header.named.map((column) => column.name) };
 }
-
-function notesOf(
-  sources: Sources,
-  { missingColumns, windows1252Lines }: Tally,
-  baseline: Baseline,
-): string[] {
-  const encodings = [sources.individual, sources.business].flatMap(({ file, name }) => {
-    const lines = windows1252Lines[file];
-    if (lines === 0) return [];
-    return [`${name}: UTF-8 with ${lines} ${lines === 1 ? 'line' : 'lines'} in Windows-1252.`];
-  });
-  const missing = missingColumns.map((column) => `The column ${column} is missing.`);
-  const isUnknown = baseline !== undefined && baseline.discipline === undefined;
-  return [...encodings, ...missing, ...(isUnknown ? [DISCIPLINE_NOT_COMPARED] : [])];
-}
-
-const DISCIPLINE_NOT_COMPARED =
-  'The live publication does not say how many licenses tell of discipline, so the guards did not compare them.';

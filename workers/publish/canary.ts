@@ -46,10 +46,8 @@ export async function askCanary(
     const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
     const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));
     const asked = chosen.flatMap(lookupsOf).map(async ({ request, expected }) => {
-      const outcome = await retried(async () => (await lookups.lookUp(request)).outcome, RETRIES).catch(
-        noneIfRefused,
-      );
-      if (outcome === undefined || !isAnswered(outcome, expected))
+      const ask = async () => isAnswered((await lookups.lookUp(request)).outcome, expected);
+      if (!(await retried(ask, RETRIES).catch(falseIfRefused)))
         wrong.push(
           `${expected.board} ${expected.license_number}, by ${request.by}: the answer differs from the files`,
         );
@@ -71,8 +69,9 @@ function lookupsIn(store: Store, publication: LivePublication): Lookups {
   return liveLookups(store, { current: () => publication, refresh: async () => publication });
 }
 
-function noneIfRefused(error: unknown): undefined {
-  if (!(error instanceof BadRequestError)) throw error;
+function falseIfRefused(error: unknown): false {
+  if (error instanceof BadRequestError) return false;
+  throw error;
 }
 
 interface CanaryLookup {

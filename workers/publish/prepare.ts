@@ -73,14 +73,13 @@ function goneColumns(sources: Sources, before: SourcesBefore): FileColumn[] {
  */
 function fieldsOfNewColumns(sources: Sources, before: SourcesBefore | undefined): ReadonlySet<string> {
   if (before?.individual.columns === undefined || before.business.columns === undefined) return new Set();
-  const columns = FILES.flatMap((file) => {
+  const known = new Set([...before.individual.columns, ...before.business.columns]);
+  const fields = FILES.flatMap((file) => {
     const { named, extra } = sources[file].header;
-    const known = new Set(before[file].columns);
     const added = new Set(named.filter(({ name }) => !known.has(name)).map(({ position }) => position));
-    return extra.map(({ position, label }) => ({ field: extraField(label), isNew: added.has(position) }));
+    return extra.filter(({ position }) => added.has(position)).map(({ label }) => extraField(label));
   });
-  const known = new Set(columns.filter(({ isNew }) => !isNew).map(({ field }) => field));
-  return new Set(columns.map(({ field }) => field).filter((field) => !known.has(field)));
+  return new Set(fields);
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */

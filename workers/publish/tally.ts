@@ -70,8 +70,6 @@ export function newTally(missingColumns: readonly string[] = []) {
     /** The rows with unknown labels, by board and column. */
     unknownValues: new Map<string, Map<string, number>>(),
     missingColumns,
-    /** Lines of each file that are not UTF-8. */
-    windows1252Lines: { individual: 0, business: 0 },
     /** The files that end inside a row. */
     cutOff: new Set<DatasetFile>(),
   };
