@@ -2,10 +2,15 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
-import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
+import {
+  type PublishResult,
+  publicationDetails,
+  publicationHistory,
+} from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { times } from '../support/fixtures.ts';
 import { throughProxy } from '../support/proxy.ts';
@@ -64,7 +69,10 @@ async function pausedAt(
         await meanwhile();
         expected = await live();
       }
-      return request.forward();
+      const answer = await request.forward();
+      // What was live before is not live any more: OpenSearch refuses the whole call.
+      if (isDone && isFlip && at === AT['is about to flip']) expect(answer.status).toBe(404);
+      return answer;
     },
     (through) => publishFiles(through, files),
   );
@@ -79,6 +87,9 @@ const AT = {
   'is made durable': /licenses-[^/]+\/_flush/,
   'is about to flip': /^POST \/_aliases/,
 } as const;
+
+/** Its first event. */
+const AT_READING = /^POST \/[^/]*publications\/_doc\b/;
 
 describe('a publication that pauses when it', () => {
   let first: z.output<typeof liveResult>;
@@ -117,6 +128,48 @@ describe('a publication that pauses when it', () => {
     expect(expected).toEqual([first.index]);
     // It does not even request the flip, unless it was already doing so.
     if (moment !== 'is about to flip') expect(hasFlipped).toBe(false);
+  });
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    [
+      'the operator rolls back and forward meanwhile',
+      async () => {
+        await back();
+        await back(second.publication);
+      },
+      /^fenced: A later publication or rollback has begun/,
+    ],
+    [
+      'an earlier one goes live meanwhile, which has its epoch already',
+      () => switchTo(first.index),
+      /^fenced: Another publication went live since this one began/,
+    ],
+  ])('opens its files does not even load them if %s', async (_what, meanwhile, reason) => {
+    const { result } = await pausedAt('2026-11-22', AT_READING, meanwhile);
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
+    const { events } = await publicationDetails(environment.store, result.publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'refused']);
+    await switchTo(second.index);
+  });
+
+  async function switchTo(index: string): Promise<void> {
+    const { client, store } = environment;
+    const { alias } = store.names;
+    const [now = ''] = await live();
+    const actions = [{ remove: { index: now, alias } }, { add: { index, alias } }];
+    await client.indices.updateAliases({ body: { actions } });
+  }
+
+  test('sends its licenses has deleted what an earlier attempt left', async () => {
+    const { client, store } = environment;
+    const left = licensesIndexName(store.prefix, '2026-11-22', newId());
+    const { sources: _none, ...metadata } = await readMetadata(store, second.index);
+    await client.indices.create({ index: left, body: { mappings: { _meta: metadata } } });
+    let isLeft = true;
+    await pausedAt('2026-11-22', AT['sends its licenses'], async () => {
+      isLeft = (await client.indices.exists({ index: left })).body;
+    });
+    expect(isLeft).toBe(false);
   });
 
   test('is about to flip does not go live if the operator rolls back and forward meanwhile', async () => {

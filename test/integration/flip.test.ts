@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/publications/fence.ts';
+import {
+  currentEpoch,
+  FlipRefusedError,
+  flip,
+  readEpoch,
+  releaseEpoch,
+  takeEpochAfter,
+} from '../../src/publications/fence.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -35,6 +42,14 @@ function flipTo(index: string, under: number): Promise<string | undefined> {
   return flip(environment.store, { to: index, epoch: under });
 }
 
+/** The aliases of each index that has any. */
+async function aliases(): Promise<Record<string, string[]>> {
+  const { client, prefix } = environment.store;
+  const { body } = await client.indices.getAlias({ index: `${prefix}licenses-*` });
+  const named = Object.entries(body).map(([index, each]) => [index, Object.keys(each.aliases).toSorted()]);
+  return Object.fromEntries(named.filter(([, names]) => (names ?? []).length > 0));
+}
+
 function under(): Promise<string[]> {
   return indicesUnderAlias(environment.store);
 }
@@ -53,7 +68,45 @@ describe('a flip', () => {
     expect(await flipTo(first, await epoch('first'))).toBeUndefined();
     expect(await flipTo(second, await epoch('second'))).toBe(first);
     expect(await under()).toEqual([second]);
+    const { store } = environment;
+    await flip(store, { to: first, epoch: await epoch('rollback'), isRollback: true });
+    const rolledBack = [store.names.rolledBack, store.names.wasLive];
+    const live = [store.names.alias, store.names.wasLive];
+    expect(await aliases()).toEqual({ [first]: live, [second]: rolledBack });
+    await flipTo(second, await epoch('forward'));
+    expect(await aliases()).toEqual({ [first]: [store.names.wasLive], [second]: live });
   });
+
+  /** Takes the next epoch once the alias has switched to an index, before the flip looks again. */
+  function flipOvertaken(to: string, under: number, isRollback: boolean, uses: readonly string[]) {
+    return throughProxy(
+      environment,
+      async (request) => {
+        const answer = await request.forward();
+        if (request.path.startsWith('/_aliases') && request.body.includes('"must_exist":false'))
+          if ((await currentEpoch(environment.store)) === under)
+            await takeEpochAfter(environment.store, await readEpoch(environment.store), 'later', uses);
+        return answer;
+      },
+      ({ store }) => flip(store, { to, epoch: under, isRollback }),
+    );
+  }
+
+  test.each([false, true])(
+    'that is overtaken right after it is taken back, with its mark, unless the later one found it live (rollback: %s)',
+    async (isRollback) => {
+      const [first, second, third] = [await newIndex(), await newIndex(), await newIndex()];
+      await flipTo(first, await epoch('first'));
+      await flipTo(second, await epoch('second'));
+      const before = await aliases();
+      const to = isRollback ? first : third;
+      const flipping = flipOvertaken(to, await epoch('overtaken'), isRollback, []);
+      await expect(flipping).rejects.toThrow('it was taken back');
+      expect(await aliases()).toEqual(before);
+      expect(await flipOvertaken(to, await epoch('found'), isRollback, [to])).toBe(second);
+      expect(await under()).toEqual([to]);
+    },
+  );
 
   test('is refused when a later publication or rollback has started', async () => {
     const [early, late] = [await newIndex(), await newIndex()];

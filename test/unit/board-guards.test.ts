@@ -240,6 +240,16 @@ test('examples of names and places are numbers alone', () => {
   }
 });
 
+test.each<[string, string | null, string[]]>([
+  ['the same day three years later', '2028-03-05', []],
+  ['a day more than three years later', '2028-03-06', ['many_changes', 'column_changed:EXPIRATION_DATE']],
+  ['a day earlier', '2025-03-04', ['many_changes', 'column_changed:EXPIRATION_DATE']],
+])('an expiry date of %s: refused, unless it may be a renewal', (_when, expiry_date, refusing) => {
+  const before = BEFORE.map((each) => ({ ...each, expiry_date: '2025-03-05' }));
+  const now = before.map((each) => (each.board === 'Nursing Board' ? { ...each, expiry_date } : each));
+  expect(judged(now, {}, before).refusing).toEqual(refusing);
+});
+
 describe('licenses that look better', () => {
   test.each<[string, number, string[]]>([
     ['a tenth of those that were not Active become Active', 0.1, []],
@@ -293,9 +303,10 @@ describe('boards', () => {
     const { refusing, boards } = judged(changed(), {}, before);
     expect(refusing).toEqual(['column_changed:TYPE']);
     expect(boards).toEqual(['Boards under 20 licenses']);
-    expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD: '0' } }, before).refusing).toEqual([
-      'column_changed:TYPE',
-    ]);
+    for (const GUARD_SMALL_BOARD of ['0', '12'])
+      expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD } }, before).refusing).toEqual([
+        'column_changed:TYPE',
+      ]);
   });
 });
 

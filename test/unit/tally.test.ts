@@ -104,6 +104,14 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     expect(sampled(tally)).toEqual([3, 5]);
   });
 
+  test('refuses more than 200,000 licenses that OpenSearch refused', () => {
+    const tally = newTally();
+    const each = license(2);
+    const refuse = (id: number) => noteRefused(tally, { ...each, id: String(id), isDuplicate: true });
+    for (let id = 0; id < 200_000; id += 1) refuse(id);
+    expect(() => refuse(200_000)).toThrow('duplicates: More than 200000 licenses were refused');
+  });
+
   test('has, of a duplicate number, the first row of it in the sample', () => {
     const tally = newTally();
     const [first, second] = [license(2), { ...license(3), id: license(2).id }];

@@ -10,7 +10,7 @@ import { sum } from './judgement.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
-import { type PublishRun, RefusedError, refused } from './run.ts';
+import { type PublishRun, RefusedError } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
 import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
 
@@ -135,9 +135,6 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
 
 /** Of fewer, the files are read to their end, so that the other guards speak, too. */
 const MANY_DUPLICATES = 10_000;
-/** Each of them is looked up again for the comparison. */
-const MAX_REFUSED = 200_000;
-const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
 
 const GREEN_WITHIN = '600s';
 
@@ -211,7 +208,6 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
       const { file, row, id, reason } = document;
       noteRefused(tally, document);
       rejected.add(file, row, `${id}: ${reason}`);
-      if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
       const duplicates = tooManyDuplicates(tally, config);
       if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
         throw new RefusedError([duplicates], tallySummary(tally));

@@ -24,7 +24,6 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
-import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName, openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { followRenumbered } from '../../src/subscriptions/subscription.ts';
@@ -107,8 +106,7 @@ export async function checkFiles(
 }
 
 /**
- * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. Where
- * OpenSearch is away, the prune of the next run deletes it.
+ * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted.
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
@@ -129,11 +127,8 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     isLive = true;
     return built;
   } finally {
-    // The alias has it after a switch whose response was lost.
-    if (!isLive)
-      await deleteUnlessLive(store, index).catch((failure: unknown) => {
-        if (!isTransient(failure)) throw failure;
-      });
+    // The alias has it after a switch whose response was lost. Where it can't be deleted, the next run does that.
+    if (!isLive) await deleteUnlessLive(store, index).catch(() => undefined);
   }
 }
 
@@ -201,7 +196,8 @@ function wouldGoLive(run: PublishRun, { tally }: Built): PublishResult {
  */
 async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   const refusal = refusalOf(error) ?? (await fenced(run));
-  run.signal.throwIfAborted();
+  // A publication that began stops it, and may have deleted its index.
+  if (run.isCheck) run.signal.throwIfAborted();
   if (refusal === undefined) throw error;
   const { details } = refusal;
   const ended = { reasons: [...refusal.reasons], checks: [...run.checks, ...refusal.checks] };

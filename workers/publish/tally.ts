@@ -113,7 +113,11 @@ export function noteSent(tally: Tally, { id, license, body, digest }: ParsedLice
   }
 }
 
-/** Subtracts a document that was sent but that OpenSearch refused. */
+/** Each of them is looked up again for the comparison. */
+const MAX_REFUSED = 200_000;
+const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
+
+/** Subtracts a document that was sent but that OpenSearch refused. @throws {RefusedError} when there are too many */
 export function noteRefused(
   tally: Tally,
   { id, license, isDuplicate }: Pick<RefusedDocument, 'id' | 'license' | 'isDuplicate'>,
@@ -122,6 +126,7 @@ export function noteRefused(
   const { board, source_row: sourceRow } = license;
   count(tally, license, -1);
   tally.refused.add(id);
+  if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
   if (isDuplicate) tally.duplicates += 1;
   const sample = samples.get(board) ?? [];
   samples.set(
