@@ -15,7 +15,6 @@ import {
   BASE,
   type BasePublication,
   changed,
-  doctors,
   indices,
   MEDICAL,
   NURSING,
@@ -64,14 +63,6 @@ async function state() {
 }
 
 describe('the guards', () => {
-  test('look at the dates of both files before they are loaded', async () => {
-    const files = await day({ date: { individual: '2026-11-19', business: '2026-11-18' } });
-    expect(await publishRefused(environment, files)).toEqual([
-      'dates_differ: The individual file is of 2026-11-19, the business file of 2026-11-18.',
-      expect.stringMatching(/^older: The files are of 2026-11-18, 2 days older .* of 2026-11-20/),
-    ]);
-  });
-
   test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
     const individual = [
       ...changed(changed(without(nurses, 54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
@@ -99,19 +90,6 @@ describe('the guards', () => {
       boards: { [NURSING]: 144, [PHARMACY]: 60, 'Board of Wizardry': 2 },
     });
     await publishForced(environment, files, reasons);
-  });
-
-  test('allow files just within the thresholds', async () => {
-    const rows = licensesOf(NURSING, 'RN.', 200);
-    const files = await day({
-      date: '2026-11-20',
-      individual: [
-        ...changed(changed(without(rows, 3), 1, { expires: 'soon' }), 3, { status: 'Hovering' }),
-        ...without(doctors, 3),
-      ],
-      business: without(pharmacies, 2),
-    });
-    expect(await guarded(files)).toMatchObject({ state: 'live', licenses: 311, rejected: 1 });
   });
 
   test('refuse files that were rolled back, but not corrected files of the same date', async () => {
