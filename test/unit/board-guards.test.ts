@@ -8,7 +8,7 @@ import { addLicense, boardOf, type Profiles, profileOf } from '../../workers/pub
 type License = ComparedLicense;
 type Day = ReadonlyMap<string, License>;
 
-const BOARDS = { 'Nursing Board': 2000, 'Medical Board': 400, 'Motor Vehicle Repair Board': 60 } as const;
+const BOARDS = { 'Nursing Board': 800, 'Medical Board': 400, 'Motor Vehicle Repair Board': 60 } as const;
 type BoardName = keyof typeof BOARDS;
 const NAMES: readonly BoardName[] = ['Nursing Board', 'Medical Board', 'Motor Vehicle Repair Board'];
 
