@@ -72,6 +72,15 @@ async function pausedAt(date: string, at: RegExp, meanwhile: () => Promise<unkno
   return { result, expected, hasFlipped, flipped };
 }
 
+/** Makes an index live as a publication does that has its epoch already. */
+async function switchTo(index: string): Promise<void> {
+  const { client, store } = environment;
+  const { alias } = store.names;
+  const [now = ''] = await live();
+  const actions = [{ remove: { index: now, alias } }, { add: { index, alias } }];
+  await client.indices.updateAliases({ body: { actions } });
+}
+
 const AT = {
   'creates its index': /^PUT \/[^/]*licenses-\d{4}/,
   'sends its licenses': /_bulk/,
@@ -146,14 +155,6 @@ describe('a publication that pauses when it', () => {
     await switchTo(second.index);
   });
 
-  async function switchTo(index: string): Promise<void> {
-    const { client, store } = environment;
-    const { alias } = store.names;
-    const [now = ''] = await live();
-    const actions = [{ remove: { index: now, alias } }, { add: { index, alias } }];
-    await client.indices.updateAliases({ body: { actions } });
-  }
-
   test('sends its licenses has deleted what an earlier attempt left', async () => {
     const { client, store } = environment;
     const left = licensesIndexName(store.prefix, '2026-11-22', newId());
@@ -180,6 +181,25 @@ describe('a publication that pauses when it', () => {
     const indices = await licensesIndices(environment.store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
+});
+
+test('a rollback goes back from what went live just before it took its epoch', async () => {
+  const [before, late] = [await published('2026-11-21'), await published('2026-11-22')];
+  await back(before.publication);
+  let isSwitched = false;
+  const { from, to } = await throughProxy(
+    environment,
+    async (request) => {
+      if (!isSwitched && request.method === 'PUT' && request.path.includes('/_doc/epoch')) {
+        isSwitched = true;
+        await switchTo(late.index);
+      }
+      return request.forward();
+    },
+    ({ store }) => rollBack(store),
+  );
+  expect([from?.index, to.index]).toEqual([late.index, before.index]);
+  expect(await live()).toEqual([before.index]);
 });
 
 describe('a refused publication or rollback does not stop others:', () => {

@@ -63,6 +63,14 @@ async function state() {
 }
 
 describe('the guards', () => {
+  test('look at the dates of both files before they are loaded', async () => {
+    const files = await day({ date: { individual: '2026-11-19', business: '2026-11-18' } });
+    expect(await publishRefused(environment, files)).toEqual([
+      'dates_differ: The individual file is of 2026-11-19, the business file of 2026-11-18.',
+      expect.stringMatching(/^older: The files are of 2026-11-18, 2 days older .* of 2026-11-20/),
+    ]);
+  });
+
   test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
     const individual = [
       ...changed(changed(without(nurses, 54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
@@ -149,6 +157,16 @@ describe('files that are live already', () => {
     expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
       ...{ state: 'skipped', date: '2026-11-23', same_as: first.publication },
       reasons: [`Publication ${first.publication} has the same files and is live.`],
+    });
+
+    // Their individual file alone is the same.
+    const moved = changed(pharmacies, 1, { city: 'DAYTON' });
+    const other = await guarded(await day({ date: '2026-11-23', business: moved }));
+    expect(other).toMatchObject({ state: 'live' });
+    await rollBackToBase(environment, {
+      ...base,
+      index: before.live[0] ?? '',
+      publication: first.publication,
     });
 
     const live = (await licensesIndices(environment.store)).find(({ index }) => before.live.includes(index));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ChangeCause } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
@@ -8,7 +9,7 @@ import { addLicense, boardOf, type Profiles, profileOf } from '../../workers/pub
 type License = ComparedLicense;
 type Day = ReadonlyMap<string, License>;
 
-const BOARDS = { 'Nursing Board': 800, 'Medical Board': 400, 'Motor Vehicle Repair Board': 60 } as const;
+const BOARDS = { 'Nursing Board': 2000, 'Medical Board': 400, 'Motor Vehicle Repair Board': 60 } as const;
 type BoardName = keyof typeof BOARDS;
 const NAMES: readonly BoardName[] = ['Nursing Board', 'Medical Board', 'Motor Vehicle Repair Board'];
 
@@ -118,8 +119,8 @@ interface Judged {
   readonly newColumns?: readonly string[];
   readonly goneColumns?: readonly string[];
   readonly acceptedColumns?: readonly string[];
-  /** Whether the rows of both days are the same. */
-  readonly isSameRow?: boolean;
+  /** Why a license differs; it differs in the State's data unless given. */
+  readonly causeOf?: (license: License) => ChangeCause;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -143,12 +144,14 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
     },
     config,
   );
-  const { isSameRow = false } = given;
+  const { causeOf = () => 'data' } = given;
   for (const license of new Set([...old.keys(), ...later.keys()])) {
     const pair = { license, before: old.get(license), after: later.get(license) };
     if (JSON.stringify(pair.before) === JSON.stringify(pair.after)) continue;
     const kind = pair.before === undefined ? 'added' : pair.after === undefined ? 'removed' : 'changed';
-    compared.add({ ...pair, kind, isSameRow }, isSameRow ? 'release' : 'data');
+    const [differing] = [pair.after, pair.before].filter((each) => each !== undefined);
+    const cause = differing ? causeOf(differing) : 'data';
+    compared.add({ ...pair, kind, isSameRow: cause === 'release' }, cause);
   }
   const { judgements, notes } = guardComparison(compared, config);
   const refusing = judgements.filter(({ passed }) => !passed);
@@ -289,6 +292,23 @@ describe('boards', () => {
     expect(judged(now).refusing).toEqual(refusing);
   });
 
+  test.each<[number, string[]]>([
+    [200, []],
+    [201, ['board_changed']],
+  ])('that have %d new licenses beside 400', (count, refusing) => {
+    const added = licensesOf('Medical Board', count, next).map((each, at) => {
+      return { ...each, license_number: `NEW.${at}` };
+    });
+    expect(judged([...BEFORE, ...added]).refusing).toEqual(refusing);
+  });
+
+  test('that lose licenses have a column judged in those that stay', () => {
+    const doctors = BEFORE.filter((each) => each.board === 'Medical Board').slice(180);
+    const now = doctors.map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
+    const others = BEFORE.filter((each) => each.board !== 'Medical Board');
+    expect(judged([...others, ...now]).refusing).toEqual(['column_changed:TYPE']);
+  });
+
   test('of fewer than 20 licenses are judged together', () => {
     const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
     const before = [...BEFORE, ...small];
@@ -312,9 +332,38 @@ describe('boards', () => {
 
 test('a version that reads more than 1 % of the same rows otherwise is refused, and by that guard alone', () => {
   const now = BEFORE.map((each, at) => (at % 50 === 0 ? { ...each, county: null } : each));
-  expect(judged(now, { isSameRow: true }).refusing).toEqual(['release_changes']);
+  const causeOf = () => 'release' as const;
+  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
   const few = BEFORE.map((each, at) => (at % 200 === 0 ? { ...each, county: null } : each));
-  expect(judged(few, { isSameRow: true }).refusing).toEqual([]);
+  expect(judged(few, { causeOf }).refusing).toEqual([]);
+});
+
+test('licenses whose row is another are not among those that a version reads otherwise', () => {
+  const isNurse = ({ board }: License) => board === 'Nursing Board';
+  const now = BEFORE.map((each, at) =>
+    isNurse(each)
+      ? { ...each, source_row: 'individual:1:1' }
+      : at % 60 === 0
+        ? { ...each, county: null }
+        : each,
+  );
+  const causeOf = (license: License) => (isNurse(license) ? 'data' : 'release');
+  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
+});
+
+test('licenses whose rows can not be read count in no guard of changes', () => {
+  const now = BEFORE.filter(({ board }) => board !== 'Medical Board');
+  expect(judged(now).refusing).toEqual(['board_changed']);
+  expect(judged(now, { causeOf: () => 'rejected_row' }).refusing).toEqual([]);
+});
+
+test.each([
+  [2, []],
+  [3, ['column_blank:TYPE']],
+])('a column that becomes blank in %d licenses of nine', (count, refusing) => {
+  const nine = licensesOf('Dental Board', 9, next);
+  const now = nine.map((each, at) => (at < count ? { ...each, license_type: null } : each));
+  expect(judged([...BEFORE, ...now], {}, [...BEFORE, ...nine]).refusing).toEqual(refusing);
 });
 
 test('what is accepted or gone in a column counts in no other guard', () => {

@@ -276,6 +276,24 @@ describe('licenses', () => {
   });
 });
 
+test('a column that is gone is refused, unless it is a place, and what it said is not compared', () => {
+  const discipline = { ...NO_DISCIPLINE, board_actions: 100, sub_statuses: { REVOKED: 50 } };
+  const now: CandidateLicenses = {
+    ...{ counts: COUNTS, boards: {}, discipline: NO_DISCIPLINE, cutOff: new Set() },
+    ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0 },
+  };
+  const gone = [
+    { file: 'individual', column: 'PARCEL_CITY' },
+    { file: 'business', column: 'BOARD_ACTION' },
+  ] as const;
+  const reasons = reasonsOf(licensesGuards(now, baselineWith({ discipline }), configOf(), gone));
+  expect(reasons).toEqual([
+    expect.stringMatching(/^fewer_disciplined: 0 licenses have a disciplinary/),
+    expect.stringMatching(/^fewer_disciplined: 0 licenses have the sub-status REVOKED/),
+    'column_gone: The business file has no column BOARD_ACTION any more.',
+  ]);
+});
+
 describe('discipline in files', () => {
   /** 20 licenses with Board Action Yes, 15 of them with a disciplinary sub-status, and 80 without either. */
   const NURSES: readonly DayRow[] = licensesOf(NURSING, 'RN.', 100).map((row, at) => {

@@ -3,6 +3,7 @@ import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { licenseDocument } from '../../src/licenses/license.ts';
 import type { ParsedLicense } from '../../workers/publish/parse.ts';
 import {
+  licenseTypes,
   newTally,
   noteRefused,
   noteSent,
@@ -36,7 +37,7 @@ function license(
   return {
     ...{ id, license: licenseDocument(record, 'person', `individual:${line}:${place}`) },
     ...{ row: { line, raw: String(line) }, digest: { id, record: '', row: 0 } },
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n{${text}}\n`,
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify({ ...record, text, source_row: `individual:${line}:${place}` })}\n`,
   };
 }
 
@@ -102,6 +103,23 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     });
     expect(tally.duplicates).toBe(1);
     expect(sampled(tally)).toEqual([3, 5]);
+    note(tally, license(6, { board: 'Medical Board' }));
+    expect(Object.keys(tallySummary(tally).discipline.boards)).toEqual([NURSING, DENTAL]);
+  });
+
+  test('lists the types of the licenses that were taken, in order, but none of free text', () => {
+    const tally = newTally();
+    const typed = (line: number, type: string) => {
+      const each = license(line);
+      return { ...each, license: { ...each.license, license_type: type } };
+    };
+    const refused = typed(4, 'Refused');
+    note(tally, typed(2, 'Second'), typed(3, 'First'), refused, typed(5, 'x'.repeat(101)));
+    noteRefused(tally, { ...refused, isDuplicate: true });
+    expect(licenseTypes(tally)).toMatchObject({
+      boards: { [NURSING]: 3 },
+      types: ['First', 'Second'].map((license_type) => ({ board: NURSING, license_type })),
+    });
   });
 
   test('refuses more than 200,000 licenses that OpenSearch refused', () => {
