@@ -46,10 +46,6 @@ export function rejectedRows(
   let count = 0;
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
 
-  /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
-  const write = (rows: typeof pending) =>
-    retried(() => REJECTED_ROWS.putAll(store, rows), { ...RETRIES, signal });
-
   return {
     /** How many there are, kept or not. */
     count: () => count,
@@ -69,11 +65,12 @@ export function rejectedRows(
       pending.push([`${publication}:${count}`, { publication, at, file, line, ...clipped }]);
       return true;
     },
-    /** Writes what has not been written yet. */
+    /** Writes what has not been written yet. The ids are fixed: writing it again, as after a lost response, changes nothing. */
     flush: async (): Promise<void> => {
       while (pending.length > 0) {
         const rows = pending.slice(0, ROWS_A_REQUEST);
-        if (!isCheck) await write(rows);
+        const write = () => REJECTED_ROWS.putAll(store, rows);
+        if (!isCheck) await retried(write, { ...RETRIES, signal });
         pending = pending.slice(rows.length);
       }
     },

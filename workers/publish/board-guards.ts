@@ -71,7 +71,8 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
     sameRows: sum([...now.values()].map(({ licenses }) => licenses)),
     /** How many were removed, or changed in a column that counts and is not accepted. */
     changed: 0,
-    add({ before: old, after, ...license }: DifferingLicense, cause: ChangeCause): void {
+    add(license: DifferingLicense, cause: ChangeCause): void {
+      const { before: old, after } = license;
       if (cause === 'release') {
         // The hashes of another version may differ where the records are the same.
         if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
@@ -82,7 +83,7 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
       if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
       if (after !== undefined) compared.sameRows -= 1;
       if (cause !== 'data') return;
-      const columns = counter.add({ ...license, before: old, after });
+      const columns = counter.add(license);
       if (old === undefined) return;
       if (after !== undefined) noteImproved(old, after);
       if (after === undefined || columns.some(({ column }) => !acceptedColumns.has(column)))

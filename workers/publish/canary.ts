@@ -74,15 +74,10 @@ function falseIfRefused(error: unknown): false {
   throw error;
 }
 
-interface CanaryLookup {
-  readonly request: LookupRequest;
-  readonly expected: LicenseRecord;
-}
-
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
 /** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
-function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>): CanaryLookup[] {
+function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
   const board = boardByName(expected.board);
   if (board === undefined) return [];
   const isBusiness = keys.kind === 'business';

@@ -163,6 +163,7 @@ function causeOf(
 }
 
 const LICENSES_A_REQUEST = 250;
+const ROW_HASH_CHARACTERS = 8;
 
 /** Of a license that several rows have, or that OpenSearch refused, the digest gets what the index has. */
 async function correctRefused(
@@ -177,14 +178,9 @@ async function correctRefused(
     for (const id of some) {
       const found = records.get(id);
       const record = found && recordHash(recordText(found));
-      digest.replace(id, record === undefined ? undefined : { id, record, row: rowOfRecord(record) });
+      // Which of the rows it is from is not known, so its row counts as changed when the record is.
+      const row = Number.parseInt((record ?? '').slice(0, ROW_HASH_CHARACTERS), 16);
+      digest.replace(id, record === undefined ? undefined : { id, record, row });
     }
   }
-}
-
-const ROW_HASH_CHARACTERS = 8;
-
-/** Which of the rows it is from is not known, so its row counts as changed when the record is. */
-function rowOfRecord(record: string): number {
-  return Number.parseInt(record.slice(0, ROW_HASH_CHARACTERS), 16);
 }
