@@ -4,7 +4,8 @@ import type { Config } from '../src/config.ts';
 import { type PublishResult, publishResult } from '../src/publications/history.ts';
 import { PUBLISH_QUEUE, publishQueue, queueOptions, requestPublication } from '../src/publications/job.ts';
 
-import { type BulkOperation, parseFile } from '../workers/publish/parse.ts';
+import type { BulkOperation } from '../workers/publish/batch.ts';
+import { parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/sources.ts';
 import { newTally } from '../workers/publish/tally.ts';
 

@@ -4,8 +4,8 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName, openSearchClient } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import type { BulkOperation } from '../../workers/publish/batch.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
-import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-faults.ts';
 import { nurseRecord } from '../support/records.ts';
 

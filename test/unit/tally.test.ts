@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { licenseDocument } from '../../src/licenses/license.ts';
-import type { ParsedLicense } from '../../workers/publish/parse.ts';
 import {
   licenseTypes,
   newTally,
   noteRefused,
   noteSent,
   noteUnknown,
+  type ParsedLicense,
   type Tally,
   tallySummary,
 } from '../../workers/publish/tally.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { comparedLicense } from '../../src/changes/compare.ts';
-import type { BulkOperation } from './parse.ts';
+import type { CsvRow } from '../../src/dataset/csv.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 export const BATCH_BYTES = 4 << 20;
@@ -8,6 +8,16 @@ const BATCH_DOCUMENTS = 10_000;
 
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
+
+/** The creation of one document, as bulk requests have it. */
+export interface BulkOperation {
+  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
+  readonly id: string;
+  /** The row it comes from, in case it is rejected. */
+  readonly row: Pick<CsvRow, 'line' | 'raw'>;
+  /** The request's two lines. */
+  readonly body: string;
+}
 
 /** Some bulk operations, by position. */
 export interface Batch {

@@ -5,10 +5,11 @@ import { type PublicationMetadata, publicationMetadata } from '../../src/publica
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
+import type { BulkOperation } from './batch.ts';
 import { guardLicenses, tooManyDuplicates } from './guards.ts';
 import { sum } from './judgement.ts';
 import { loadDocuments } from './load.ts';
-import { type BulkOperation, parseFile } from './parse.ts';
+import { parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
 import { type PublishRun, RefusedError } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';

@@ -3,8 +3,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { bulkItem, documentsById } from '../../src/storage/checked-search.ts';
 import { isIndexNotFound, isTransient } from '../../src/storage/errors.ts';
-import { type Batch, batched, type DocumentBatch, type SentDocument } from './batch.ts';
-import type { BulkOperation } from './parse.ts';
+import { type Batch, type BulkOperation, batched, type DocumentBatch, type SentDocument } from './batch.ts';
 
 const REQUESTS_IN_FLIGHT = 3;
 const FIRST_WAIT_MS = 200;

@@ -1,27 +1,11 @@
-import { type DigestEntry, recordHash } from '../../src/changes/digest.ts';
+import { recordHash } from '../../src/changes/digest.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { rowHash } from '../../src/dataset/header.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { documentJson, type LicenseDocument, licenseId, recordText } from '../../src/licenses/license.ts';
 import { readRows, type SourceFile } from './sources.ts';
-import { noteSent, noteUnknown, type Tally } from './tally.ts';
-
-/** The creation of one document, as bulk requests have it. */
-export interface BulkOperation {
-  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
-  readonly id: string;
-  /** The row it comes from, in case it is rejected. */
-  readonly row: Pick<CsvRow, 'line' | 'raw'>;
-  /** The request's two lines. */
-  readonly body: string;
-}
-
-/** A license as it was read: the creation of its document, and what its digest has of it. */
-export interface ParsedLicense extends BulkOperation {
-  readonly license: LicenseDocument;
-  readonly digest: DigestEntry;
-}
+import { noteSent, noteUnknown, type ParsedLicense, type Tally } from './tally.ts';
 
 interface ParseOptions extends FileTextListener {
   /** What is read is noted in it. */

@@ -1,16 +1,17 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { type ComparedLicense, comparedLicense } from '../../src/changes/compare.ts';
-import { emptyDigest } from '../../src/changes/digest.ts';
+import { type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
 import type { boardValues } from '../../src/publications/ledger.ts';
 import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
+import type { BulkOperation } from './batch.ts';
 import { sum } from './judgement.ts';
 import type { RefusedDocument } from './load.ts';
-import type { ParsedLicense } from './parse.ts';
 import { addLicense, blankIn, type Profiles, profileOf } from './profile.ts';
 import { refused } from './run.ts';
 
@@ -28,6 +29,12 @@ const MAX_UNKNOWN_LABELS = 200;
 
 /** How many characters of a label are listed. A column that is shifted has free text in it. */
 const MAX_LABEL_LENGTH = 100;
+
+/** A license as it was read: the creation of its document, and what its digest has of it. */
+export interface ParsedLicense extends BulkOperation {
+  readonly license: LicenseDocument;
+  readonly digest: DigestEntry;
+}
 
 /** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
 export interface SampledDocument {
@@ -220,11 +227,7 @@ function valuesOf({ boards, unknownValues }: Tally): z.output<typeof boardValues
 }
 
 /** How many licenses tell of discipline, as metadata and ledger have it. */
-export function disciplineIn({
-  boards,
-  subStatuses,
-  missingColumns,
-}: Pick<Tally, 'boards' | 'subStatuses' | 'missingColumns'>) {
+function disciplineIn({ boards, subStatuses, missingColumns }: Tally) {
   const disciplined = [...boards].map(([board, each]) => [board, each.disciplined] as const);
   return {
     board_actions: sum([...boards.values()].map(({ worse }) => worse.get('BOARD_ACTION') ?? 0)),
