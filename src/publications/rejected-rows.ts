@@ -136,7 +136,8 @@ const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 const MS_A_DAY = 86_400_000;
 
-const MAX_PUBLICATIONS = 100;
+/** More than KEEP_PUBLICATIONS may be: those with an index are among the latest. */
+const MAX_PUBLICATIONS = 200;
 
 /**
  * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
