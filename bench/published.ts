@@ -4,8 +4,10 @@ import type { Config } from '../src/config.ts';
 import { type PublishResult, publishResult } from '../src/publications/history.ts';
 import { PUBLISH_QUEUE, publishQueue, queueOptions, requestPublication } from '../src/publications/job.ts';
 
-import { type BulkOperation, parseFile } from '../workers/publish/parse.ts';
+import type { BulkOperation } from '../workers/publish/batch.ts';
+import { parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/sources.ts';
+import { newTally } from '../workers/publish/tally.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -39,6 +41,6 @@ export async function* parsed(
 ): AsyncGenerator<readonly BulkOperation[], void, undefined> {
   for (const name of ['individual', 'business'] as const) {
     const source = await openSource(name, { path: files[name] });
-    for await (const { operations } of parseFile(source, date)) yield operations;
+    yield* parseFile(source, date, { tally: newTally(), onRejected: () => undefined });
   }
 }

@@ -10,7 +10,7 @@ const REPLACED = new Map([
     '/src/dataset/header.ts',
     ['for (const { nameHash, position } of named) {', 'for (const { nameHash, position } of []) {'],
   ],
-  ['/workers/publish/digests.ts', ['digest.add(license.digest);', '']],
+  ['/workers/publish/tally.ts', ['tally.digest.add(digest);', '']],
   ['/workers/publish/compare.ts', ["run.enter('comparing');", 'return withoutChanges(newFeed(metadata));']],
 ] as const);
 

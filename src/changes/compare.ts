@@ -10,13 +10,13 @@ import { changedFields, extraField, isPlaceField } from './change.ts';
 import { type Difference, differences, readDigest } from './digest.ts';
 
 /** A license as an index of licenses has it. */
-const compared = licenseRecord.extend({
+export const comparedLicense = licenseRecord.extend({
   extra_data: storedLicense.shape.extra_data,
   /** The file, the line and the endorsement. */
   source_row: z.string(),
 });
 
-export type ComparedLicense = z.output<typeof compared>;
+export type ComparedLicense = z.output<typeof comparedLicense>;
 
 /** A license that is not the same in two publications. */
 export interface DifferingLicense extends Difference {
@@ -123,7 +123,9 @@ function idsIn(group: readonly Difference[], without: 'added' | 'removed'): stri
 export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
   const found = await documentsById(client, { index, realtime: false, body: { ids: [...ids] } });
-  return new Map(found.flatMap((doc) => (doc ? [[doc._id, compared.parse(doc._source)] as const] : [])));
+  return new Map(
+    found.flatMap((doc) => (doc ? [[doc._id, comparedLicense.parse(doc._source)] as const] : [])),
+  );
 }
 
 /** The State's columns of the fields whose names do not tell them. `raw_status` has SUB_STATUS, too. */

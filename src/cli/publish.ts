@@ -3,12 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue } from 'bullmq';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
-import {
-  type CheckResult,
-  lastLivePublication,
-  type PublishResult,
-  publicationResult,
-} from '../publications/history.ts';
+import { lastLivePublication, type PublishResult, publicationResult } from '../publications/history.ts';
 import {
   type PublishJob,
   type PublishProgress,
@@ -140,7 +135,7 @@ export function checkInProcess(
   asked: Asked,
   options: CheckOptions,
   look?: (store: Store, index: string) => Promise<void>,
-): Promise<CheckResult | PublishResult> {
+): Promise<PublishResult> {
   return withQueue(options, async ({ config, queue, files, interrupted }) => {
     const stopIfQueued = async () => {
       if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
@@ -156,7 +151,7 @@ export function checkInProcess(
     };
     const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
     const { show: onProgress, end } = progressDisplay(job.publication, options, last?.seconds);
-    const { checkFiles } = await import('../../workers/publish/check.ts');
+    const { checkFiles } = await import('../../workers/publish/publish.ts');
     const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
     return checkFiles(job, { config, signal: interrupted.signal, onProgress }, look).finally(() => {
       end();
@@ -285,10 +280,7 @@ async function takeBack(store: Store, job: Job, publication: string, isOwn: bool
 }
 
 /** Also of a request that was turned away, which is no publication. */
-type Report =
-  | PublishResult
-  | CheckResult
-  | { state: 'refused'; publication: null; reasons: string[]; checks: Check[] };
+type Report = PublishResult | { state: 'refused'; publication: null; reasons: string[]; checks: Check[] };
 
 function inWords(result: Report, options: PublishOptions): Pick<Outcome, 'words' | 'errors'> {
   if ('overridden' in result) return { words: liveLines(result, options.force) };
@@ -298,7 +290,11 @@ function inWords(result: Report, options: PublishOptions): Pick<Outcome, 'words'
   const close = closeChecks(result.checks);
   return {
     words: [
-      ...['Would go live.', ...result.reasons.map((reason) => `Accepted: ${reason}`), ...result.notes],
+      ...[
+        'Would go live.',
+        ...result.reasons.map((reason) => `Accepted: ${reason}`),
+        ...(result.notes ?? []),
+      ],
       ...(close.length > 0 ? ['', 'What came close:', ...table(checkRows(close))] : []),
     ],
   };

@@ -216,12 +216,13 @@ function storedPath(directory: string, url: URL): string {
   return join(directory, name === '' ? hash : `${hash}-${name}`);
 }
 
-/** Deletes what was downloaded from other addresses than these files. */
+/** Deletes what was downloaded from other addresses than these files, and what a check left that was killed. */
 export async function deleteOtherDownloads(directory: string, kept: readonly string[]): Promise<void> {
   if (!existsSync(directory)) return;
   const names = kept.map((path) => basename(path));
   for (const name of await readdir(directory)) {
-    if (!names.some((each) => name.startsWith(each))) await rm(join(directory, name), { force: true });
+    if (!names.some((each) => name.startsWith(each)))
+      await rm(join(directory, name), { recursive: true, force: true });
   }
 }
 

@@ -50,8 +50,6 @@ export async function isSampleFile(file: InspectedFile): Promise<boolean> {
 export interface FileTextListener {
   /** After each chunk, with how many more bytes have been read from disk. */
   readonly onBytes?: (bytes: number) => void;
-  /** With how many more lines have bytes that are not UTF-8. */
-  readonly onWindows1252?: (lines: number) => void;
 }
 
 /**
@@ -65,13 +63,13 @@ export interface FileTextListener {
  */
 export async function* fileText(
   path: string,
-  { onBytes, onWindows1252 }: FileTextListener = {},
+  { onBytes }: FileTextListener = {},
 ): AsyncGenerator<string, void, undefined> {
   let isStart = true;
   for await (const lines of wholeLines(unpackedChunks(path, onBytes))) {
     const bytes = isStart && lines.indexOf(BYTE_ORDER_MARK) === 0 ? lines.subarray(3) : lines;
     isStart = false;
-    yield isUtf8(bytes) ? UTF8.decode(bytes) : decodedByField(bytes, onWindows1252);
+    yield isUtf8(bytes) ? UTF8.decode(bytes) : decodedByField(bytes);
   }
 }
 
@@ -98,18 +96,12 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 }
 
 /** Lines of which at least one is not UTF-8. */
-function decodedByField(bytes: Buffer, onWindows1252: FileTextListener['onWindows1252']): string {
-  let others = 0;
-  const lines = bytes
+function decodedByField(bytes: Buffer): string {
+  return bytes
     .toString('latin1')
     .split('\n')
-    .map((line) => {
-      if (!isOther(line)) return decodedField(line);
-      others += 1;
-      return line.split(',').map(decodedField).join(',');
-    });
-  onWindows1252?.(others);
-  return lines.join('\n');
+    .map((line) => (isOther(line) ? line.split(',').map(decodedField).join(',') : decodedField(line)))
+    .join('\n');
 }
 
 const NOT_ASCII = /[\u0080-\u00ff]/;

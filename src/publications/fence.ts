@@ -129,13 +129,18 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
     { add: { index: to, alias: wasLive } },
     { remove: { index: to, alias: rolledBack, must_exist: false } },
   ];
+  const [from] = others;
   try {
     await store.client.indices.updateAliases({ body: { actions } });
   } catch (error) {
-    if (responseStatus(error) !== 404) throw error;
-    throw new FlipRefusedError(`Another publication went live while ${to} was about to, or it was deleted.`);
+    if (responseStatus(error) === 404)
+      throw new FlipRefusedError(
+        `Another publication went live while ${to} was about to, or it was deleted.`,
+      );
+    // It may have switched although the response was lost.
+    await resolveRaces(store, from, wanted);
+    throw error;
   }
-  const [from] = others;
   await resolveRaces(store, from, wanted);
   return from;
 }

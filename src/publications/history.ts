@@ -12,13 +12,7 @@ import {
   readEvents,
   readLiveEvents,
 } from './ledger.ts';
-import {
-  type LicensesIndex,
-  licensesIndices,
-  markedIndices,
-  publicationCounts,
-  readableLiveIndex,
-} from './metadata.ts';
+import { type LicensesIndex, licensesIndices, publicationCounts, readableLiveIndex } from './metadata.ts';
 
 /** A publication: what its events say, the latest of each, and its state. */
 export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readonly state: PublicationState };
@@ -82,10 +76,18 @@ export async function lastLivePublication(store: Store): Promise<PublicationSumm
 
 /** Marks the indices that went live under version 0.3.0, which wrote that into the ledger alone. */
 export async function markFromLedger(store: Store): Promise<void> {
+  const { wasLive, rolledBack } = store.names;
   for (;;) {
-    const { live, wasLive } = await markedIndices(store);
-    if ([...live].every((index) => wasLive.has(index))) return;
-    const actions = await missingMarks(store, live);
+    const indices = await licensesIndices(store);
+    if (indices.every((each) => each.wasLive || !each.isLive)) return;
+    const known = summarize(await readLiveEvents(store), undefined);
+    const stateOf = new Map(known.map(({ publication, state }) => [publication, state]));
+    const actions = indices.flatMap(({ index, isLive, metadata: { publication } }) => {
+      const state = isLive ? 'live' : stateOf.get(publication);
+      if (state === undefined) return [];
+      const marks = state === 'rolled_back' ? [wasLive, rolledBack] : [wasLive];
+      return marks.map((alias) => ({ add: { index, alias } }));
+    });
     try {
       await store.client.indices.updateAliases({ body: { actions } });
       return;
@@ -96,18 +98,6 @@ export async function markFromLedger(store: Store): Promise<void> {
   }
 }
 
-async function missingMarks(store: Store, live: ReadonlySet<string>) {
-  const { wasLive, rolledBack } = store.names;
-  const known = summarize(await readLiveEvents(store), undefined);
-  const stateOf = new Map(known.map(({ publication, state }) => [publication, state]));
-  const others = (await licensesIndices(store)).flatMap(({ index, metadata: { publication } }) => {
-    const state = stateOf.get(publication);
-    if (state === undefined || live.has(index)) return [];
-    return (state === 'rolled_back' ? [wasLive, rolledBack] : [wasLive]).map((alias) => ({ index, alias }));
-  });
-  return [...[...live].map((index) => ({ index, alias: wasLive })), ...others].map((add) => ({ add }));
-}
-
 /** What the guards found, and the blank and unknown values. */
 const found = { checks: z.array(check).default([]), values: boardValues.default({}) };
 
@@ -115,15 +105,15 @@ export const publishResult = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('live'),
     publication: z.string(),
-    index: z.string(),
-    date: z.string(),
+    index: z.string().default(''),
+    date: z.string().default(''),
     ...publicationCounts.shape,
     /** Of all steps together. */
     seconds: z.number(),
     rows_per_second: z.int(),
-    unknown_labels: countsByName,
+    unknown_labels: countsByName.default({}),
     /** What is unusual about the files, a sentence each. */
-    notes: z.array(z.string()),
+    notes: z.array(z.string()).default([]),
     /** What the guards said that the operator forced or accepted. */
     overridden: z.array(z.string()),
     /** Whether a lookup found a license of it, right after it went live; absent where nobody has asked. */
@@ -135,67 +125,51 @@ export const publishResult = z.discriminatedUnion('state', [
     state: z.literal('skipped'),
     publication: z.string(),
     /** The publication that has these files. */
-    live: z.string(),
-    date: z.string(),
+    live: z.string().default(''),
+    date: z.string().default(''),
   }),
   z.object({
-    state: z.enum(['refused', 'failed']),
+    state: z.enum(['refused', 'failed', 'would_go_live', 'would_be_refused']),
     publication: z.string(),
-    reasons: z.array(z.string()),
+    reasons: z.array(z.string()).default([]),
+    notes: z.array(z.string()).optional(),
     ...found,
   }),
 ]);
 
 export type PublishResult = z.output<typeof publishResult>;
 
-/** How a publication of the same files would end. */
-export interface CheckResult extends z.output<z.ZodObject<typeof found>> {
-  readonly state: 'would_go_live' | 'would_be_refused';
-  readonly publication: string;
-  readonly reasons: readonly string[];
-  readonly notes: readonly string[];
-}
-
 const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };
 
 /** How a publication ended, as its events in the ledger say; `undefined` while it goes on. */
 export function publicationResult(events: readonly LedgerEvent[]): PublishResult | undefined {
-  const summary = foldEvents(events).values().next().value;
+  const [summary] = foldEvents(events).values();
   if (summary === undefined) return undefined;
-  const { publication, state, index = '', date = '', reasons = [], same_as: live = '' } = summary;
-  const { checks = [], values = {} } = summary;
-  if (events.some(({ event }) => event === 'live')) {
-    const { counts = NO_COUNTS, seconds = {}, unknown_labels = {}, notes = [] } = summary;
-    const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
-    return {
-      state: 'live',
-      publication,
-      index,
-      date,
-      ...counts,
-      seconds: Math.round(took * 10) / 10,
-      rows_per_second: took === 0 ? 0 : Math.round(counts.rows / took),
-      unknown_labels,
-      notes,
-      overridden: reasons,
-      checks,
-      values,
-    };
-  }
-  if (state === 'skipped') return { state, publication, live, date };
-  if (state !== 'refused' && state !== 'failed') return undefined;
-  return { state, publication, reasons, checks, values };
+  const { state, counts = NO_COUNTS, seconds = {}, reasons = [], same_as: live } = summary;
+  const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
+  return publishResult.safeParse({
+    ...{ ...summary, ...counts, live },
+    state: events.some(({ event }) => event === 'live') ? 'live' : state,
+    overridden: reasons,
+    seconds: Math.round(took * 10) / 10,
+    rows_per_second: took === 0 ? 0 : Math.round(counts.rows / took),
+  }).data;
 }
 
 /**
- * Makes the ledger agree with the alias. They differ after a publication or rollback was killed between switching the
- * alias and writing its events.
+ * Makes the ledger agree with the alias. They differ after a rollback, and after a publication or rollback was killed
+ * between switching the alias and writing its events.
+ *
+ * @param rollback what the events of a rollback say in place of what the index says of its publication
  */
-export async function reconcileLedger(store: Store): Promise<void> {
+export async function reconcileLedger(
+  store: Store,
+  rollback: Pick<NewLedgerEvent, 'epoch' | 'date'> = {},
+): Promise<void> {
   // In this order: otherwise a switch in between would be recorded twice, the second time too late.
   const events = await readLiveEvents(store);
   const live = await readableLiveIndex(store);
-  for (const event of missingEvents(events, live)) await appendEvent(store, event);
+  for (const event of missingEvents(events, live)) await appendEvent(store, { ...event, ...rollback });
   await markFromLedger(store);
 }
 

@@ -87,9 +87,8 @@ const ledgerEvent = z.object({
   sources: z.object({ individual: z.string(), business: z.string() }).optional(),
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
-  /** Licenses, endorsements with them, by board and by primary status. */
+  /** Licenses, endorsements with them, by board. */
   boards: countsByName.optional(),
-  statuses: countsByName.optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: countsByName.optional(),
   discipline: disciplineCounts.optional(),
@@ -150,11 +149,11 @@ const MAX_EVENTS = 10_000;
 const EVENTS_A_REQUEST = 1000;
 
 /** What grows with the files, and no summary of many publications needs. */
-const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
+const LARGE_PARTS = ['unknown_labels', 'checks', 'values'];
 
 /**
- * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
- * status and unknown labels.
+ * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks
+ * and unknown labels.
  */
 export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   return eventsThat(store, publication === undefined ? [] : [{ term: { publication } }], publication);
@@ -209,34 +208,9 @@ export async function readPublishedChanges(
   });
 }
 
-/** The latest publications that were refused or have failed, at the most so many. @param since ISO 8601 */
-export async function lastUnpublished(store: Store, since: string, most: number): Promise<string[]> {
-  const { documents } = await LEDGER_EVENTS.search(store, {
-    size: most,
-    query: {
-      bool: { filter: [{ terms: { event: ['refused', 'failed'] } }, { range: { at: { gte: since } } }] },
-    },
-    sort: [{ _seq_no: 'desc' }],
-  });
-  return documents.map(({ publication }) => publication);
-}
-
 /** Whether a check found that the State no longer says where holders are, which refuses nothing. */
 function isWithheld({ column, passed, measured, limit }: Check): boolean {
   return column !== null && isPlaceColumn(column) && passed && measured > limit;
-}
-
-async function latestEvent(
-  store: Store,
-  publication: string,
-  event: LedgerEvent['event'],
-): Promise<LedgerEvent | undefined> {
-  const { documents } = await LEDGER_EVENTS.search(store, {
-    size: 1,
-    query: { bool: { filter: [{ term: { publication } }, { term: { event } }] } },
-    sort: [{ _seq_no: 'desc' }],
-  });
-  return documents[0];
 }
 
 export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
@@ -252,12 +226,23 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    live === undefined ? undefined : latestEvent(store, live.publication, 'verifying'),
+    LEDGER_EVENTS.search(store, {
+      size: 1,
+      query: {
+        bool: {
+          filter: [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }],
+        },
+      },
+      sort: [{ _seq_no: 'desc' }],
+    }),
   ]);
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     /** The run date of the live publication, and how many places it no longer has at a board. */
-    live: live && { date: live.date, withheld: (verified?.checks ?? []).filter(isWithheld).length },
+    live: live && {
+      date: live.date,
+      withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,
+    },
   };
 }

@@ -77,6 +77,15 @@ export interface LicensesIndex {
   readonly metadata: PublicationMetadata;
 }
 
+/** What its aliases say of a physical index of licenses: whether it is live, was live, and was left by a rollback. */
+interface Marks {
+  readonly isLive: boolean;
+  readonly wasLive: boolean;
+  readonly isRolledBack: boolean;
+}
+
+export type MarkedIndex = LicensesIndex & Marks;
+
 /** A new id of a publication, a rollback or a build, unique and sorted by time: lower-case letters and digits. */
 export function newId(now: number = Date.now()): string {
   return `${now.toString(36)}${randomBytes(4).toString('hex')}`;
@@ -97,24 +106,30 @@ export function isOfCheck(index: string): boolean {
 /** What the id of a document is to documents, `_meta` is to an index. */
 const META_ID = '_meta';
 
-const mappingsResponse = z.record(
+const indicesResponse = z.record(
   z.string(),
-  z.object({ mappings: z.object({ [META_ID]: z.unknown().optional() }) }),
+  z.object({
+    aliases: z.record(z.string(), z.unknown()),
+    mappings: z.object({ [META_ID]: z.unknown().optional() }),
+  }),
 );
 
 const ofOurs = publicationMetadata.pick({ publication: true });
 
-/**
- * The physical indices of a name, which may be an alias or a pattern, with what of their metadata is valid; and whether
- * this service built it, whatever became of its metadata: others may have indices of such names.
- */
-export async function checkedIndices({ client, prefix }: Store, name: string) {
-  const response = await client.indices.getMapping({ index: name });
-  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
+/** The physical indices of a name, which may be an alias or a pattern, with what of their metadata is valid. */
+async function checkedIndices({ client, names, reportBad }: Store, name: string) {
+  const { body } = await client.indices.get({ index: name });
+  return Object.entries(indicesResponse.parse(body)).map(([index, { aliases, mappings }]) => {
     const stored = mappings[META_ID];
-    const isOurs = ofOurs.safeParse(stored).success && isLicensesIndexName(prefix, index);
     // The licenses of a publication are whole, whatever became of its counts.
-    return { index, isOurs, ...checked(publicationMetadata, stored, WITHOUT_BAD_PARTS) };
+    const { document: metadata, problem } = checked(publicationMetadata, stored, WITHOUT_BAD_PARTS);
+    const report = () => problem !== undefined && reportBad({ index, id: META_ID, problem });
+    const marks = {
+      isLive: Object.hasOwn(aliases, names.alias),
+      wasLive: Object.hasOwn(aliases, names.wasLive),
+      isRolledBack: Object.hasOwn(aliases, names.rolledBack),
+    };
+    return { index, stored, metadata, problem, report, ...marks };
   });
 }
 
@@ -122,12 +137,14 @@ export async function checkedIndices({ client, prefix }: Store, name: string) {
  * Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out, and those
  * whose metadata are not valid.
  */
-export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
+export async function licensesIndices(store: Store): Promise<MarkedIndex[]> {
   return (await checkedIndices(store, store.names.licensesPattern))
-    .filter(({ isOurs }) => isOurs)
-    .flatMap(({ index, document: metadata, problem }) => {
-      if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
-      return metadata === undefined ? [] : [{ index, metadata }];
+    .filter(
+      ({ index, stored }) => ofOurs.safeParse(stored).success && isLicensesIndexName(store.prefix, index),
+    )
+    .flatMap(({ metadata, report, ...each }) => {
+      report();
+      return metadata === undefined ? [] : [{ ...each, metadata }];
     })
     .sort((one, other) => one.metadata.epoch - other.metadata.epoch);
 }
@@ -138,9 +155,9 @@ export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
  * @throws {BadDocumentError} where the publication or its date is not known
  */
 async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
-  return (await checkedIndices(store, name)).map(({ index, document: metadata, problem }) => {
-    if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
-    if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem: problem ?? '' });
+  return (await checkedIndices(store, name)).map(({ index, metadata, problem = '', report }) => {
+    report();
+    if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem });
     return { index, metadata };
   });
 }
@@ -176,18 +193,6 @@ export async function indicesUnderAlias({ client, names }: Store): Promise<strin
 export async function liveIndex(store: Store): Promise<string | undefined> {
   return theOnly(await indicesUnderAlias(store), (index) => index);
 }
-
-/** Which indices of licenses are live, have been live, and were left by a rollback: their aliases say so. */
-export async function markedIndices({ client, names }: Store) {
-  const { body } = await client.indices.getAlias({ index: names.licensesPattern });
-  const marked = (alias: string): ReadonlySet<string> =>
-    new Set(
-      Object.entries(body).flatMap(([index, { aliases }]) => (Object.hasOwn(aliases, alias) ? [index] : [])),
-    );
-  return { live: marked(names.alias), wasLive: marked(names.wasLive), rolledBack: marked(names.rolledBack) };
-}
-
-export type Marks = Awaited<ReturnType<typeof markedIndices>>;
 
 /**
  * The live index and its metadata, if anything is live: one request, so both are of the same moment.

@@ -6,13 +6,11 @@ import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.
 import { markFromLedger } from './history.ts';
 import { feedOf } from './live-feed.ts';
 import {
-  checkedIndices,
   isOfCheck,
   type LicensesIndex,
   licensesIndices,
   liveIndex,
-  type Marks,
-  markedIndices,
+  type MarkedIndex,
   readableLiveIndex,
 } from './metadata.ts';
 import { deleteRejectedRows } from './rejected-rows.ts';
@@ -57,19 +55,15 @@ export async function deleteIndices(store: Store, keep: number): Promise<readonl
   for (;;) {
     const epoch = await readEpoch(store);
     // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
-    const digests = await checkedIndices(store, store.names.digestsPattern);
-    const [live, indices, marks] = await Promise.all([
-      liveIndex(store),
-      licensesIndices(store),
-      markedIndices(store),
-    ]);
-    const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, marks, epoch, keep);
+    const { body: digests } = await store.client.indices.get({ index: store.names.digestsPattern });
+    const [live, indices] = await Promise.all([liveIndex(store), licensesIndices(store)]);
+    const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, epoch, keep);
     const deleted = await deleteObsolete(store, epoch, obsolete);
     if (deleted === undefined) continue;
 
     const left = indices.filter(({ index }) => !deleted.includes(index));
     const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
-    for (const { index } of digests) if (!used.has(index)) await deleteIndex(store, index);
+    for (const index of Object.keys(digests)) if (!used.has(index)) await deleteIndex(store, index);
     return deleted;
   }
 }
@@ -82,16 +76,17 @@ export async function deleteIndices(store: Store, keep: number): Promise<readonl
  */
 function obsoleteIndices(
   live: string,
-  indices: readonly LicensesIndex[],
-  { wasLive, rolledBack }: Pick<Marks, 'wasLive' | 'rolledBack'>,
+  indices: readonly MarkedIndex[],
   { epoch, uses }: Pick<ReadEpoch, 'epoch' | 'uses'>,
   keep: number,
 ): string[] {
   const liveEpoch = indices.find(({ index }) => index === live)?.metadata.epoch ?? 0;
-  const good = indices.filter(({ index }) => index !== live && wasLive.has(index) && !rolledBack.has(index));
+  const good = indices.filter(
+    ({ index, wasLive, isRolledBack }) => index !== live && wasLive && !isRolledBack,
+  );
   const before = good.filter(({ metadata }) => metadata.epoch < liveEpoch);
   const kept = keep === 1 ? [] : [...good.slice(1 - keep), ...before.slice(-1)];
-  const undone = indices.filter(({ index, metadata }) => rolledBack.has(index) && metadata.epoch > liveEpoch);
+  const undone = indices.filter(({ isRolledBack, metadata }) => isRolledBack && metadata.epoch > liveEpoch);
   const stays = new Set([live, ...uses, ...[...kept, ...undone].map(({ index }) => index)]);
   const isAbandoned = ({ index, metadata: { started_at } }: LicensesIndex) =>
     isOfCheck(index) && Date.now() - Date.parse(started_at) > CHECK_TAKES_MS;

@@ -6,7 +6,6 @@ import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import { retried } from '../storage/retry.ts';
 import type { Store } from '../storage/store.ts';
-import { lastUnpublished } from './ledger.ts';
 import { licensesIndices, type PublicationMetadata } from './metadata.ts';
 
 const rejectedRow = z.object({
@@ -38,14 +37,14 @@ const RETRIES = {
   isWorthIt: (error: unknown) => isTransient(error) || error instanceof SearchUnavailableError,
 };
 
-/** Keeps the rows that a publication could not take. */
-export function rejectedRows(store: Store, publication: string, signal: AbortSignal) {
+/** Keeps the rows that a publication could not take, and counts those of a check. */
+export function rejectedRows(
+  store: Store,
+  publication: string,
+  { signal, isCheck }: { readonly signal: AbortSignal; readonly isCheck: boolean },
+) {
   let count = 0;
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
-
-  /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
-  const write = (rows: typeof pending) =>
-    retried(() => REJECTED_ROWS.putAll(store, rows), { ...RETRIES, signal });
 
   return {
     /** How many there are, kept or not. */
@@ -66,11 +65,12 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
       pending.push([`${publication}:${count}`, { publication, at, file, line, ...clipped }]);
       return true;
     },
-    /** Writes what has not been written yet. */
+    /** Writes what has not been written yet. The ids are fixed: writing it again, as after a lost response, changes nothing. */
     flush: async (): Promise<void> => {
       while (pending.length > 0) {
         const rows = pending.slice(0, ROWS_A_REQUEST);
-        await write(rows);
+        const write = () => REJECTED_ROWS.putAll(store, rows);
+        if (!isCheck) await retried(write, { ...RETRIES, signal });
         pending = pending.slice(rows.length);
       }
     },
@@ -131,12 +131,13 @@ export async function rejectedNumbers(
   return numbers;
 }
 
-/** How long the rows of a publication that did not go live are kept, and of how many such publications. */
+/** How long the rows of a publication that did not go live are kept, and of how many of the latest publications. */
 const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 const MS_A_DAY = 86_400_000;
 
-const MAX_PUBLICATIONS = 100;
+/** More than KEEP_PUBLICATIONS may be: those with an index are among the latest. */
+const MAX_PUBLICATIONS = 200;
 
 /**
  * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
@@ -150,13 +151,14 @@ export async function deleteRejectedRows(store: Store): Promise<void> {
   const { documents } = await REJECTED_ROWS.search(store, {
     query: { exists: { field: 'line' } },
     collapse: { field: 'publication' },
-    sort: ['_doc'],
+    sort: [{ publication: 'desc' }],
     size: MAX_PUBLICATIONS,
   });
-  const withIndex = (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
+  const withIndex = new Set((await licensesIndices(store)).map(({ metadata }) => metadata.publication));
   const since = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
-  const kept = new Set([...withIndex, ...(await lastUnpublished(store, since, KEPT_PUBLICATIONS))]);
-  const gone = documents.map(({ publication }) => publication).filter((each) => !kept.has(each));
+  const isKept = ({ publication, at }: RejectedRow, place: number) =>
+    withIndex.has(publication) || (place < KEPT_PUBLICATIONS && at >= since);
+  const gone = documents.filter((row, place) => !isKept(row, place)).map(({ publication }) => publication);
   if (gone.length === 0) return;
   await client.deleteByQuery({
     index,

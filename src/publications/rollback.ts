@@ -21,14 +21,13 @@ import {
   releaseEpoch,
   takeEpochAfter,
 } from './fence.ts';
-import { lastLivePublication, markFromLedger } from './history.ts';
-import { appendEvent } from './ledger.ts';
+import { lastLivePublication, markFromLedger, reconcileLedger } from './history.ts';
 import { feedOf, feedWithoutLive, writeFeed } from './live-feed.ts';
 import {
   indicesUnderAlias,
   type LicensesIndex,
   licensesIndices,
-  markedIndices,
+  type MarkedIndex,
   newId,
   SeveralLiveError,
 } from './metadata.ts';
@@ -60,7 +59,8 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
     if (epoch === undefined || (await indicesUnderAlias(store)).join() !== live.join()) continue;
 
     const made = await makeLive(store, { from, to }, epoch);
-    await record(store, { from, to }, epoch, made);
+    // The publication's own event has its date.
+    await reconcileLedger(store, { epoch, date: undefined });
     await releaseEpoch(store, epoch);
     await eraseWithdrawnPlaces(store, made.feed);
     return { from, to };
@@ -79,16 +79,15 @@ async function choose(
   { deletes }: ReadEpoch,
   toPublication: string | undefined,
 ): Promise<Rollback> {
-  const [indices, marks] = await Promise.all([licensesIndices(store), markedIndices(store)]);
+  const indices = await licensesIndices(store);
   const last = live.length > 1 ? (await lastLivePublication(store))?.index : live[0];
   if (live.length > 1 && toPublication === undefined) throw new SeveralLiveError(live);
   const from = indices.find(({ index }) => index === last);
   const candidates = indices.filter(
-    ({ index }) =>
-      (live.length > 1 || index !== last) && marks.wasLive.has(index) && !deletes.includes(index),
+    ({ index, wasLive }) => (live.length > 1 || index !== last) && wasLive && !deletes.includes(index),
   );
-  const isBefore = ({ index, metadata: { epoch } }: LicensesIndex) =>
-    (from === undefined || epoch < from.metadata.epoch) && !marks.rolledBack.has(index);
+  const isBefore = ({ isRolledBack, metadata: { epoch } }: MarkedIndex) =>
+    (from === undefined || epoch < from.metadata.epoch) && !isRolledBack;
   const to =
     toPublication === undefined
       ? candidates.findLast(isBefore)
@@ -155,22 +154,4 @@ async function compared(
     );
   }
   return maker.finish(store);
-}
-
-/** Records that one publication is live in place of another. */
-async function record(
-  store: Store,
-  { from, to }: Rollback,
-  epoch: number,
-  { changes }: FeedChanges,
-): Promise<void> {
-  if (from?.index === to.index) return;
-  if (from !== undefined) {
-    // Undoing a rollback goes to a later publication, and rolls none back.
-    const event = to.metadata.epoch < from.metadata.epoch ? 'rolled_back' : 'superseded';
-    const { publication } = from.metadata;
-    await appendEvent(store, { publication, event, index: from.index, epoch });
-  }
-  const { publication } = to.metadata;
-  await appendEvent(store, { publication, event: 'live', index: to.index, epoch, changes });
 }

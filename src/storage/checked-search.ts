@@ -107,16 +107,17 @@ export async function* pagesOf<Schema extends z.ZodType>(
   }
 }
 
-const bulkResponse = z.object({
-  items: z.array(
-    z
-      .partialRecord(
-        z.enum(['index', 'create', 'update']),
-        z.object({ status: z.int(), error: z.object({ reason: z.string() }).optional() }),
-      )
-      .transform(({ index, create, update }) => index ?? create ?? update),
-  ),
+const bulkOutcome = z.object({
+  status: z.int(),
+  error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
 });
+
+/** What became of one operation of a bulk request. */
+export const bulkItem = z
+  .partialRecord(z.enum(['index', 'create', 'update']), bulkOutcome)
+  .transform(({ index, create, update }) => index ?? create ?? update);
+
+const bulkResponse = z.object({ items: z.array(bulkItem) });
 
 /**
  * Writes documents in one request.

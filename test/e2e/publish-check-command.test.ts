@@ -36,6 +36,12 @@ function filesIn({ individual, business }: DatasetFiles): string[] {
   return ['--individual', individual, '--business', business];
 }
 
+async function changes(): Promise<number> {
+  const { client, store } = cli.environment;
+  await client.indices.refresh({ index: store.names.changes });
+  return (await client.count({ index: store.names.changes })).body.count;
+}
+
 async function indices(): Promise<string[]> {
   return (await licensesIndices(cli.environment.store)).map(({ index }) => index);
 }
@@ -46,6 +52,7 @@ test('a day with another city for all of a board: checked, refused, compared, ac
     DOCTORS.map((row) => ({ ...row, city: 'AKRON' })),
   );
   const before = await indices();
+  const changesBefore = await changes();
   const report = join(cli.environment.folder, 'report.md');
   const checked = await cli.run('publish', '--check', ...filesIn(files), '--json', '--report', report);
   const refusing = [expect.stringMatching(/^column_changed: 60 of 60 licenses of Medical Board/)];
@@ -58,6 +65,7 @@ test('a day with another city for all of a board: checked, refused, compared, ac
     examples: [0, 1, 2].map(() => ({ license_number: expect.stringMatching(/^35\./) })),
   });
   expect(await indices()).toEqual(before);
+  expect(await changes()).toBe(changesBefore);
   expect(JSON.parse((await cli.run('publications', '--json')).stdout).publications).toHaveLength(1);
   const text = await readFile(report, 'utf8');
   expect(text).toContain('| Medical Board | EXPIRATION\\_DATE | 60 | 0 | 0.0 % | 0 |');
@@ -79,6 +87,7 @@ test('a day with another city for all of a board: checked, refused, compared, ac
     code: 0,
     stdout: expect.stringMatching(/Would go live\.\nAccepted: column_changed: 60 of 60/),
   });
+  expect([await indices(), await changes()]).toEqual([before, changesBefore]);
   const live = JSON.parse((await cli.publish(files, ...accept, '--json')).stdout);
   expect(live).toMatchObject({ state: 'live', overridden: refusing });
   expect(live.checks).toContainEqual(

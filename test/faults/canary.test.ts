@@ -129,11 +129,16 @@ test('the canary finds holders however their names are written', async () => {
   const individual = [...names, `${'X'.repeat(900)}, MARY`].map((name, at) => ({
     ...{ name, number: 'RN.1', board: BOARDS[at]?.name ?? '' },
   }));
+  const [boardOfMany = '', boardOfTwo = ''] = BOARDS.slice(names.length + 1).map((board) => board.name);
+  // More than a lookup lists, and two licenses that a number means.
+  for (let at = 0; at < 101; at += 1)
+    individual.push({ name: 'SMITH, MARY', number: `RN.${at}`, board: boardOfMany });
+  for (const number of ['X.1', 'X-1']) individual.push({ name: 'DOE, JOHN', number, board: boardOfTwo });
   const files = await writeDay(environment.folder, newId(), { date: '2026-11-20', individual, business: [] });
   await writeFile(files.business, await readFile(FIXTURES.business));
   const result = await publishedWith({ files, isGuarded: false });
   expect(result).toMatchObject({
-    ...{ state: 'live', licenses: 11 },
+    ...{ state: 'live', licenses: 114 },
     overridden: expect.not.arrayContaining([expect.stringMatching(/^canary/)]),
   });
 });

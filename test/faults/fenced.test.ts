@@ -2,10 +2,11 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
-import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
+import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { times } from '../support/fixtures.ts';
 import { throughProxy } from '../support/proxy.ts';
@@ -44,15 +45,12 @@ function back(to?: string) {
  * Pauses a publication at its first request of this kind while something else is done. Returns how it ended, what was
  * live after the pause, and whether it requested the flip.
  */
-async function pausedAt(
-  date: string,
-  at: RegExp,
-  meanwhile: () => Promise<unknown>,
-): Promise<{ result: PublishResult; expected: string[]; hasFlipped: boolean }> {
+async function pausedAt(date: string, at: RegExp, meanwhile: () => Promise<unknown>) {
   const files = await filesOf(date, 29);
   let expected: string[] = [];
   let isDone = false;
   let hasFlipped = false;
+  let flipped: number | undefined;
   const result = await throughProxy(
     environment,
     async (request) => {
@@ -64,12 +62,23 @@ async function pausedAt(
         await meanwhile();
         expected = await live();
       }
-      return request.forward();
+      const answer = await request.forward();
+      if (isDone && isFlip) flipped = answer.status;
+      return answer;
     },
     (through) => publishFiles(through, files),
   );
   expect(isDone).toBe(true);
-  return { result, expected, hasFlipped };
+  return { result, expected, hasFlipped, flipped };
+}
+
+/** Makes an index live as a publication does that has its epoch already. */
+async function switchTo(index: string): Promise<void> {
+  const { client, store } = environment;
+  const { alias } = store.names;
+  const [now = ''] = await live();
+  const actions = [{ remove: { index: now, alias } }, { add: { index, alias } }];
+  await client.indices.updateAliases({ body: { actions } });
 }
 
 const AT = {
@@ -79,6 +88,9 @@ const AT = {
   'is made durable': /licenses-[^/]+\/_flush/,
   'is about to flip': /^POST \/_aliases/,
 } as const;
+
+/** Its first event. */
+const AT_READING = /^POST \/[^/]*publications\/_doc\b/;
 
 describe('a publication that pauses when it', () => {
   let first: z.output<typeof liveResult>;
@@ -111,12 +123,48 @@ describe('a publication that pauses when it', () => {
   );
 
   test.each(moments)('%s does not go live if the operator rolls back meanwhile', async (moment, at) => {
-    const { result, expected, hasFlipped } = await pausedAt('2026-11-22', at, () => back());
+    const { result, expected, hasFlipped, flipped } = await pausedAt('2026-11-22', at, () => back());
     expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
     expect(await live()).toEqual(expected);
     expect(expected).toEqual([first.index]);
     // It does not even request the flip, unless it was already doing so.
     if (moment !== 'is about to flip') expect(hasFlipped).toBe(false);
+    // What it takes the place of is not live any more: OpenSearch refuses the whole call.
+    else expect(flipped).toBe(404);
+  });
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    [
+      'the operator rolls back and forward meanwhile',
+      async () => {
+        await back();
+        await back(second.publication);
+      },
+      /^fenced: A later publication or rollback has begun/,
+    ],
+    [
+      'an earlier one goes live meanwhile, which has its epoch already',
+      () => switchTo(first.index),
+      /^fenced: Another publication went live since this one began/,
+    ],
+  ])('opens its files does not even load them if %s', async (_what, meanwhile, reason) => {
+    const { result } = await pausedAt('2026-11-22', AT_READING, meanwhile);
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
+    const { events } = await publicationDetails(environment.store, result.publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'refused']);
+    await switchTo(second.index);
+  });
+
+  test('sends its licenses has deleted what an earlier attempt left', async () => {
+    const { client, store } = environment;
+    const left = licensesIndexName(store.prefix, '2026-11-22', newId());
+    const { sources: _none, ...metadata } = await readMetadata(store, second.index);
+    await client.indices.create({ index: left, body: { mappings: { _meta: metadata } } });
+    let isLeft = true;
+    await pausedAt('2026-11-22', AT['sends its licenses'], async () => {
+      isLeft = (await client.indices.exists({ index: left })).body;
+    });
+    expect(isLeft).toBe(false);
   });
 
   test('is about to flip does not go live if the operator rolls back and forward meanwhile', async () => {
@@ -133,6 +181,25 @@ describe('a publication that pauses when it', () => {
     const indices = await licensesIndices(environment.store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
+});
+
+test('a rollback goes back from what went live just before it took its epoch', async () => {
+  const [before, late] = [await published('2026-11-21'), await published('2026-11-22')];
+  await back(before.publication);
+  let isSwitched = false;
+  const { from, to } = await throughProxy(
+    environment,
+    async (request) => {
+      if (!isSwitched && request.method === 'PUT' && request.path.includes('/_doc/epoch')) {
+        isSwitched = true;
+        await switchTo(late.index);
+      }
+      return request.forward();
+    },
+    ({ store }) => rollBack(store),
+  );
+  expect([from?.index, to.index]).toEqual([late.index, before.index]);
+  expect(await live()).toEqual([before.index]);
 });
 
 describe('a refused publication or rollback does not stop others:', () => {

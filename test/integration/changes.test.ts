@@ -9,6 +9,7 @@ import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from 
 import { lastOf, positionOf } from '../../src/changes/feed.ts';
 import { CHANGES_LOOKED_THROUGH } from '../../src/changes/service.ts';
 import { licenseId } from '../../src/licenses/license.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
@@ -100,10 +101,14 @@ test('a new feed starts when real data replaces sample data, and where nothing i
   ]);
   await published(installed, '2026-11-21');
   // The same files begin a feed without a gap, others after one.
-  for (const [date, begins] of [
+  for (const [date, begins, service_version] of [
     ['2026-11-21', 'without_gap'],
     ['2026-11-22', 'after_gap'],
+    // The same files, read by another version.
+    ['2026-11-22', 'after_gap', '0.0.1'],
   ] as const) {
+    const { publication } = await liveFeed(store);
+    if (service_version) await appendEvent(store, { publication, event: 'live', service_version });
     await client.indices.delete({ index: store.names.licensesPattern });
     await published(installed, date);
     expect(lastOf(await feed())).toMatchObject({ date, begins });

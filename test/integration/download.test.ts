@@ -279,9 +279,10 @@ describe('a download is refused', () => {
   });
 });
 
-test('downloads from other addresses are deleted', async () => {
+test('downloads from other addresses are deleted, and the folder of a killed check', async () => {
   const directory = newDirectory();
-  await mkdir(directory);
+  await mkdir(join(directory, 'checkabc', 'downloads'), { recursive: true });
+  await writeFile(join(directory, 'checkabc', 'downloads', 'c.csv'), '');
   for (const name of ['a-1.csv', 'a-1.csv.json', 'a-2.csv', 'a-2.csv.json', 'b-1.csv', 'b-1.csv.part'])
     await writeFile(join(directory, name), '');
   await deleteOtherDownloads(directory, [join(directory, 'a-2.csv'), join(directory, 'b-2.csv')]);

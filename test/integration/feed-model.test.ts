@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { emptyDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
+import { recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { newFeed } from '../../src/changes/feed.ts';
 import { CursorExpiredError, changesService } from '../../src/changes/service.ts';
 import { writeSwitch } from '../../src/changes/stored-feed.ts';
@@ -100,25 +100,23 @@ async function publishDay(
   const settings = { number_of_shards: 1, auto_expand_replicas: 'false', number_of_replicas: 0 };
   await client.indices.create({ index, body: { settings, mappings: { _meta: begun } } });
   const records = recordsOf(day);
-  const [digest, tally] = [emptyDigest(), newTally()];
+  const tally = newTally();
   for (const record of records) {
-    digest.add({ id: idOf(record), record: recordHash(recordText(record)), row: date });
-    addLicense(profileOf(tally.profiles, record.board), { ...record, source_row: '' }, 1);
+    tally.digest.add({ id: idOf(record), record: recordHash(recordText(record)), row: date });
+    addLicense(profileOf(tally.boards, record.board), { ...record, source_row: '' }, 1);
   }
   const operations = records.flatMap((record) => [
     { index: { _id: idOf(record) } },
     licenseDocument(record, 'person', 'individual:1:0'),
   ]);
   await client.bulk({ index, refresh: true, body: operations });
-  await writeDigest(store, index, digest);
+  await writeDigest(store, index, tally.digest);
   const run = await beginRun(
     { publication, individual: { location: '' }, business: { location: '' }, force },
     { store, config, signal: new AbortController().signal, onProgress: () => undefined },
   );
-  const digests = { digest, newFields: new Set<string>(), refused: new Set<string>() };
   const made = await compare(run, {
-    ...{ index, metadata: begun, tally, goneColumns: new Set<string>() },
-    digests: { ...digests, rejectedNumbers: new Set<string>(), add: () => undefined },
+    ...{ index, metadata: begun, tally, goneColumns: [], newFields: new Set<string>() },
   });
   if (killedOnce === 'changes are stored') return publication;
   const metadata = await writeFeed(store, { index, metadata: begun }, made, epoch);

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/publications/fence.ts';
+import {
+  currentEpoch,
+  FlipRefusedError,
+  flip,
+  readEpoch,
+  releaseEpoch,
+  takeEpochAfter,
+} from '../../src/publications/fence.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -35,6 +42,14 @@ function flipTo(index: string, under: number): Promise<string | undefined> {
   return flip(environment.store, { to: index, epoch: under });
 }
 
+/** The aliases of each index that has any. */
+async function aliases(): Promise<Record<string, string[]>> {
+  const { client, prefix } = environment.store;
+  const { body } = await client.indices.getAlias({ index: `${prefix}licenses-*` });
+  const named = Object.entries(body).map(([index, each]) => [index, Object.keys(each.aliases).toSorted()]);
+  return Object.fromEntries(named.filter(([, names]) => (names ?? []).length > 0));
+}
+
 function under(): Promise<string[]> {
   return indicesUnderAlias(environment.store);
 }
@@ -53,7 +68,61 @@ describe('a flip', () => {
     expect(await flipTo(first, await epoch('first'))).toBeUndefined();
     expect(await flipTo(second, await epoch('second'))).toBe(first);
     expect(await under()).toEqual([second]);
+    const { store } = environment;
+    await flip(store, { to: first, epoch: await epoch('rollback'), isRollback: true });
+    const rolledBack = [store.names.rolledBack, store.names.wasLive];
+    const live = [store.names.alias, store.names.wasLive];
+    expect(await aliases()).toEqual({ [first]: live, [second]: rolledBack });
+    await flipTo(second, await epoch('forward'));
+    expect(await aliases()).toEqual({ [first]: [store.names.wasLive], [second]: live });
   });
+
+  interface Overtaken {
+    readonly isRollback: boolean;
+    /** What the later one found live. */
+    readonly uses?: readonly string[];
+    readonly isResponseLost?: boolean;
+  }
+
+  /** Takes the next epoch once the alias has switched to an index, before the flip looks again. */
+  function flipOvertaken(
+    to: string,
+    under: number,
+    { isRollback, uses = [], isResponseLost = false }: Overtaken,
+  ) {
+    return throughProxy(
+      environment,
+      async (request) => {
+        const answer = await request.forward();
+        const read = await readEpoch(environment.store);
+        if (!request.path.startsWith('/_aliases') || read.epoch !== under) return answer;
+        await takeEpochAfter(environment.store, read, 'later', uses);
+        return isResponseLost ? undefined : answer;
+      },
+      ({ store }) => flip(store, { to, epoch: under, isRollback }),
+    );
+  }
+
+  test.each<Overtaken>([
+    { isRollback: false },
+    { isRollback: true },
+    { isRollback: false, isResponseLost: true },
+  ])(
+    'that is overtaken right after it is taken back, with its mark, unless the later one found it live: %j',
+    async (overtaken) => {
+      const [first, second, third] = [await newIndex(), await newIndex(), await newIndex()];
+      await flipTo(first, await epoch('first'));
+      await flipTo(second, await epoch('second'));
+      const before = await aliases();
+      const to = overtaken.isRollback ? first : third;
+      const flipping = flipOvertaken(to, await epoch('overtaken'), overtaken);
+      await expect(flipping).rejects.toThrow('it was taken back');
+      expect(await aliases()).toEqual(before);
+      const found = { isRollback: overtaken.isRollback, uses: [to] };
+      expect(await flipOvertaken(to, await epoch('found'), found)).toBe(second);
+      expect(await under()).toEqual([to]);
+    },
+  );
 
   test('is refused when a later publication or rollback has started', async () => {
     const [early, late] = [await newIndex(), await newIndex()];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { readLiveEvents } from '../../src/publications/ledger.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { licensesIndexName } from '../../src/storage/store.ts';
+import { digestIndexName, licensesIndexName } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -50,6 +51,10 @@ describe('the last good publication', () => {
       expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
     }
     expect(await indicesUnderAlias(store)).toEqual([good.index]);
+    const [last] = (await readLiveEvents(store)).filter(({ event }) => event === 'live').slice(-1);
+    // So the next epoch is a later one, even where the document of the epoch is lost.
+    expect(last).toMatchObject({ publication: good.publication, epoch: await currentEpoch(store) });
+    expect(last).not.toHaveProperty('date');
     const states = (await publicationHistory(store)).publications.map(({ state }) => state);
     expect(states).toEqual([...Array(5).fill('rolled_back'), 'live']);
     const next = await published(environment, '2026-11-07');
@@ -97,6 +102,29 @@ describe('the last good publication', () => {
     expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
     expect((await rollBack(store)).to.index).toBe(good.index);
   });
+});
+
+test('a publication that is live cleans up: the one before, and what is kept for a time', async () => {
+  const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+  const { store, client } = environment;
+  const before = await published(environment, '2026-11-01');
+  const gone = '2020-01-01T00:00:00.000Z';
+  const row = { publication: 'gone', at: gone, file: 'individual', line: 2, reason: 'x', raw: 'y' };
+  const old = [
+    [store.names.apiKeyUsage, { key: 'k', day: '2020-01-01', counts: { found: 1 } }],
+    [store.names.firstAnswers, { at: gone, sha256: 'x' }],
+    [store.names.rejectedRows, row],
+    [store.names.changes, { feed: 'gone', epoch: 0, position: 1, publication: 'gone' }],
+  ] as const;
+  for (const [index, body] of old) await client.index({ index, id: 'old', body, refresh: true });
+  const orphan = digestIndexName(store.prefix, `${before.index}orphan`);
+  await client.indices.create({ index: orphan });
+  const { publication, index } = await published(environment, '2026-11-02');
+  expect(await publicationsKept(environment)).toEqual([publication]);
+  const digests = Object.keys((await client.indices.get({ index: store.names.digestsPattern })).body);
+  expect(digests).toEqual([digestIndexName(store.prefix, index)]);
+  for (const [from] of old)
+    expect([from, (await client.exists({ index: from, id: 'old' })).body]).toEqual([from, false]);
 });
 
 test('an index that a killed check left is deleted after two hours', async () => {
@@ -178,7 +206,7 @@ test('an API that starts asks for the alias, the mapping, and two documents: of 
     'GET /_alias/licenses',
     'GET /changes/_doc/switch-licenses-*',
     'GET /license-digests-*/_doc/types',
-    'GET /licenses-*/_mapping',
+    'GET /licenses-*',
   ]);
   expect(asked.slice(4).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
   await api.stop();

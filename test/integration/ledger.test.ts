@@ -72,6 +72,7 @@ describe('the ledger of a publication', () => {
   let environment: TestEnvironment;
   let result: PublishResult;
   let tookMs: number;
+  const requests: string[] = [];
 
   beforeAll(async () => {
     environment = await newEnvironment();
@@ -87,6 +88,7 @@ describe('the ledger of a publication', () => {
     result = await throughProxy(
       environment,
       async (request) => {
+        requests.push(request.path);
         if (/licenses-[^/]+\/_bulk/.test(request.path)) await sleep(LOADS_FOR_MS);
         return request.forward();
       },
@@ -104,6 +106,12 @@ describe('the ledger of a publication', () => {
       'verifying',
       'live',
     ]);
+  });
+
+  test('goes live once all of its shards are there', () => {
+    const waited = requests.findIndex((path) => /_cluster\/health\/[^/]*licenses-\d.*green/.test(path));
+    expect(waited).toBeGreaterThan(requests.findIndex((path) => path.includes('_bulk')));
+    expect(waited).toBeLessThan(requests.findIndex((path) => path.startsWith('/_aliases')));
   });
 
   test('has its counts by board, and its files', async () => {

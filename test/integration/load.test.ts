@@ -4,9 +4,10 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName, openSearchClient } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import type { BulkOperation } from '../../workers/publish/batch.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
-import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-faults.ts';
+import { nurseRecord } from '../support/records.ts';
 
 const DOCUMENTS = 100;
 
@@ -19,11 +20,7 @@ beforeAll(async () => {
 
 function operation(number: string, line: number, body?: object): BulkOperation {
   const license = {
-    board: 'Nursing Board',
-    license_type: null,
-    status: 'ACTIVE',
-    raw_status: 'Active',
-    extra_data: {},
+    ...nurseRecord({ license_number: number }),
     source_row: `individual:${line}:0`,
     keys: { number, name: `NUR/${number}` },
     ...body,

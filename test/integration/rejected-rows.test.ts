@@ -5,7 +5,7 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
 import { newId } from '../../src/publications/metadata.ts';
-import { writeRejects } from '../../src/publications/rejected-rows.ts';
+import { deleteRejectedRows, REJECTED_ROWS, writeRejects } from '../../src/publications/rejected-rows.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
@@ -121,4 +121,21 @@ describe('the rows that a publication rejected', () => {
     expect(again).toMatchObject({ state: 'live', publication, rejected: 6 });
     expect(await rejectedOf(environment, publication)).toEqual(before);
   });
+});
+
+test('the rows of the latest ten publications without an index are kept, for 30 days', async () => {
+  const { store } = await newEnvironment();
+  const ids = Array.from({ length: 12 }, (_, at) => newId(Date.now() + at));
+  const days = (count: number) => new Date(Date.now() - count * 86_400_000).toISOString();
+  await REJECTED_ROWS.putAll(
+    store,
+    ids.map((publication, at) => {
+      const row = { line: 2, reason: 'x', raw: 'y', file: 'individual' as const };
+      return [publication, { ...row, publication, at: days(at === 11 ? 31 : 29) }] as const;
+    }),
+  );
+  await deleteRejectedRows(store);
+  expect((await REJECTED_ROWS.readAll(store, ids)).map(({ publication }) => publication)).toEqual(
+    ids.slice(2, 11),
+  );
 });

@@ -12,7 +12,7 @@ export const MEDICAL = 'Medical Board';
 export const PHARMACY = 'Board of Pharmacy';
 
 export const nurses = licensesOf(NURSING, 'RN.', 200);
-export const doctors = licensesOf(MEDICAL, '35.', 60);
+const doctors = licensesOf(MEDICAL, '35.', 60);
 export const pharmacies = licensesOf(PHARMACY, '02', 60);
 
 /** A day with 320 valid rows. */

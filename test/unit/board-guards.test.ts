@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ChangeCause } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
-import { addLicense, boardOf, emptyProfiles, profileOf } from '../../workers/publish/profile.ts';
+import { addLicense, boardOf, type Profiles, profileOf } from '../../workers/publish/profile.ts';
 
 /** A license of one day, and the place of its row. */
 type License = ComparedLicense;
@@ -118,15 +119,15 @@ interface Judged {
   readonly newColumns?: readonly string[];
   readonly goneColumns?: readonly string[];
   readonly acceptedColumns?: readonly string[];
-  /** Whether the rows of both days are the same. */
-  readonly isSameRow?: boolean;
+  /** Why a license differs; it differs in the State's data unless given. */
+  readonly causeOf?: (license: License) => ChangeCause;
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** What the guards say of one day after the other. */
 function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
   const [old, later] = [dayOf(before), dayOf(now)];
-  const profiles = emptyProfiles();
+  const profiles: Profiles = new Map();
   for (const license of later.values()) addLicense(profileOf(profiles, boardOf(license)), license, 1);
   const counts = Map.groupBy(old.values(), ({ board }) => board);
   const config = readConfig({
@@ -143,12 +144,14 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
     },
     config,
   );
-  const { isSameRow = false } = given;
+  const { causeOf = () => 'data' } = given;
   for (const license of new Set([...old.keys(), ...later.keys()])) {
     const pair = { license, before: old.get(license), after: later.get(license) };
     if (JSON.stringify(pair.before) === JSON.stringify(pair.after)) continue;
     const kind = pair.before === undefined ? 'added' : pair.after === undefined ? 'removed' : 'changed';
-    compared.add({ ...pair, kind, isSameRow }, isSameRow ? 'release' : 'data');
+    const [differing] = [pair.after, pair.before].filter((each) => each !== undefined);
+    const cause = differing ? causeOf(differing) : 'data';
+    compared.add({ ...pair, kind, isSameRow: cause === 'release' }, cause);
   }
   const { judgements, notes } = guardComparison(compared, config);
   const refusing = judgements.filter(({ passed }) => !passed);
@@ -240,6 +243,16 @@ test('examples of names and places are numbers alone', () => {
   }
 });
 
+test.each<[string, string | null, string[]]>([
+  ['the same day three years later', '2028-03-05', []],
+  ['a day more than three years later', '2028-03-06', ['many_changes', 'column_changed:EXPIRATION_DATE']],
+  ['a day earlier', '2025-03-04', ['many_changes', 'column_changed:EXPIRATION_DATE']],
+])('an expiry date of %s: refused, unless it may be a renewal', (_when, expiry_date, refusing) => {
+  const before = BEFORE.map((each) => ({ ...each, expiry_date: '2025-03-05' }));
+  const now = before.map((each) => (each.board === 'Nursing Board' ? { ...each, expiry_date } : each));
+  expect(judged(now, {}, before).refusing).toEqual(refusing);
+});
+
 describe('licenses that look better', () => {
   test.each<[string, number, string[]]>([
     ['a tenth of those that were not Active become Active', 0.1, []],
@@ -279,6 +292,23 @@ describe('boards', () => {
     expect(judged(now).refusing).toEqual(refusing);
   });
 
+  test.each<[number, string[]]>([
+    [200, []],
+    [201, ['board_changed']],
+  ])('that have %d new licenses beside 400', (count, refusing) => {
+    const added = licensesOf('Medical Board', count, next).map((each, at) => {
+      return { ...each, license_number: `NEW.${at}` };
+    });
+    expect(judged([...BEFORE, ...added]).refusing).toEqual(refusing);
+  });
+
+  test('that lose licenses have a column judged in those that stay', () => {
+    const doctors = BEFORE.filter((each) => each.board === 'Medical Board').slice(180);
+    const now = doctors.map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
+    const others = BEFORE.filter((each) => each.board !== 'Medical Board');
+    expect(judged([...others, ...now]).refusing).toEqual(['column_changed:TYPE']);
+  });
+
   test('of fewer than 20 licenses are judged together', () => {
     const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
     const before = [...BEFORE, ...small];
@@ -293,17 +323,47 @@ describe('boards', () => {
     const { refusing, boards } = judged(changed(), {}, before);
     expect(refusing).toEqual(['column_changed:TYPE']);
     expect(boards).toEqual(['Boards under 20 licenses']);
-    expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD: '0' } }, before).refusing).toEqual([
-      'column_changed:TYPE',
-    ]);
+    for (const GUARD_SMALL_BOARD of ['0', '12'])
+      expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD } }, before).refusing).toEqual([
+        'column_changed:TYPE',
+      ]);
   });
 });
 
 test('a version that reads more than 1 % of the same rows otherwise is refused, and by that guard alone', () => {
   const now = BEFORE.map((each, at) => (at % 50 === 0 ? { ...each, county: null } : each));
-  expect(judged(now, { isSameRow: true }).refusing).toEqual(['release_changes']);
+  const causeOf = () => 'release' as const;
+  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
   const few = BEFORE.map((each, at) => (at % 200 === 0 ? { ...each, county: null } : each));
-  expect(judged(few, { isSameRow: true }).refusing).toEqual([]);
+  expect(judged(few, { causeOf }).refusing).toEqual([]);
+});
+
+test('licenses whose row is another are not among those that a version reads otherwise', () => {
+  const isNurse = ({ board }: License) => board === 'Nursing Board';
+  const now = BEFORE.map((each, at) =>
+    isNurse(each)
+      ? { ...each, source_row: 'individual:1:1' }
+      : at % 60 === 0
+        ? { ...each, county: null }
+        : each,
+  );
+  const causeOf = (license: License) => (isNurse(license) ? 'data' : 'release');
+  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
+});
+
+test('licenses whose rows can not be read count in no guard of changes', () => {
+  const now = BEFORE.filter(({ board }) => board !== 'Medical Board');
+  expect(judged(now).refusing).toEqual(['board_changed']);
+  expect(judged(now, { causeOf: () => 'rejected_row' }).refusing).toEqual([]);
+});
+
+test.each([
+  [2, []],
+  [3, ['column_blank:TYPE']],
+])('a column that becomes blank in %d licenses of nine', (count, refusing) => {
+  const nine = licensesOf('Dental Board', 9, next);
+  const now = nine.map((each, at) => (at < count ? { ...each, license_type: null } : each));
+  expect(judged([...BEFORE, ...now], {}, [...BEFORE, ...nine]).refusing).toEqual(refusing);
 });
 
 test('what is accepted or gone in a column counts in no other guard', () => {

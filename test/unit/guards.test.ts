@@ -9,7 +9,14 @@ import {
   guardLicenses as licensesGuards,
 } from '../../workers/publish/guards.ts';
 import type { Judgement } from '../../workers/publish/judgement.ts';
+import { parseFile } from '../../workers/publish/parse.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
+import { openSource } from '../../workers/publish/sources.ts';
+import { newTally, tallySummary } from '../../workers/publish/tally.ts';
+import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
@@ -128,17 +135,11 @@ describe('licenses', () => {
   /** What the guards say of what was loaded: 10,000 rows without a fault but for what is given. */
   function reasons(loaded: Loaded, before?: Before, settings: Settings = {}): string[] {
     const { licenses = 10_000, rejected = 0, boards = {}, cutOff = [], discipline, ...counts } = loaded;
-    const { board_actions, sub_statuses, ...others } = { ...NO_DISCIPLINE, ...discipline };
     const now: CandidateLicenses = {
       counts: { ...COUNTS, licenses, rejected },
-      boards: new Map(Object.entries(boards)),
+      boards,
       ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0, ...counts },
-      discipline: {
-        boardActions: board_actions,
-        subStatuses: new Map(Object.entries(sub_statuses)),
-        boards: new Map(Object.entries(others.boards)),
-        missingColumns: others.missing_columns,
-      },
+      discipline: { ...NO_DISCIPLINE, ...discipline },
       cutOff: new Set(cutOff),
     };
     const baseline =
@@ -272,5 +273,125 @@ describe('licenses', () => {
       'fewer_board_actions: 7 licenses have Board Action Yes, in the live publication 1000; more than 20 % fewer ' +
         '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
     ]);
+  });
+});
+
+test('a column that is gone is refused, unless it is a place, and what it said is not compared', () => {
+  const discipline = { ...NO_DISCIPLINE, board_actions: 100, sub_statuses: { REVOKED: 50 } };
+  const now: CandidateLicenses = {
+    ...{ counts: COUNTS, boards: {}, discipline: NO_DISCIPLINE, cutOff: new Set() },
+    ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0 },
+  };
+  const gone = [
+    { file: 'individual', column: 'PARCEL_CITY' },
+    { file: 'business', column: 'BOARD_ACTION' },
+  ] as const;
+  const reasons = reasonsOf(licensesGuards(now, baselineWith({ discipline }), configOf(), gone));
+  expect(reasons).toEqual([
+    expect.stringMatching(/^fewer_disciplined: 0 licenses have a disciplinary/),
+    expect.stringMatching(/^fewer_disciplined: 0 licenses have the sub-status REVOKED/),
+    'column_gone: The business file has no column BOARD_ACTION any more.',
+  ]);
+});
+
+describe('discipline in files', () => {
+  /** 20 licenses with Board Action Yes, 15 of them with a disciplinary sub-status, and 80 without either. */
+  const NURSES: readonly DayRow[] = licensesOf(NURSING, 'RN.', 100).map((row, at) => {
+    const subStatus = at < 12 ? 'Suspended' : at < 15 ? 'Revoked' : '';
+    return at < 20 ? { ...row, boardAction: 'Yes', subStatus } : row;
+  });
+  const isYes = ({ boardAction }: DayRow) => boardAction === 'Yes';
+
+  /** What loading the files gives, of which each row is changed. */
+  async function loaded(change: (row: DayRow, at: number) => Partial<DayRow> = () => ({})) {
+    const individual = NURSES.map((row, at) => ({ ...row, ...change(row, at) }));
+    const day = { date: DATE, individual, business: [{ board: NURSING, number: 'B.1' }] };
+    const files = await writeDay(folder.path(), 'day', day);
+    const tally = newTally();
+    let rejected = 0;
+    const onRejected = () => {
+      rejected += 1;
+    };
+    for (const file of ['individual', 'business'] as const) {
+      const source = await openSource(file, { path: files[file] });
+      for await (const _batch of parseFile(source, DATE, { tally, onRejected }));
+    }
+    tally.counts.rejected = rejected;
+    return { ...tally, ...tallySummary(tally) };
+  }
+
+  async function reasons(change: Parameters<typeof loaded>[0]): Promise<string[]> {
+    const { counts, boards, discipline } = await loaded();
+    const judgements = licensesGuards(
+      await loaded(change),
+      baselineWith({ counts, boards, discipline }),
+      configOf(),
+    );
+    return reasonsOf(judgements);
+  }
+
+  test.each<[string, (row: DayRow, at: number) => Partial<DayRow>, string[]]>([
+    [
+      'Y for Yes',
+      (row) => (isYes(row) ? { boardAction: 'Y' } : {}),
+      [
+        'unknown_board_actions: 20 licenses have a Board Action other than Yes, No and blank, 0 have Yes',
+        'fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20',
+      ],
+    ],
+    [
+      'No for Yes',
+      () => ({ boardAction: 'No' }),
+      ['fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20'],
+    ],
+    [
+      'blank in a quarter of the licenses with Yes',
+      (_row, at) => ({ ...(at >= 15 && { boardAction: '' }) }),
+      ['fewer_board_actions: 15 licenses have Board Action Yes, in the live publication 20'],
+    ],
+    [
+      'blank sub-statuses',
+      () => ({ subStatus: '' }),
+      [
+        'fewer_disciplined: 0 licenses have a disciplinary sub-status, in the live publication 15',
+        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12',
+      ],
+    ],
+    [
+      'sub-statuses that nobody knows',
+      ({ subStatus = '' }) => ({ subStatus: subStatus.replace('Suspended', 'Susp.') }),
+      [
+        'fewer_disciplined: 3 licenses have a disciplinary sub-status, in the live publication 15',
+        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12',
+      ],
+    ],
+    [
+      'rows that are rejected',
+      (row) => (isYes(row) ? { expires: 'never' } : {}),
+      [
+        'fewer_rows: ',
+        'rejected: ',
+        'fewer_board_actions: 0 licenses',
+        'fewer_disciplined: 0 licenses have a disciplinary',
+        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED',
+        'fewer_disciplined: 0 licenses of the board "Nursing Board" tell of discipline',
+      ],
+    ],
+    [
+      'capitals, small letters, and blanks around',
+      (row, at) => {
+        const boardAction = at % 2 ? 'YES ' : ' yes';
+        return isYes(row) ? { boardAction, subStatus: row.subStatus?.toUpperCase() ?? '' } : {};
+      },
+      [],
+    ],
+    [
+      'another disciplinary sub-status',
+      ({ subStatus }) => (subStatus === 'Revoked' ? { subStatus: 'Probation' } : {}),
+      [],
+    ],
+    ['two licenses fewer', (_row, at) => (at < 2 ? { boardAction: 'No', subStatus: '' } : {}), []],
+  ])('with %s', async (_what, change, starts) => {
+    expect(await reasons(change)).toEqual(starts.map((start) => expect.stringContaining(start)));
   });
 });

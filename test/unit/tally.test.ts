@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { licenseDocument } from '../../src/licenses/license.ts';
-import type { ParsedLicense } from '../../workers/publish/parse.ts';
 import {
+  licenseTypes,
   newTally,
   noteRefused,
-  noteRows,
+  noteSent,
   noteUnknown,
+  type ParsedLicense,
   type Tally,
   tallySummary,
 } from '../../workers/publish/tally.ts';
@@ -36,14 +37,12 @@ function license(
   return {
     ...{ id, license: licenseDocument(record, 'person', `individual:${line}:${place}`) },
     ...{ row: { line, raw: String(line) }, digest: { id, record: '', row: 0 } },
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n{${text}}\n`,
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify({ ...record, text, source_row: `individual:${line}:${place}` })}\n`,
   };
 }
 
-function note(tally: Tally, ...operations: readonly ParsedLicense[]): void {
-  const licenses = operations.filter(({ license: { source_row } }) => source_row.endsWith(':0')).length;
-  const batch = { rows: licenses, licenses, operations, rejections: [], unknownLabels: [], isCutOff: false };
-  noteRows(tally, 'individual', batch);
+function note(tally: Tally, ...licenses: readonly ParsedLicense[]): void {
+  for (const each of licenses) noteSent(tally, each);
 }
 
 function noteUnknownOf(tally: Tally, ...kinds: readonly [UnknownLabel['kind'], string][]): void {
@@ -69,7 +68,7 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     // By chance alone all 20 would be of one half once in half a million runs.
     expect([lines.some((line) => line < 1000), lines.some((line) => line >= 1000)]).toEqual([true, true]);
     expect(sampled(tally, DENTAL)).toEqual([9000]);
-    expect(tally.boards.get(DENTAL)).toBe(2);
+    expect(tally.boards.get(DENTAL)?.licenses).toBe(2);
   });
 
   test('refuses a file with more than 100 labels in BOARD', () => {
@@ -104,6 +103,31 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     });
     expect(tally.duplicates).toBe(1);
     expect(sampled(tally)).toEqual([3, 5]);
+    note(tally, license(6, { board: 'Medical Board' }));
+    expect(Object.keys(tallySummary(tally).discipline.boards)).toEqual([NURSING, DENTAL]);
+  });
+
+  test('lists the types of the licenses that were taken, in order, but none of free text', () => {
+    const tally = newTally();
+    const typed = (line: number, type: string) => {
+      const each = license(line);
+      return { ...each, license: { ...each.license, license_type: type } };
+    };
+    const refused = typed(4, 'Refused');
+    note(tally, typed(2, 'Second'), typed(3, 'First'), refused, typed(5, 'x'.repeat(101)));
+    noteRefused(tally, { ...refused, isDuplicate: true });
+    expect(licenseTypes(tally)).toMatchObject({
+      boards: { [NURSING]: 3 },
+      types: ['First', 'Second'].map((license_type) => ({ board: NURSING, license_type })),
+    });
+  });
+
+  test('refuses more than 200,000 licenses that OpenSearch refused', () => {
+    const tally = newTally();
+    const each = license(2);
+    const refuse = (id: number) => noteRefused(tally, { ...each, id: String(id), isDuplicate: true });
+    for (let id = 0; id < 200_000; id += 1) refuse(id);
+    expect(() => refuse(200_000)).toThrow('duplicates: More than 200000 licenses were refused');
   });
 
   test('has, of a duplicate number, the first row of it in the sample', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { licenseRecord } from '../../src/licenses/license.ts';
-import type { BulkOperation } from './parse.ts';
+import { comparedLicense } from '../../src/changes/compare.ts';
+import type { CsvRow } from '../../src/dataset/csv.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 export const BATCH_BYTES = 4 << 20;
@@ -8,6 +8,16 @@ const BATCH_DOCUMENTS = 10_000;
 
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
+
+/** The creation of one document, as bulk requests have it. */
+export interface BulkOperation {
+  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
+  readonly id: string;
+  /** The row it comes from, in case it is rejected. */
+  readonly row: Pick<CsvRow, 'line' | 'raw'>;
+  /** The request's two lines. */
+  readonly body: string;
+}
 
 /** Some bulk operations, by position. */
 export interface Batch {
@@ -109,9 +119,6 @@ function batchIn(memory: Memory, free: Memory[]) {
 }
 
 const action = z.object({ create: z.object({ _id: z.string() }) });
-const license = licenseRecord
-  .pick({ board: true, license_type: true, status: true, raw_status: true, extra_data: true })
-  .extend({ source_row: z.string() });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 
 /** A document that was sent, read back from its request. */
@@ -120,7 +127,7 @@ export type SentDocument = ReturnType<typeof documentOf>;
 function documentOf(body: string, raw: string) {
   const [first = '', second = ''] = body.split('\n');
   const { _id: id } = action.parse(JSON.parse(first)).create;
-  const counted = license.parse(JSON.parse(second));
-  const [file, line] = sourceRow.parse(counted.source_row.split(':'));
-  return { id, license: counted, file, row: { line, raw } };
+  const license = comparedLicense.parse(JSON.parse(second));
+  const [file, line] = sourceRow.parse(license.source_row.split(':'));
+  return { id, license, file, row: { line, raw } };
 }

@@ -2,6 +2,7 @@ import { type ChangeCause, changedFields } from '../../src/changes/change.ts';
 import {
   BoardDifferences,
   type ColumnChange,
+  type ComparedLicense,
   CountedLicenses,
   type DifferingLicense,
   differenceCounter,
@@ -62,11 +63,35 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
   const before = regrouped(loaded, nameOf);
   /** Licenses that look better than in the live publication, by board and column. */
   const improved = new Map<string, CountedLicenses>();
-  const release = new CountedLicenses();
-  const changed = { licenses: 0, boards: new Map<string, number>(), columns: new Map<string, number>() };
-  let otherRows = 0;
+  const compared = {
+    ...{ now, before, improved, goneColumns, differences: counter.boards },
+    /** Those that this version reads otherwise. */
+    release: new CountedLicenses(),
+    /** How many licenses have the same row in both. */
+    sameRows: sum([...now.values()].map(({ licenses }) => licenses)),
+    /** How many were removed, or changed in a column that counts and is not accepted. */
+    changed: 0,
+    add(license: DifferingLicense, cause: ChangeCause): void {
+      const { before: old, after } = license;
+      if (cause === 'release') {
+        // The hashes of another version may differ where the records are the same.
+        if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
+          compared.release.add(after.license_number);
+        return;
+      }
+      if (old !== undefined) addLicense(profileOf(before, nameOf(boardOf(old))), old, 1);
+      if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
+      if (after !== undefined) compared.sameRows -= 1;
+      if (cause !== 'data') return;
+      const columns = counter.add(license);
+      if (old === undefined) return;
+      if (after !== undefined) noteImproved(old, after);
+      if (after === undefined || columns.some(({ column }) => !acceptedColumns.has(column)))
+        compared.changed += 1;
+    },
+  };
 
-  function noteImproved(old: Compared, now: Compared): void {
+  function noteImproved(old: ComparedLicense, now: ComparedLicense): void {
     for (const column of WORSE_COLUMNS) {
       if (!WORSE[column](old) || WORSE[column](now)) continue;
       const key = `${nameOf(boardOf(now))} ${column}`;
@@ -76,40 +101,7 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
     }
   }
 
-  return {
-    ...{ now, before, improved, release, changed, goneColumns },
-    differences: counter.boards,
-    /** How many licenses have the same row in both. */
-    sameRows: (): number => {
-      const all = sum([...before.values()].map(({ licenses }) => licenses));
-      return all - otherRows - sum([...counter.boards.values()].map(({ removed }) => removed.count));
-    },
-    add(license: DifferingLicense, cause: ChangeCause): void {
-      const { before: old, after } = license;
-      if (cause === 'release') {
-        noteRelease(release, license);
-        return;
-      }
-      if (old !== undefined) addLicense(profileOf(before, nameOf(boardOf(old))), old, 1);
-      if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
-      if (cause !== 'data') return;
-      const columns = counter.add(license).filter(({ column }) => !acceptedColumns.has(column));
-      if (old !== undefined && after !== undefined) {
-        otherRows += 1;
-        noteImproved(old, after);
-      }
-      if (old === undefined || (after !== undefined && columns.length === 0)) return;
-      changed.licenses += 1;
-      addTo(changed.boards, boardOf(old));
-      for (const { column } of columns) addTo(changed.columns, column);
-    },
-  };
-}
-
-/** The hashes of another version may differ where the records are the same. */
-function noteRelease(release: CountedLicenses, { before, after }: DifferingLicense): void {
-  if (after !== undefined && Object.keys(changedFields(before, after)).length > 0)
-    release.add(after.license_number);
+  return compared;
 }
 
 const RENEWAL = 'ACTIVE IN RENEWAL';
@@ -125,12 +117,10 @@ function isOrdinary({ column, before, after }: ColumnChange): boolean {
   return after <= latest;
 }
 
-type Compared = NonNullable<DifferingLicense['before']>;
-
 const VALUE_OF = {
-  STATUS: ({ status }: Compared) => status,
+  STATUS: ({ status }: ComparedLicense) => status,
   SUB_STATUS: subStatusOf,
-  BOARD_ACTION: (license: Compared) => boardAction(license) || null,
+  BOARD_ACTION: (license: ComparedLicense) => boardAction(license) || null,
 };
 
 /** Fewer licenses are the everyday changes of a small board. */
@@ -145,40 +135,45 @@ const IMPROVEMENTS = {
 
 /** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
 export function guardComparison(compared: GuardedComparison, config: Config) {
-  const judgements = [manyChanges(compared, config), releaseChanges(compared, config)];
-  const notes: string[] = [];
-  for (const board of new Set([...compared.before.keys(), ...compared.now.keys()])) {
-    const count = compared.before.get(board)?.licenses ?? 0;
-    if (count === 0) {
-      notes.push(`${board} is new, with ${compared.now.get(board)?.licenses ?? 0} licenses.`);
-      continue;
-    }
-    judgements.push(
-      ...boardChanged(compared, board, config),
-      ...columnsChanged(compared, board, config),
-      ...statusImproved(compared, board, config),
-    );
-    const blank = columnsBlank(compared, board, config);
-    judgements.push(...blank);
-    notes.push(...blank.filter(({ passed, measured, limit }) => passed && measured > limit).map(withheld));
-  }
+  const { before, now, release, sameRows } = compared;
+  const isNew = (board: string) => (before.get(board)?.licenses ?? 0) === 0;
+  const boards = [...new Set([...before.keys(), ...now.keys()])];
+  const ofBoards = boards
+    .filter((board) => !isNew(board))
+    .flatMap((board) => BOARD_GUARDS.flatMap((guard) => guard(compared, board, config)));
+  const judgements = [
+    manyChanges(compared, config),
+    judgeShare('release_changes', release, sameRows, config.GUARD_MAX_RELEASE_CHANGES_PERCENT),
+    ...ofBoards,
+  ];
+  const notes = [
+    ...boards
+      .filter(isNew)
+      .map((board) => `${board} is new, with ${now.get(board)?.licenses ?? 0} licenses.`),
+    ...ofBoards
+      .filter(({ check, passed, measured, limit }) => check === 'column_blank' && passed && measured > limit)
+      .map(withheld),
+  ];
   return { judgements: worthKeeping(judgements), notes };
 }
+
+const BOARD_GUARDS = [boardChanged, columnsChanged, columnsBlank, statusImproved];
 
 function withheld({ board, column, before = 0, now = 0 }: Judgement): string {
   return `${board} has ${column} blank in ${now} licenses, before in ${before}: the State may withhold it.`;
 }
 
-function manyChanges({ changed, before }: GuardedComparison, config: Config): Judgement {
+function manyChanges({ changed, before, differences }: GuardedComparison, config: Config): Judgement {
   const all = sum([...before.values()].map(({ licenses }) => licenses));
-  const { licenses: count, boards, columns } = changed;
-  return judgeShare('many_changes', { count }, all, config.GUARD_MAX_CHANGED_PERCENT, {
+  const boards = new Map<string, number>();
+  const columns = new Map<string, number>();
+  for (const [board, { changed, removed, columns: ofBoard }] of differences) {
+    addTo(boards, board, changed.count + removed.count);
+    for (const [column, each] of ofBoard) addTo(columns, column, each.changed.count + each.blank.count);
+  }
+  return judgeShare('many_changes', { count: changed }, all, config.GUARD_MAX_CHANGED_PERCENT, {
     says: { boards: largest(boards), columns: largest(columns) },
   });
-}
-
-function releaseChanges({ release, sameRows }: GuardedComparison, config: Config): Judgement {
-  return judgeShare('release_changes', release, sameRows(), config.GUARD_MAX_RELEASE_CHANGES_PERCENT);
 }
 
 function boardChanged(compared: GuardedComparison, board: string, config: Config): Judgement[] {

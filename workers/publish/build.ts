@@ -5,23 +5,21 @@ import { type PublicationMetadata, publicationMetadata } from '../../src/publica
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
-import { type Digests, emptyDigests } from './digests.ts';
-import { guardLicenses, nameOf, tooManyDuplicates } from './guards.ts';
+import type { BulkOperation } from './batch.ts';
+import { guardLicenses, tooManyDuplicates } from './guards.ts';
+import { sum } from './judgement.ts';
 import { loadDocuments } from './load.ts';
-import { type BulkOperation, parseFile } from './parse.ts';
+import { parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
-import { type Baseline, type PublishRun, refused } from './run.ts';
+import { type PublishRun, RefusedError } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
-import { newTally, noteRefused, noteRows, type Tally, tallySummary } from './tally.ts';
+import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
-export interface Built {
+export interface Built extends Pick<Prepared, 'goneColumns' | 'newFields'> {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
-  readonly digests: Digests;
-  /** The columns that the State has dropped. */
-  readonly goneColumns: ReadonlySet<string>;
 }
 
 /**
@@ -36,7 +34,7 @@ export async function build(
   { index, epoch }: { readonly index: string; readonly epoch: number },
 ): Promise<Built> {
   const { config, job } = run;
-  const { sources, date, isSampleData: sample, goneColumns } = prepared;
+  const { sources, date, isSampleData: sample, goneColumns, newFields } = prepared;
   const begun: PublicationMetadata = {
     publication: job.publication,
     epoch,
@@ -49,19 +47,18 @@ export async function build(
   await createIndex(run, index, begun);
   await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
-  const digests = emptyDigests(run, sources);
-  const tally = await loadFiles(run, prepared, index, digests);
+  const tally = await loadFiles(run, prepared, index);
   const summary = tallySummary(tally);
   const { counts, boards, discipline } = summary;
   const { baseline } = run;
-  run.enforce(guardLicenses(tally, baseline, config, goneColumns), summary);
-  run.notes.push(...notesOf(sources, tally, baseline));
+  run.enforce(guardLicenses({ ...tally, ...summary }, baseline, config, goneColumns), summary);
+  run.notes.push(...tally.missingColumns.map((column) => `The column ${column} is missing.`));
   const files = {
     individual: describeSource(sources.individual, tally),
     business: describeSource(sources.business, tally),
   };
   const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, digests, goneColumns: new Set(goneColumns.map(nameOf)) };
+  return { index, metadata, tally, goneColumns, newFields };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */
@@ -76,15 +73,9 @@ export const LOADING_SETTINGS = {
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
-const nodesResponse = z.object({
-  nodes: z.record(
-    z.string(),
-    z.object({ fs: z.object({ total: z.object({ total_in_bytes: z.int(), available_in_bytes: z.int() }) }) }),
-  ),
-});
-const storeResponse = z.object({
-  _all: z.object({ primaries: z.object({ store: z.object({ size_in_bytes: z.int() }) }) }),
-});
+/** Shards that are on no node have a line without a disk. */
+const diskLines = z.array(z.object({ 'disk.avail': z.coerce.number(), 'disk.total': z.coerce.number() }));
+const indexLines = z.array(z.object({ 'pri.store.size': z.coerce.number() }));
 
 /** Of its disk, OpenSearch keeps so much free. */
 const KEPT_FREE = 0.1;
@@ -98,26 +89,37 @@ const WHILE_MERGED = 2;
  * @throws {Error} when it is too small
  */
 async function requireDisk({ store, live }: PublishRun, { individual, business }: Sources): Promise<void> {
-  const stats = await store.client.nodes.stats({ metric: ['fs'] }).catch((error: unknown) => {
-    if (isDenied(error)) return undefined;
-    throw error;
-  });
-  if (stats === undefined) return;
-  const free = Object.values(nodesResponse.parse(stats.body).nodes).reduce((sum, { fs: { total } }) => {
-    return sum + Math.max(0, total.available_in_bytes - KEPT_FREE * total.total_in_bytes);
-  }, 0);
-  const size =
-    live === undefined ? individual.bytes + business.bytes : await sizeOf(store.client, live.index);
+  const inBytes = { format: 'json', bytes: 'b' } as const;
+  const disks = await store.client.cat
+    .allocation({ ...inBytes, h: Object.keys(diskLines.element.shape) })
+    .catch((error: unknown) => {
+      if (isDenied(error)) return undefined;
+      throw error;
+    });
+  if (disks === undefined) return;
+  const free = sum(
+    diskLines
+      .parse(disks.body)
+      .map((disk) => Math.max(0, disk['disk.avail'] - KEPT_FREE * disk['disk.total'])),
+  );
+  const [built] =
+    live === undefined
+      ? []
+      : indexLines.parse(
+          (
+            await store.client.cat.indices({
+              ...inBytes,
+              index: live.index,
+              h: Object.keys(indexLines.element.shape),
+            })
+          ).body,
+        );
+  const size = built?.['pri.store.size'] ?? individual.bytes + business.bytes;
   if (free >= WHILE_MERGED * size) return;
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   throw new Error(
     `OpenSearch has ${megabytes(free)} of disk left for a publication, which takes about ${megabytes(WHILE_MERGED * size)}. Free space there, or delete old publications: licenses prune.`,
   );
-}
-
-async function sizeOf(client: Client, index: string): Promise<number> {
-  const { body } = await client.indices.stats({ index, metric: ['store'] });
-  return storeResponse.parse(body)._all.primaries.store.size_in_bytes;
 }
 
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
@@ -134,9 +136,6 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
 
 /** Of fewer, the files are read to their end, so that the other guards speak, too. */
 const MANY_DUPLICATES = 10_000;
-/** Each of them is looked up again for the comparison. */
-const MAX_REFUSED = 200_000;
-const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
 
 const GREEN_WITHIN = '600s';
 
@@ -167,41 +166,32 @@ export async function makeDurable(client: Client, index: string): Promise<void> 
 const MAX_REJECTED_NUMBERS = 1_000_000;
 
 /** Loads every license of both files, one file after the other. @returns what was loaded */
-async function loadFiles(
-  run: PublishRun,
-  { sources, date }: Prepared,
-  index: string,
-  digests: Digests,
-): Promise<Tally> {
+async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: string): Promise<Tally> {
   const { store, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const files = [sources.individual, sources.business];
   const tally = newTally(
     files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
   );
-  const rejected = rejectedRows(store, job.publication, signal);
+  const rejected = rejectedRows(store, job.publication, run);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
 
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
     for (const source of files) {
       const { file, runDate = date } = source;
-      const listener = {
-        onBytes: (bytes: number) => {
+      const licenses = parseFile(source, runDate, {
+        tally,
+        onBytes: (bytes) => {
           progress.bytes += bytes;
         },
-        onWindows1252: (lines: number) => {
-          tally.windows1252Lines[file] += lines;
-        },
-      };
-      for await (const parsed of parseFile(source, runDate, listener)) {
-        noteRows(tally, file, parsed);
-        for (const { row, reason } of parsed.rejections) {
+        onRejected: (row, reason) => {
           const isKept = rejected.add(file, row, reason);
-          if (!isKept || digests.rejectedNumbers.size >= MAX_REJECTED_NUMBERS) continue;
-          for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
-        }
-        for (const operation of parsed.operations) digests.add(operation);
-        yield parsed.operations;
+          if (isKept && tally.rejectedNumbers.size < MAX_REJECTED_NUMBERS)
+            for (const number of numbersInRow(row.raw)) tally.rejectedNumbers.add(number);
+        },
+      });
+      for await (const batch of licenses) {
+        yield batch;
         await rejected.flush();
       }
     }
@@ -218,12 +208,10 @@ async function loadFiles(
     onRefused: (document) => {
       const { file, row, id, reason } = document;
       noteRefused(tally, document);
-      digests.refused.add(id);
       rejected.add(file, row, `${id}: ${reason}`);
-      if (digests.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
       const duplicates = tooManyDuplicates(tally, config);
       if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
-        run.enforce([duplicates], tallySummary(tally));
+        throw new RefusedError([duplicates], tallySummary(tally));
     },
   });
   await rejected.flush();
@@ -234,17 +222,3 @@ async function loadFiles(
 function describeSource({ file, name, sha256, bytes, header }: SourceFile, { rowsOf }: Tally) {
   return { name, sha256, bytes, rows: rowsOf[file], columns: header.named.map((column) => column.name) };
 }
-
-function notesOf(sources: Sources, { discipline, windows1252Lines }: Tally, baseline: Baseline): string[] {
-  const encodings = [sources.individual, sources.business].flatMap(({ file, name }) => {
-    const lines = windows1252Lines[file];
-    if (lines === 0) return [];
-    return [`${name}: UTF-8 with ${lines} ${lines === 1 ? 'line' : 'lines'} in Windows-1252.`];
-  });
-  const missing = discipline.missingColumns.map((column) => `The column ${column} is missing.`);
-  const isUnknown = baseline !== undefined && baseline.discipline === undefined;
-  return [...encodings, ...missing, ...(isUnknown ? [DISCIPLINE_NOT_COMPARED] : [])];
-}
-
-const DISCIPLINE_NOT_COMPARED =
-  'The live publication does not say how many licenses tell of discipline, so the guards did not compare them.';

@@ -46,10 +46,8 @@ export async function askCanary(
     const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
     const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));
     const asked = chosen.flatMap(lookupsOf).map(async ({ request, expected }) => {
-      const outcome = await retried(async () => (await lookups.lookUp(request)).outcome, RETRIES).catch(
-        noneIfRefused,
-      );
-      if (outcome === undefined || !isAnswered(outcome, expected))
+      const ask = async () => isAnswered((await lookups.lookUp(request)).outcome, expected);
+      if (!(await retried(ask, RETRIES).catch(falseIfRefused)))
         wrong.push(
           `${expected.board} ${expected.license_number}, by ${request.by}: the answer differs from the files`,
         );
@@ -71,19 +69,15 @@ function lookupsIn(store: Store, publication: LivePublication): Lookups {
   return liveLookups(store, { current: () => publication, refresh: async () => publication });
 }
 
-function noneIfRefused(error: unknown): undefined {
-  if (!(error instanceof BadRequestError)) throw error;
-}
-
-interface CanaryLookup {
-  readonly request: LookupRequest;
-  readonly expected: LicenseRecord;
+function falseIfRefused(error: unknown): false {
+  if (error instanceof BadRequestError) return false;
+  throw error;
 }
 
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
 /** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
-function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>): CanaryLookup[] {
+function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
   const board = boardByName(expected.board);
   if (board === undefined) return [];
   const isBusiness = keys.kind === 'business';

@@ -23,16 +23,16 @@ import { BadDocumentError } from '../../src/storage/stored.ts';
 import { guardComparison, guardedComparison } from './board-guards.ts';
 import type { Built } from './build.ts';
 import { type ChangeFile, changeFile } from './change-file.ts';
-import type { Digests } from './digests.ts';
+import { namesOf } from './guards.ts';
 import { judge } from './judgement.ts';
 import { sendBatches } from './load.ts';
 import type { PublishRun } from './run.ts';
-import { licenseTypes, tallySummary } from './tally.ts';
+import { licenseTypes, type Tally, tallySummary } from './tally.ts';
 
 /** Stores what the next publication is compared with. */
-export async function keepDigest({ store }: PublishRun, { index, tally, digests }: Built): Promise<void> {
-  await correctRefused(store, index, digests);
-  await writeDigest(store, index, digests.digest);
+export async function keepDigest({ store }: PublishRun, { index, tally }: Built): Promise<void> {
+  await correctRefused(store, index, tally);
+  await writeDigest(store, index, tally.digest);
   await writeLicenseTypes(store, index, licenseTypes(tally));
 }
 
@@ -73,7 +73,7 @@ async function withChanges(
 ): Promise<FeedChanges> {
   const maker = changeMaker(feed, built.metadata, {
     dateBefore: live.metadata.date,
-    newFields: built.digests.newFields,
+    newFields: built.newFields,
   });
   const file = await changeFile(run.config.STATE_DIR);
   try {
@@ -102,15 +102,15 @@ async function askGuards(
   onDifference: (license: DifferingLicense, cause: ChangeCause) => Promise<void>,
 ): Promise<void> {
   const { store, config, baseline, signal, job } = run;
-  const { index, tally, digests, goneColumns } = built;
-  const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
+  const { index, tally, goneColumns, newFields } = built;
+  const rejected = { now: tally.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
   const accepted = (job.accept ?? []).flatMap((each) => each.split(':').slice(1));
   const compared = guardedComparison(
-    tally.profiles,
+    tally.boards,
     {
-      goneColumns,
+      goneColumns: namesOf(goneColumns),
       boards: live.metadata.boards ?? {},
-      newColumns: new Set([...digests.newFields].map((field) => columnOfField(field, ''))),
+      newColumns: new Set([...newFields].map((field) => columnOfField(field, ''))),
       acceptedColumns: new Set(accepted.map((column) => column.toUpperCase())),
     },
     config,
@@ -118,7 +118,7 @@ async function askGuards(
   const licenses = tally.counts.licenses + tally.counts.endorsements;
   const groups = differingLicenses(store, {
     ...{ before: live.index, after: index, signal },
-    parts: digests.digest.parts(),
+    parts: tally.digest.parts(),
     onPart: (parts) => run.advance(Math.round((licenses * parts) / DIGEST_PARTS), licenses),
   });
   for await (const group of groups) {
@@ -163,12 +163,13 @@ function causeOf(
 }
 
 const LICENSES_A_REQUEST = 250;
+const ROW_HASH_CHARACTERS = 8;
 
 /** Of a license that several rows have, or that OpenSearch refused, the digest gets what the index has. */
 async function correctRefused(
   store: PublishRun['store'],
   index: string,
-  { digest, refused }: Digests,
+  { digest, refused }: Pick<Tally, 'digest' | 'refused'>,
 ): Promise<void> {
   const ids = [...refused];
   for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
@@ -177,14 +178,9 @@ async function correctRefused(
     for (const id of some) {
       const found = records.get(id);
       const record = found && recordHash(recordText(found));
-      digest.replace(id, record === undefined ? undefined : { id, record, row: rowOfRecord(record) });
+      // Which of the rows it is from is not known, so its row counts as changed when the record is.
+      const row = Number.parseInt((record ?? '').slice(0, ROW_HASH_CHARACTERS), 16);
+      digest.replace(id, record === undefined ? undefined : { id, record, row });
     }
   }
-}
-
-const ROW_HASH_CHARACTERS = 8;
-
-/** Which of the rows it is from is not known, so its row counts as changed when the record is. */
-function rowOfRecord(record: string): number {
-  return Number.parseInt(record.slice(0, ROW_HASH_CHARACTERS), 16);
 }

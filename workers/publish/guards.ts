@@ -8,7 +8,7 @@ import type { DisciplineCounts, PublicationCounts } from '../../src/publications
 import { type Judgement, judge, percent, sum } from './judgement.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
-import type { Tally } from './tally.ts';
+import type { Tally, tallySummary } from './tally.ts';
 
 /** The two files before anything of them is loaded. */
 export interface CandidateFiles {
@@ -20,10 +20,8 @@ export interface CandidateFiles {
 }
 
 /** What loading the two files gave. */
-export type CandidateLicenses = Pick<
-  Tally,
-  'counts' | 'boards' | 'duplicates' | 'unknownRows' | 'unknownBoardActions' | 'discipline' | 'cutOff'
->;
+export type CandidateLicenses = Pick<Tally, 'duplicates' | 'unknownRows' | 'unknownBoardActions' | 'cutOff'> &
+  Pick<ReturnType<typeof tallySummary>, 'counts' | 'boards' | 'discipline'>;
 
 /** The State's files may be of the next day already, as where their clock is not Ohio's. */
 const MAX_DAYS_AHEAD = 1;
@@ -64,14 +62,13 @@ export function guardFiles(
 /**
  * Whether what was loaded should go live, as `guardFiles`.
  *
- * @param goneColumns the columns that the live publication's files have and these do not, such as
- * `business.SUB_CATEGORY`: what they said is not compared
+ * @param goneColumns what these said is not compared
  */
 export function guardLicenses(
   loaded: CandidateLicenses,
   baseline: Baseline,
   config: Config,
-  goneColumns: readonly string[] = [],
+  goneColumns: readonly FileColumn[] = [],
 ): Judgement[] {
   const { counts, unknownRows, cutOff } = loaded;
   const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
@@ -89,18 +86,21 @@ export function guardLicenses(
     unknownBoardActions(loaded, config),
     ...(baseline?.discipline === undefined
       ? []
-      : lessDiscipline(loaded.discipline, baseline.discipline, new Set(goneColumns.map(nameOf)), config)),
-    ...goneColumns.map((each) => {
-      const column = nameOf(each);
-      const file = each.slice(0, each.indexOf('.'));
-      return judge('column_gone', 1, 0, { column, isTooFew: isPlaceColumn(column), says: { file } });
-    }),
+      : lessDiscipline(loaded.discipline, baseline.discipline, namesOf(goneColumns), config)),
+    ...goneColumns.map(({ file, column }) =>
+      judge('column_gone', 1, 0, { column, isTooFew: isPlaceColumn(column), says: { file } }),
+    ),
   ];
 }
 
-/** The name of a column of one of the files. */
-export function nameOf(column: string): string {
-  return column.slice(column.indexOf('.') + 1);
+/** A column that the live publication's files have and these do not. */
+export interface FileColumn {
+  readonly file: DatasetFile;
+  readonly column: string;
+}
+
+export function namesOf(columns: readonly FileColumn[]): ReadonlySet<string> {
+  return new Set(columns.map(({ column }) => column));
 }
 
 /** Also asked while the files are loaded: a file that has everything twice must not be read to its end. */
@@ -113,18 +113,19 @@ export function tooManyDuplicates(
 
 /** Fewer licenses than the live publication has, in all and at one board. */
 function fewerRows(
-  { counts: { licenses }, boards: now }: CandidateLicenses,
+  { counts: { licenses }, boards }: CandidateLicenses,
   before: PublicationCounts,
-  boards: Readonly<Record<string, number>> = {},
+  boardsBefore: Readonly<Record<string, number>> = {},
   { GUARD_MIN_ROWS_PERCENT: least, GUARD_BOARD_ROWS_FEWER: fewer }: Config,
 ): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
   const says = { least, fewer };
+  const now = countsOf(boards);
   return [
     judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
       ...{ before: before.licenses, now: licenses, says },
     }),
-    ...Object.entries(boards)
+    ...Object.entries(boardsBefore)
       .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
       .map(([board, count]) => {
         const left = now.get(board) ?? 0;
@@ -144,49 +145,44 @@ function unknownBoardActions(
   { unknownBoardActions: unknown, discipline }: CandidateLicenses,
   { GUARD_MAX_UNKNOWN_PERCENT: limit }: Config,
 ): Judgement {
-  return judge('unknown_board_actions', percent(unknown, unknown + discipline.boardActions), limit, {
+  return judge('unknown_board_actions', percent(unknown, unknown + discipline.board_actions), limit, {
     column: 'BOARD_ACTION',
     isTooFew: unknown < LEAST_FEWER,
-    says: { count: unknown, known: discipline.boardActions },
+    says: { count: unknown, known: discipline.board_actions },
   });
 }
 
 /** Licenses that lose the mark of discipline would look as if nothing had happened. */
 function lessDiscipline(
-  now: Tally['discipline'],
+  now: DisciplineCounts,
   before: DisciplineCounts,
   gone: ReadonlySet<string>,
   { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
 ): Judgement[] {
-  const fewer = (left: number, count: number, what: string, board: string | null = null) =>
-    judge('fewer_disciplined', percentFewer(left, count), limit, {
-      ...{ board, before: count, now: left, says: { what } },
-      isTooFew: count - left < LEAST_FEWER_OF_PART,
+  const fewer = (left: number, count: number, what: string, least: number, board: string | null = null) =>
+    judge(what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined', percentFewer(left, count), limit, {
+      ...{ board, before: count, now: left, says: { what }, isTooFew: count - left < least },
     });
-  const all = sum(now.subStatuses.values());
-  const allBefore = sum(Object.values(before.sub_statuses));
-  const actions = judge('fewer_board_actions', percentFewer(now.boardActions, before.board_actions), limit, {
-    ...{ before: before.board_actions, now: now.boardActions },
-    isTooFew: before.board_actions - now.boardActions < LEAST_FEWER,
-  });
-  const subStatuses = [
-    judge('fewer_disciplined', percentFewer(all, allBefore), limit, {
-      ...{ before: allBefore, now: all, says: { what: 'have a disciplinary sub-status' } },
-      isTooFew: allBefore - all < LEAST_FEWER,
-    }),
-    ...Object.entries(before.sub_statuses).map(([name, count]) =>
-      fewer(now.subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`),
-    ),
-  ];
-  const boards = Object.entries(before.boards).map(([board, count]) =>
-    fewer(now.boards.get(board) ?? 0, count, `of the board "${board}" tell of discipline`, board),
-  );
+  const [subStatuses, boards] = [countsOf(now.sub_statuses), countsOf(now.boards)];
+  const [all, allBefore] = [sum(subStatuses.values()), sum(Object.values(before.sub_statuses))];
   const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
   return [
-    ...(hasActions ? [actions] : []),
-    ...(hasSubStatuses ? subStatuses : []),
-    ...(hasActions && hasSubStatuses ? boards : []),
+    ...(hasActions ? [fewer(now.board_actions, before.board_actions, ACTIONS, LEAST_FEWER)] : []),
+    ...(hasSubStatuses ? [fewer(all, allBefore, 'have a disciplinary sub-status', LEAST_FEWER)] : []),
+    ...Object.entries(hasSubStatuses ? before.sub_statuses : {}).map(([name, count]) =>
+      fewer(subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`, LEAST_FEWER_OF_PART),
+    ),
+    ...Object.entries(hasActions && hasSubStatuses ? before.boards : {}).map(([board, count]) => {
+      const what = `of the board "${board}" tell of discipline`;
+      return fewer(boards.get(board) ?? 0, count, what, LEAST_FEWER_OF_PART, board);
+    }),
   ];
+}
+
+const ACTIONS = 'have Board Action Yes';
+
+function countsOf(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  return new Map(Object.entries(counts));
 }
 
 function percentFewer(left: number, before: number): number {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { documentsById } from '../../src/storage/checked-search.ts';
+import { bulkItem, documentsById } from '../../src/storage/checked-search.ts';
 import { isIndexNotFound, isTransient } from '../../src/storage/errors.ts';
-import { type Batch, batched, type DocumentBatch, type SentDocument } from './batch.ts';
-import type { BulkOperation } from './parse.ts';
+import { type Batch, type BulkOperation, batched, type DocumentBatch, type SentDocument } from './batch.ts';
 
 const REQUESTS_IN_FLIGHT = 3;
 const FIRST_WAIT_MS = 200;
@@ -140,21 +139,9 @@ async function sendBatch<Each extends Batch>(
 
 const DUPLICATE = 'an earlier row of the board has the same number';
 
-const bulkItem = z.object({
-  status: z.int(),
-  error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
-});
 const bulkResponse = z.union([
   z.object({ errors: z.literal(false) }),
-  z.object({
-    errors: z.literal(true),
-    items: z.array(
-      z.union([
-        z.object({ create: bulkItem }).transform(({ create }) => create),
-        z.object({ index: bulkItem }).transform(({ index }) => index),
-      ]),
-    ),
-  }),
+  z.object({ errors: z.literal(true), items: z.array(bulkItem) }),
 ]);
 
 const FILTER_PATH = 'errors,items.*.status,items.*.error.type,items.*.error.reason';

@@ -1,3 +1,4 @@
+import { extraField } from '../../src/changes/change.ts';
 import { isPlaceColumn } from '../../src/changes/compare.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { isSampleFile } from '../../src/dataset/source-file.ts';
@@ -6,8 +7,7 @@ import { type PublishResult, summarize } from '../../src/publications/history.ts
 import { readEvents, readLiveEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
-import { goneColumns } from './digests.ts';
-import { guardFiles, nameOf } from './guards.ts';
+import { type FileColumn, guardFiles, namesOf } from './guards.ts';
 import { type PublishRun, refused } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
 
@@ -17,8 +17,10 @@ export interface Prepared {
   /** The publication's run date, `YYYY-MM-DD`. */
   readonly date: string;
   readonly isSampleData: boolean;
-  /** The columns that the State has dropped, such as `business.SUB_CATEGORY`. */
-  readonly goneColumns: readonly string[];
+  /** The columns that the State has dropped. */
+  readonly goneColumns: readonly FileColumn[];
+  /** The fields of columns that the live publication's files did not have. */
+  readonly newFields: ReadonlySet<string>;
 }
 
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
@@ -45,12 +47,39 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const { individual, business } = sources;
   const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
-  const gone = run.baseline === undefined ? [] : goneColumns(sources, live?.metadata.sources);
+  const before = live?.metadata.sources;
+  const gone = run.baseline === undefined || before === undefined ? [] : goneColumns(sources, before);
   run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
-  const places = gone.map(nameOf).filter(isPlaceColumn);
+  const places = [...namesOf(gone)].filter(isPlaceColumn);
   run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData, goneColumns: gone };
+  return { sources, date, isSampleData, goneColumns: gone, newFields: fieldsOfNewColumns(sources, before) };
+}
+
+const FILES = ['individual', 'business'] as const;
+type SourcesBefore = NonNullable<LicensesIndex['metadata']['sources']>;
+
+function goneColumns(sources: Sources, before: SourcesBefore): FileColumn[] {
+  return FILES.flatMap((file) => {
+    const now = new Set(sources[file].header.named.map(({ name }) => name));
+    const gone = (before[file].columns ?? []).filter((column) => !now.has(column));
+    return gone.map((column) => ({ file, column }));
+  });
+}
+
+/**
+ * The fields of extra data that only columns have that neither of the earlier files had. Where the earlier files'
+ * columns are not known, as of those that version 0.2.0 published, there are none.
+ */
+function fieldsOfNewColumns(sources: Sources, before: SourcesBefore | undefined): ReadonlySet<string> {
+  if (before?.individual.columns === undefined || before.business.columns === undefined) return new Set();
+  const known = new Set([...before.individual.columns, ...before.business.columns]);
+  const fields = FILES.flatMap((file) => {
+    const { named, extra } = sources[file].header;
+    const added = new Set(named.filter(({ name }) => !known.has(name)).map(({ position }) => position));
+    return extra.filter(({ position }) => added.has(position)).map(({ label }) => extraField(label));
+  });
+  return new Set(fields);
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */

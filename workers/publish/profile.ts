@@ -20,6 +20,8 @@ export const WORSE_COLUMNS = [
 /** What guards count of the licenses of one board. */
 export interface BoardProfile {
   licenses: number;
+  /** How many tell of discipline. */
+  disciplined: number;
   /** How many look worse by a column. */
   readonly worse: Map<string, number>;
   /** In how many licenses each column is not blank. */
@@ -29,10 +31,6 @@ export interface BoardProfile {
 /** By the board's name. */
 export type Profiles = Map<string, BoardProfile>;
 
-export function emptyProfiles(): Profiles {
-  return new Map();
-}
-
 type Profiled = Omit<ComparedLicense, 'license_number' | 'full_name'>;
 
 const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', 'state', 'county'] as const;
@@ -41,7 +39,7 @@ const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', '
 const MAX_COLUMNS = 1000;
 
 export function profileOf(profiles: Profiles, board: string): BoardProfile {
-  const known = profiles.get(board) ?? { licenses: 0, worse: new Map(), filled: new Map() };
+  const known = profiles.get(board) ?? { licenses: 0, disciplined: 0, worse: new Map(), filled: new Map() };
   profiles.set(board, known);
   return known;
 }
@@ -50,6 +48,7 @@ export function profileOf(profiles: Profiles, board: string): BoardProfile {
 export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1): void {
   const { filled } = profile;
   profile.licenses += by;
+  if (disciplineOf(license) !== undefined) profile.disciplined += by;
   for (const column of WORSE_COLUMNS) if (WORSE[column](license)) addTo(profile.worse, column, by);
   const add = (column: string) => {
     const count = filled.get(column);
@@ -77,7 +76,7 @@ function columnOfLabel(label: string): string {
 
 /** The same profiles under other names, those of one name together. */
 export function regrouped(profiles: Profiles, nameOf: (board: string) => string): Profiles {
-  const groups = emptyProfiles();
+  const groups: Profiles = new Map();
   for (const [board, { licenses, worse, filled }] of profiles) {
     const group = profileOf(groups, nameOf(board));
     group.licenses += licenses;

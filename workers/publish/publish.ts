@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { deleteOldUsage } from '../../src/access/usage.ts';
 import type { FeedChanges } from '../../src/changes/stored-changes.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
@@ -22,8 +24,7 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
-import { isTransient } from '../../src/storage/errors.ts';
-import { licensesIndexName } from '../../src/storage/store.ts';
+import { licensesIndexName, openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { followRenumbered } from '../../src/subscriptions/subscription.ts';
 import { type Built, build, makeDurable } from './build.ts';
@@ -32,12 +33,14 @@ import { compare, keepDigest } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { beginRun, type PublishContext, type PublishRun, RefusedError, refused } from './run.ts';
+import { downloadsOf } from './sources.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
  * Publishes two files: prepare, build, verify, compare, go live. It is all or nothing. Whatever fails before going live leaves
  * the live publication as it was. The index built so far is deleted; if this process was killed, the next run does it.
+ * A check ends before it goes live: it takes no epoch, and neither the ledger nor the feed of changes has it.
  *
  * @returns that it is live, that the same files are live already, or that the files are refused and why
  * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
@@ -53,11 +56,14 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   try {
     const prepared = await prepare(run);
     if ('state' in prepared) return prepared;
-    built = await buildAndGoLive(run, prepared, await takeEpochOf(run));
+    const epoch = run.isCheck ? run.began : await takeEpochOf(run);
+    // What an earlier attempt left has an earlier epoch only now. What was live stays until this one is.
+    await deleteIndices(store, Number.POSITIVE_INFINITY);
+    built = await buildAndGoLive(run, prepared, epoch);
   } catch (error) {
     return refuse(run, error);
   }
-  return afterGoingLive(run, built);
+  return run.isCheck ? wouldGoLive(run, built) : afterGoingLive(run, built);
 }
 
 /**
@@ -75,8 +81,6 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
     if ((await liveIndex(store)) !== replaces) {
       throw new FlipRefusedError('Another publication went live since this one began.');
     }
-    // What an earlier attempt left has an earlier epoch only now. What was live stays until this one is.
-    await deleteIndices(store, Number.POSITIVE_INFINITY);
     return epoch;
   }
 }
@@ -84,26 +88,47 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
 /** A request of a load may take longer than one of a lookup. */
 export const REQUEST_TIMEOUT_MS = 120_000;
 
+/** Checks files in a folder of its own: a worker may be downloading the same ones. @param look gets the checked index */
+export async function checkFiles(
+  job: PublishJob,
+  { config, ...context }: Omit<PublishContext, 'store' | 'look'>,
+  look: (store: Store, index: string) => Promise<void> = async () => undefined,
+): Promise<PublishResult> {
+  const store = openStore(config, REQUEST_TIMEOUT_MS);
+  const directory = join(downloadsOf(config), job.publication);
+  try {
+    const ownFolder = { ...config, STATE_DIR: directory };
+    return await publish(job, { ...context, store, config: ownFolder, look: (index) => look(store, index) });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+    await store.client.close();
+  }
+}
+
 /**
- * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. Where
- * OpenSearch is away, the prune of the next run deletes it.
+ * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted.
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
-  const index = licensesIndexName(run.store.prefix, prepared.date, newId());
+  const { store, job, signal, look } = run;
+  const index = licensesIndexName(store.prefix, prepared.date, look ? job.publication : newId());
+  let isLive = false;
   try {
-    const built = await makeReady(run, await buildAndCompare(run, prepared, { index, epoch }));
-    run.signal.throwIfAborted();
+    const compared = await buildAndCompare(run, prepared, { index, epoch });
+    if (look !== undefined) {
+      await look(index);
+      return compared;
+    }
+    const built = await makeReady(run, compared);
+    signal.throwIfAborted();
     run.enter('going live');
-    await flip(run.store, { to: index, epoch });
+    await flip(store, { to: index, epoch });
+    isLive = true;
     return built;
-  } catch (error) {
-    // The alias has it after a switch whose response was lost.
-    await deleteUnlessLive(run.store, index).catch((failure: unknown) => {
-      if (!isTransient(failure)) throw failure;
-    });
-    throw error;
+  } finally {
+    // The alias has it after a switch whose response was lost. Where it can't be deleted, the next run does that.
+    if (!isLive) await deleteUnlessLive(store, index).catch(() => undefined);
   }
 }
 
@@ -116,7 +141,7 @@ type Compared = Built & FeedChanges;
  * @throws {VerificationError} when it is not what was sent
  * @throws {RefusedError} when a guard refuses it
  */
-export async function buildAndCompare(
+async function buildAndCompare(
   run: PublishRun,
   prepared: Prepared,
   into: Parameters<typeof build>[2],
@@ -157,22 +182,38 @@ async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
   return { ...compared, metadata };
 }
 
+/** How a publication of the same files would end. */
+function wouldGoLive(run: PublishRun, { tally }: Built): PublishResult {
+  const { overridden: reasons, notes, checks, job } = run;
+  const { values } = tallySummary(tally);
+  return { state: 'would_go_live', publication: job.publication, reasons, notes, checks, values };
+}
+
 /**
  * Ends a run whose files are refused, and records why.
  *
- * @throws the error itself, if another try may succeed
+ * @throws the error itself, if another try may succeed; the signal's reason when it is aborted
  */
 async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   const refusal = refusalOf(error) ?? (await fenced(run));
+  // A publication that began stops it, and may have deleted its index.
+  if (run.isCheck) run.signal.throwIfAborted();
   if (refusal === undefined) throw error;
   const { details } = refusal;
   const ended = { reasons: [...refusal.reasons], checks: [...run.checks, ...refusal.checks] };
   await run.record({ ...details, event: 'refused', ...ended, seconds: run.seconds() });
-  return { state: 'refused', publication: run.job.publication, ...ended, values: details.values ?? {} };
+  const state = run.isCheck ? 'would_be_refused' : 'refused';
+  return {
+    state,
+    publication: run.job.publication,
+    ...ended,
+    notes: run.notes,
+    values: details.values ?? {},
+  };
 }
 
 /** The refusal that an error means, unless another try may succeed. */
-export function refusalOf(error: unknown): RefusedError | undefined {
+function refusalOf(error: unknown): RefusedError | undefined {
   if (error instanceof RefusedError) return error;
   if (error instanceof HeaderError) return refused('columns', error.message);
   if (error instanceof BrokenSourceError) return refused('truncated', error.message);

@@ -21,6 +21,8 @@ export interface PublishContext {
   readonly onProgress: (progress: PublishProgress) => void;
   /** How long documents that OpenSearch does not take are sent again; five minutes when left out. */
   readonly giveUpAfterMs?: number | undefined;
+  /** Makes it a check: gets the index, which is deleted afterwards. */
+  readonly look?: ((index: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -38,9 +40,9 @@ function baselineOf(last: PublicationMetadata | PublicationSummary | undefined):
 /** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
 export type PublishRun = Awaited<ReturnType<typeof beginRun>>;
 
-/** @param isCheck whether it ends before it goes live, and the ledger does not have it */
-export async function beginRun(job: PublishJob, context: PublishContext, isCheck = false) {
-  const { store } = context;
+export async function beginRun(job: PublishJob, context: PublishContext) {
+  const { store, look } = context;
+  const isCheck = look !== undefined;
   const startedAt = new Date();
   // In this order: what goes live afterwards has fenced this run, or does so when the run takes its epoch.
   const began = await currentEpoch(store);
@@ -67,7 +69,7 @@ export async function beginRun(job: PublishJob, context: PublishContext, isCheck
 
   return {
     ...context,
-    ...{ job, isCheck, startedAt },
+    ...{ job, look, isCheck, startedAt },
     /** The epoch when it began: a publication or rollback that takes a later one fences it. */
     began,
     /** The index that was live then. */

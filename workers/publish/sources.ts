@@ -28,16 +28,7 @@ export interface SourceFile extends InspectedFile {
 }
 
 /** The State's two files, ready to be read. */
-export interface Sources {
-  readonly individual: SourceFile;
-  readonly business: SourceFile;
-}
-
-/** A file on this machine, and what to call it. */
-interface FetchedFile {
-  readonly path: string;
-  readonly name?: string;
-}
+export type Sources = Readonly<Record<DatasetFile, SourceFile>>;
 
 /**
  * Fetches both files where they are addresses, then hashes them and maps their headers.
@@ -74,10 +65,7 @@ export async function openSources(run: PublishRun): Promise<Sources> {
  *
  * @throws {DownloadError} when the download fails
  */
-async function fetchSource(
-  file: DatasetFile,
-  { job, config, signal, progress, onProgress }: PublishRun,
-): Promise<FetchedFile> {
+async function fetchSource(file: DatasetFile, { job, config, signal, progress, onProgress }: PublishRun) {
   const { location } = job[file];
   if (!isUrl(location)) return { path: datedLocation(location) };
   const { path, url } = await downloadSource(datedLocation(withItsSecrets(file, location, config)), {
@@ -92,7 +80,7 @@ async function fetchSource(
   return { path, name: url };
 }
 
-function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
+export function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
   return resolve(STATE_DIR, 'downloads');
 }
 
@@ -115,7 +103,10 @@ function withItsSecrets(file: DatasetFile, location: string, config: PublishRun[
  * @throws {HeaderError} when a required column is missing
  * @throws {RefusedError} when the file is empty or no CSV
  */
-export async function openSource(file: DatasetFile, { path, name }: FetchedFile): Promise<SourceFile> {
+export async function openSource(
+  file: DatasetFile,
+  { path, name }: { readonly path: string; readonly name?: string },
+): Promise<SourceFile> {
   const found = await inspectFile(path);
   const inspected = { ...found, name: name ?? found.name };
   let header: Header | undefined;

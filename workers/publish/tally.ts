@@ -1,13 +1,18 @@
+import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { type ComparedLicense, comparedLicense } from '../../src/changes/compare.ts';
+import { type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
 import type { boardValues } from '../../src/publications/ledger.ts';
 import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
+import type { BulkOperation } from './batch.ts';
+import { sum } from './judgement.ts';
 import type { RefusedDocument } from './load.ts';
-import type { CountedLicense, ParsedLicense, ParsedRows } from './parse.ts';
-import { addLicense, blankIn, boardOf, emptyProfiles, profileOf } from './profile.ts';
+import { addLicense, blankIn, type Profiles, profileOf } from './profile.ts';
 import { refused } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
@@ -19,15 +24,17 @@ const MAX_SAMPLED_LENGTH = 50_000;
 /** The State has 24 boards. With more labels than this, the column has something else in it. */
 const MAX_BOARDS = 100;
 
-/** The State has six primary statuses. Licenses with further ones are counted together. */
-const MAX_STATUSES = 50;
-const OTHER_STATUSES = 'further statuses';
-
 /** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
 
 /** How many characters of a label are listed. A column that is shifted has free text in it. */
 const MAX_LABEL_LENGTH = 100;
+
+/** A license as it was read: the creation of its document, and what its digest has of it. */
+export interface ParsedLicense extends BulkOperation {
+  readonly license: LicenseDocument;
+  readonly digest: DigestEntry;
+}
 
 /** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
 export interface SampledDocument {
@@ -37,22 +44,29 @@ export interface SampledDocument {
   readonly body: string;
 }
 
-/** Counts and samples of what was loaded. Its size does not grow with the files. */
+/** What is known of the licenses that were loaded. But for the digest, its size does not grow with the files. */
 export type Tally = ReturnType<typeof newTally>;
 
 /** @param missingColumns those that tell of discipline and that a file does not have, such as `business.BOARD_ACTION` */
 export function newTally(missingColumns: readonly string[] = []) {
+  const boards: Profiles = new Map();
   return {
     counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
-    /** Licenses sent and taken, endorsements with them, by the label in the BOARD column. */
-    boards: new Map<string, number>(),
-    /** The same by board and license type. */
+    /** Licenses sent and taken, endorsements with them, by board. */
+    boards,
+    /** How many of each type, by board. */
     types: new Map<string, Map<string, number>>(),
-    /** The same by primary status. */
-    statuses: new Map<string, number>(),
+    /** How many have each disciplinary sub-status. */
+    subStatuses: new Map<string, number>(),
     /** A uniform sample of each board's documents. */
     samples: new Map<string, SampledDocument[]>(),
+    /** What the next publication is compared with. */
+    digest: emptyDigest(),
+    /** The ids of documents that OpenSearch did not take, or that another row has too. */
+    refused: new Set<string>(),
+    /** The keys of what may be a license number in a rejected row. */
+    rejectedNumbers: new Set<string>(),
     /** Licenses rejected because their number is another row's at the same board. */
     duplicates: 0,
     /** Rows with a board or a status that the catalogs do not know. */
@@ -62,44 +76,37 @@ export function newTally(missingColumns: readonly string[] = []) {
     unknownLabels: new Map<string, number>(),
     /** The rows with unknown labels, by board and column. */
     unknownValues: new Map<string, Map<string, number>>(),
-    /** What was sent, duplicates too, by board: what the guards by board and column compare. */
-    profiles: emptyProfiles(),
-    /** Licenses with Board Action Yes, those with a disciplinary sub-status, and those with either by board. */
-    discipline: {
-      boardActions: 0,
-      subStatuses: new Map<string, number>(),
-      boards: new Map<string, number>(),
-      missingColumns,
-    },
-    /** Lines of each file that are not UTF-8. */
-    windows1252Lines: { individual: 0, business: 0 },
+    missingColumns,
     /** The files that end inside a row. */
     cutOff: new Set<DatasetFile>(),
   };
 }
 
-/**
- * Notes what a batch of rows of a file gave.
- *
- * @throws {RefusedError} when the BOARD column has too many labels to be one
- */
-export function noteRows(tally: Tally, file: DatasetFile, parsed: ParsedRows): void {
-  const { counts, rowsOf, cutOff } = tally;
-  counts.rows += parsed.rows;
-  counts.licenses += parsed.licenses;
-  counts.endorsements += parsed.operations.length - parsed.licenses;
-  rowsOf[file] += parsed.rows;
-  for (const { board, labels } of parsed.unknownLabels) noteUnknown(tally, labels, board);
-  for (const operation of parsed.operations) noteSent(tally, operation);
-  if (parsed.isCutOff) cutOff.add(file);
+/** The rest is for the heap and for what is being sent. Without a limit, Node gives 0 or a number beyond any memory. */
+const MEMORY_FOR_DIGEST = 0.5 * Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+
+/** @throws {RefusedError} when a digest of so many bytes leaves too little memory: the process would be killed */
+export function refuseTooLarge(bytes: number, most: number = MEMORY_FOR_DIGEST): void {
+  if (bytes <= most) return;
+  const megabytes = (size: number) => `${Math.round(size / 1e6)} MB`;
+  throw refused(
+    'memory',
+    `The digest takes ${megabytes(bytes)}, and may take half of the worker's memory, ${megabytes(most)}. ` +
+      'Raise its memory limit.',
+  );
 }
 
-/** Notes one more document sent (reservoir sampling keeps each board's sample uniform). */
-function noteSent(tally: Tally, { id, license, body }: ParsedLicense): void {
-  const { boards, samples, profiles } = tally;
+/**
+ * Notes one more document sent (reservoir sampling keeps each board's sample uniform).
+ *
+ * @throws {RefusedError} when the BOARD column has too many labels to be one, or the digest takes too much memory
+ */
+export function noteSent(tally: Tally, { id, license, body, digest }: ParsedLicense): void {
+  const { boards, samples } = tally;
   const { board, source_row: sourceRow } = license;
-  addLicense(profileOf(profiles, boardOf(license)), license, 1);
   count(tally, license, 1);
+  tally.digest.add(digest);
+  refuseTooLarge(tally.digest.bytes());
   if (boards.size > MAX_BOARDS)
     throw refused('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`);
   if (body.length > MAX_SAMPLED_LENGTH) return;
@@ -108,22 +115,26 @@ function noteSent(tally: Tally, { id, license, body }: ParsedLicense): void {
     sample.push({ id, sourceRow, body });
     samples.set(board, sample);
   } else {
-    const at = Math.floor(Math.random() * (boards.get(board) ?? 0));
+    const at = Math.floor(Math.random() * profileOf(boards, board).licenses);
     if (at < SAMPLE_PER_BOARD) sample[at] = { id, sourceRow, body };
   }
 }
 
-/** Subtracts a document that was sent but that OpenSearch refused. */
+/** Each of them is looked up again for the comparison. */
+const MAX_REFUSED = 200_000;
+const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
+
+/** Subtracts a document that was sent but that OpenSearch refused. @throws {RefusedError} when there are too many */
 export function noteRefused(
   tally: Tally,
-  { license, isDuplicate }: Pick<RefusedDocument, 'license' | 'isDuplicate'>,
+  { id, license, isDuplicate }: Pick<RefusedDocument, 'id' | 'license' | 'isDuplicate'>,
 ): void {
-  const { counts, samples } = tally;
+  const { samples } = tally;
   const { board, source_row: sourceRow } = license;
   count(tally, license, -1);
+  tally.refused.add(id);
+  if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
   if (isDuplicate) tally.duplicates += 1;
-  if (sourceRow.endsWith(':0')) counts.licenses -= 1;
-  else counts.endorsements -= 1;
   const sample = samples.get(board) ?? [];
   samples.set(
     board,
@@ -131,12 +142,11 @@ export function noteRefused(
   );
 }
 
-/** Adds a document to the counts by label, or takes it out. */
-function count(tally: Tally, license: CountedLicense, by: 1 | -1): void {
-  const { boards, types, statuses, discipline } = tally;
-  const { board, license_type: type } = license;
-  const found = disciplineOf(license);
-  addTo(boards, board, by);
+/** Adds a document to the counts, or takes it out. */
+function count({ counts, boards, types, subStatuses }: Tally, license: ComparedLicense, by: 1 | -1): void {
+  const { board, license_type: type, source_row: sourceRow } = license;
+  counts[sourceRow.endsWith(':0') ? 'licenses' : 'endorsements'] += by;
+  addLicense(profileOf(boards, board), license, by);
   if (type !== null) {
     const ofBoard = types.get(board) ?? new Map<string, number>();
     types.set(board, ofBoard);
@@ -144,16 +154,8 @@ function count(tally: Tally, license: CountedLicense, by: 1 | -1): void {
       addTo(ofBoard, type, by);
     }
   }
-  const status = listed(license.status ?? '');
-  addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
-  if (found === undefined) return;
-  addTo(discipline.boards, board, by);
-  if (found.hasBoardAction) discipline.boardActions += by;
-  if (found.subStatus !== '') addTo(discipline.subStatuses, found.subStatus, by);
-}
-
-function listed(label: string): string {
-  return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
+  const subStatus = disciplineOf(license)?.subStatus ?? '';
+  if (subStatus !== '') addTo(subStatuses, subStatus, by);
 }
 
 const COLUMN_OF_LABEL: Readonly<Record<UnknownLabel['kind'], string>> = {
@@ -177,15 +179,19 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[], board
   }
 }
 
+function listed(label: string): string {
+  return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
+}
+
 /** The types that licenses were loaded of, by board. */
-export function licenseTypes({ boards, types, samples }: Tally): LicenseTypes {
-  const listed = [...types].flatMap(([board, counts]) =>
+export function licenseTypes(tally: Tally): LicenseTypes {
+  const listed = [...tally.types].flatMap(([board, counts]) =>
     [...counts].filter(([, count]) => count > 0).map(([license_type]) => ({ board, license_type })),
   );
-  const [first] = [...samples.values()].flat();
+  const [first] = [...tally.samples.values()].flat();
   const sample = first && sentLicense(first);
   return {
-    boards: Object.fromEntries(boards),
+    boards: licensesByBoard(tally),
     types: listed
       .toSorted((one, other) => (one.license_type < other.license_type ? -1 : 1))
       .slice(0, MAX_TYPES),
@@ -193,43 +199,51 @@ export function licenseTypes({ boards, types, samples }: Tally): LicenseTypes {
   };
 }
 
-const license = z.looseObject({ board: z.string(), license_number: z.string() });
+const sent = z.looseObject(comparedLicense.shape);
 
 /** A license as it was sent. */
-export function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<typeof license> {
-  return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
+export function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<typeof sent> {
+  return sent.parse(JSON.parse(body.split('\n')[1] ?? ''));
+}
+
+function licensesByBoard({ boards }: Tally): Record<string, number> {
+  return Object.fromEntries([...boards].map(([board, { licenses }]) => [board, licenses]));
 }
 
 /** More columns with their boards than this are not listed. */
 const MAX_VALUES = 5000;
 
 /** The blank and unknown values of each board, in the columns in which it has any value. */
-function valuesOf({ profiles, unknownValues }: Tally): z.output<typeof boardValues> {
+function valuesOf({ boards, unknownValues }: Tally): z.output<typeof boardValues> {
   let left = MAX_VALUES;
-  const boards = [...profiles].map(([board, profile]) => {
+  const values = [...boards].map(([board, profile]) => {
     const columns = [...profile.filled.keys()].slice(0, left);
     left -= columns.length;
     const blank = Object.fromEntries(columns.map((column) => [column, blankIn(profile, column)]));
     const unknown = Object.fromEntries(unknownValues.get(board) ?? []);
     return [board, { licenses: profile.licenses, blank, unknown }] as const;
   });
-  return Object.fromEntries(boards);
+  return Object.fromEntries(values);
+}
+
+/** How many licenses tell of discipline, as metadata and ledger have it. */
+function disciplineIn({ boards, subStatuses, missingColumns }: Tally) {
+  const disciplined = [...boards].map(([board, each]) => [board, each.disciplined] as const);
+  return {
+    board_actions: sum([...boards.values()].map(({ worse }) => worse.get('BOARD_ACTION') ?? 0)),
+    sub_statuses: Object.fromEntries(subStatuses),
+    boards: Object.fromEntries(disciplined.filter(([, count]) => count > 0)),
+    missing_columns: [...missingColumns],
+  };
 }
 
 /** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
-  const { counts, boards, statuses, unknownLabels, discipline } = tally;
   return {
-    counts,
-    boards: Object.fromEntries(boards),
-    statuses: Object.fromEntries(statuses),
-    unknown_labels: Object.fromEntries(unknownLabels),
+    counts: tally.counts,
+    boards: licensesByBoard(tally),
+    unknown_labels: Object.fromEntries(tally.unknownLabels),
     values: valuesOf(tally),
-    discipline: {
-      board_actions: discipline.boardActions,
-      sub_statuses: Object.fromEntries(discipline.subStatuses),
-      boards: Object.fromEntries(discipline.boards),
-      missing_columns: [...discipline.missingColumns],
-    },
+    discipline: disciplineIn(tally),
   };
 }

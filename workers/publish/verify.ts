@@ -27,12 +27,12 @@ export async function verifyIndex(
 ): Promise<void> {
   await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.refresh({ index });
-  const total = [...sent.boards.values()].reduce((sum, count) => sum + count, 0);
+  const total = [...sent.boards.values()].reduce((sum, { licenses }) => sum + licenses, 0);
   const found = await countDocuments(client, index);
   if (found !== total)
     throw new VerificationError(`The index has ${found} licenses, but ${total} were sent.`);
 
-  for (const [at, [board, count]] of [...sent.boards].entries()) {
+  for (const [at, [board, { licenses: count }]] of [...sent.boards].entries()) {
     onBoards(at, sent.boards.size);
     const atBoard = await countDocuments(client, index, { term: { board } });
     if (atBoard !== count) {
