@@ -83,7 +83,7 @@ function unlessAway<Result>(reading: Promise<Result>): Promise<Result | undefine
   return Promise.race([reading, tooLate]).catch(() => undefined);
 }
 
-/** Who answers with a document that is not valid is there, too. */
+/** A server that returns an invalid document counts as reachable. */
 function isThere(reading: Promise<unknown>): Promise<boolean> {
   const isRead = reading.then(
     () => true,

@@ -70,13 +70,6 @@ describe('licenses publish', () => {
     }
   });
 
-  test('reports a live publication as JSON and exits 0', async () => {
-    const { date, files } = await nextSample();
-    const { code, stdout } = await cli.publish(files, '--json');
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, rejected: 0 });
-  });
-
   test('joins a running publication of the same files, and is refused for other files', async () => {
     const { files } = await nextSample();
     cli.worker.child.kill('SIGSTOP');
