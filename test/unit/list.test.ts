@@ -130,6 +130,7 @@ describe('a list is understood', () => {
     ['UTF-16 LE without its mark', Buffer.from(text(';'), 'utf16le')],
     ['UTF-16 BE without its mark', Buffer.from(text(';'), 'utf16le').swap16()],
     ['ASCII with a title above', Buffer.from(`Ward 3\n;;\n${text(';')}`)],
+    ['below ten lines', Buffer.from(`${'Ward 3\n'.repeat(10)}${text(';')}`)],
     ['as Windows writes them, with old Mac line breaks', Buffer.from(text(';').replaceAll('\r\n', '\r'))],
     ['without a line break after the header', Buffer.from(`${text(';')};;;`)],
   ])('in %s', async (_what, bytes) => {
