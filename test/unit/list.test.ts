@@ -189,6 +189,7 @@ describe('a list is understood', () => {
       'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n',
       [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
     ],
+    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
     [
       'the names of the REST API',
       'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
@@ -231,6 +232,7 @@ describe('a list is understood', () => {
 describe('it is asked which column is what', () => {
   test.each([
     ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
+    ['rows with a word that names a column', 'RN.1,Licensee\nRN.2,Licensee\n', ['license_number', undefined]],
     ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
     ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
     ['two columns of the same meaning', 'Lic #,License Number\nRN.1,RN.2\n', ['license_number', undefined]],
