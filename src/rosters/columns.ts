@@ -279,7 +279,7 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
         `These are read: ${ROW_FIELDS.join(', ')}.`,
     );
   }
-  const twice = fields.find((field, at) => isExact && field !== undefined && fields.indexOf(field) !== at);
+  const twice = meanings.find((meaning, at) => meaning !== undefined && meanings.indexOf(meaning) !== at);
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
   if (read.doubts.length > 0) {
     const understood = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);

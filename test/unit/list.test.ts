@@ -5,7 +5,7 @@ import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { rowRequest } from '../../src/licenses/row-lookup.ts';
 import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
-import { readList, rowFields, tableOf } from '../../src/rosters/list.ts';
+import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
 const WORDS = {
@@ -189,6 +189,11 @@ describe('a list is understood', () => {
       'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n',
       [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
     ],
+    [
+      'a business whose name begins like a footer',
+      'Company,Ward,Note\nTotal Care,3,x\n',
+      [{ name: 'Total Care' }],
+    ],
     ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
     [
       'the names of the REST API',
@@ -261,6 +266,10 @@ describe('a file is refused, with what to do:', () => {
     ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
   ])('%s', async (_what, bytes, words) => {
     await expect(readList(bytes)).rejects.toThrow(words);
+  });
+
+  test('a list of a program with two columns of numbers: the second would not be looked up', async () => {
+    await expect(readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n')).rejects.toThrow('more than one column license_number');
   });
 
   test('1,001 rows below the header, and a header alone', async () => {
