@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startScript } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
@@ -28,7 +29,6 @@ beforeAll(async () => {
   expect([code, published]).toMatchObject([0, { state: 'live', date: '2026-11-20', rows: 300, rejected: 0 }]);
   first = publication;
 });
-afterAll(() => cli.cleanUp());
 
 function day(name: string, doctors: readonly DayRow[]): Promise<DatasetFiles> {
   const date = `2026-11-${name === 'first' ? 20 : 21}`;
@@ -144,46 +144,43 @@ describe('what a check is told that it can not do', () => {
   test('files while a publication is queued, which must not wait for them', async () => {
     const own = await testEnvironment();
     const queue = publishQueue(own.config);
+    atEndOfTestFile(() => queue.close());
     const waiting = () => queue.getJobCountByTypes('waiting');
-    try {
-      const publish = ['publish', ...filesIn(await day('queued', DOCTORS))];
-      const asking = startScript('src/cli/main.ts', own.variables, ...publish);
-      await asking.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
-      expect(await command(own.variables, ...publish, '--check')).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('A publication is queued or runs.'),
-      });
-      expect(await licensesIndices(own.store)).toEqual([]);
+    const publish = ['publish', ...filesIn(await day('queued', DOCTORS))];
+    const asking = startScript('src/cli/main.ts', own.variables, ...publish);
+    await asking.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
+    expect(await command(own.variables, ...publish, '--check')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A publication is queued or runs.'),
+    });
+    expect(await licensesIndices(own.store)).toEqual([]);
 
-      // A command that joins it does not withdraw it; the one that asked for it does.
-      const listeners = process.listenerCount('SIGINT');
-      const joined = command(own.variables, ...publish);
-      await eventually('it waits', async () => process.listenerCount('SIGINT') > listeners);
-      await sleep(500);
-      process.emit('SIGINT');
-      expect(await joined).toMatchObject({
-        code: 130,
-        stderr: expect.stringMatching(/^Publication \w+ goes on\./m),
-      });
-      expect(await waiting()).toBe(1);
-      asking.child.kill('SIGINT');
-      await asking.ended;
-      expect([asking.child.exitCode, asking.output()]).toEqual([
-        130,
-        expect.stringMatching(/^Publication \w+ is taken back: no worker had it\.$/m),
-      ]);
-      expect(await waiting()).toBe(0);
-      const { publications } = await publicationHistory(own.store);
-      expect(publications.map(({ state }) => state)).toEqual(['failed']);
-    } finally {
-      await queue.close();
-      await own.cleanUp();
-    }
+    // A command that joins it does not withdraw it; the one that asked for it does.
+    const listeners = process.listenerCount('SIGINT');
+    const joined = command(own.variables, ...publish);
+    await eventually('it waits', async () => process.listenerCount('SIGINT') > listeners);
+    await sleep(500);
+    process.emit('SIGINT');
+    expect(await joined).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(/^Publication \w+ goes on\./m),
+    });
+    expect(await waiting()).toBe(1);
+    asking.child.kill('SIGINT');
+    await asking.ended;
+    expect([asking.child.exitCode, asking.output()]).toEqual([
+      130,
+      expect.stringMatching(/^Publication \w+ is taken back: no worker had it\.$/m),
+    ]);
+    expect(await waiting()).toBe(0);
+    const { publications } = await publicationHistory(own.store);
+    expect(publications.map(({ state }) => state)).toEqual(['failed']);
   });
 
   test('files while a publication comes into the queue', async () => {
     const own = await testEnvironment();
     const queue = publishQueue(own.config);
+    atEndOfTestFile(() => queue.close());
     const files = await day('check', DOCTORS);
     let isAsked = false;
     const proxy = await startProxy(own.config.OPENSEARCH_URL, async ({ path, forward }) => {
@@ -195,16 +192,11 @@ describe('what a check is told that it can not do', () => {
       }
       return forward();
     });
-    try {
-      const variables = { ...own.variables, OPENSEARCH_URL: proxy.url };
-      expect(await command(variables, 'publish', '--check', ...filesIn(files))).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('A publication is queued or runs.'),
-      });
-    } finally {
-      await queue.close();
-      await own.cleanUp();
-    }
+    const variables = { ...own.variables, OPENSEARCH_URL: proxy.url };
+    expect(await command(variables, 'publish', '--check', ...filesIn(files))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A publication is queued or runs.'),
+    });
   });
 
   test('a publication that is not kept', async () => {

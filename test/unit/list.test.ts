@@ -269,7 +269,9 @@ describe('a file is refused, with what to do:', () => {
   });
 
   test('a list of a program with two columns of numbers: the second would not be looked up', async () => {
-    await expect(readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n')).rejects.toThrow('more than one column license_number');
+    await expect(readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n')).rejects.toThrow(
+      'more than one column license_number',
+    );
   });
 
   test('1,001 rows below the header, and a header alone', async () => {
