@@ -617,7 +617,7 @@ describe('licenses watch', () => {
         return { status: response.status, body: gone };
       }
       return request.path.endsWith('/lookup/batch')
-        ? request.forward({ body: request.body.replace('RN.700002', 'RN.799999') })
+        ? request.forward({ body: request.body.replace('rn 700002', 'RN.799999') })
         : request.forward();
     };
     const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
