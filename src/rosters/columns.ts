@@ -270,8 +270,10 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
   const fields = columns.map((name) => BY_FIELD_NAME.get(name.trim().toLowerCase().replace(/[\s-]/g, '_')));
   const isExact = hasCriterion(columns.map((name) => BY_FIELD_NAME.get(name.trim())));
   const read = isExact ? { headerAt: 0, meanings: fields, doubts: [] } : columnsOf(rows);
-  const meanings = columns.map(
-    (_, at) => read.meanings[at] ?? (read.meanings.includes(fields[at]) ? undefined : fields[at]),
+  const meanings = onceEach(
+    columns.map(
+      (_, at) => read.meanings[at] ?? (read.meanings.includes(fields[at]) ? undefined : fields[at]),
+    ),
   );
   if (read.headerAt !== 0 || !hasCriterion(meanings)) {
     throw new BadRequestError(
@@ -279,7 +281,7 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
         `These are read: ${ROW_FIELDS.join(', ')}.`,
     );
   }
-  const twice = meanings.find((meaning, at) => meaning !== undefined && meanings.indexOf(meaning) !== at);
+  const twice = read.meanings.find((meaning, at) => meaning && read.meanings.indexOf(meaning) !== at);
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
   if (read.doubts.length > 0) {
     const understood = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);

@@ -274,6 +274,11 @@ describe('a file is refused, with what to do:', () => {
     );
   });
 
+  test('but not one with two addresses, of which the first counts', async () => {
+    const read = await readTable('Lic #,City,City\nRN.1,LIMA,AKRON\n');
+    expect(read.meanings).toEqual(['license_number', 'city', undefined]);
+  });
+
   test('1,001 rows below the header, and a header alone', async () => {
     const columns = { headerAt: 0, header: [], meanings: ['license_number' as const] };
     const many = await readList(`Lic #\n${'RN.1\n'.repeat(1001)}`);
