@@ -65,7 +65,7 @@ export const ACTIONS: Actions = {
 };
 
 /**
- * The queue, and what is asked of it: the files that were given, or those of the settings.
+ * The queue, which the caller closes, and what is asked of it: the files that were given, or those of the settings.
  *
  * @throws {Error} in words for the operator when a file is missing or Redis can't be used
  */
@@ -82,7 +82,7 @@ async function openQueue({ date, force, accept, ...given }: PublishOptions) {
   const queue = publishQueue(config);
   const asked = { individual, business, date, force, accept };
   await requireRedis(queue, config);
-  return { config, queue, asked, interrupted: interruption(), [Symbol.asyncDispose]: () => queue.close() };
+  return { config, queue, asked, interrupted: interruption() };
 }
 
 /** How the command ends where nothing was published. */
@@ -90,10 +90,9 @@ type Unpublished = Outcome & { readonly code: number };
 
 /** @throws {Error} in words for the operator */
 async function publish(options: PublishOptions): Promise<PublishResult | Unpublished> {
-  await using opened = await openQueue(options);
-  const { queue, asked, interrupted } = opened;
+  const { queue, asked, interrupted } = await openQueue(options);
   // A publication that can't be recorded is not queued. The worker may still be starting.
-  return await withOpenSearch(async (store) => {
+  return withOpenSearch(async (store) => {
     const at = new Date().toISOString();
     const { state, publication, job, abandoned } = await requestPublication(queue, {
       ...asked,
@@ -112,7 +111,7 @@ async function publish(options: PublishOptions): Promise<PublishResult | Unpubli
     const result = await endOf(store, queue, publication, interrupted.signal, display.show);
     display.end();
     return result ?? takeBack(store, job, publication, state === 'queued');
-  }, true);
+  }, true).finally(() => queue.close());
 }
 
 /**
@@ -125,25 +124,27 @@ export async function checkInProcess(
   options: PublishOptions,
   look?: (store: Store, index: string) => Promise<void>,
 ): Promise<CheckResult | PublishResult> {
-  await using opened = await openQueue(options);
-  const { config, queue, asked, interrupted } = opened;
+  const { config, queue, asked, interrupted } = await openQueue(options);
   const stopIfQueued = async () => {
     if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
       interrupted.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
   };
-  await stopIfQueued();
-  interrupted.signal.throwIfAborted();
   const publication = checkBuild();
-  const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
   const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
   const { show: onProgress, end } = progressDisplay(publication, options, last?.seconds);
-  const { checkFiles } = await import('../../workers/publish/check.ts');
   const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
-  const context = { config, signal: interrupted.signal, onProgress };
-  return await checkFiles({ ...asked, publication, individual, business }, context, look).finally(() => {
+  try {
+    await stopIfQueued();
+    interrupted.signal.throwIfAborted();
+    const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
+    const { checkFiles } = await import('../../workers/publish/check.ts');
+    const context = { config, signal: interrupted.signal, onProgress };
+    return await checkFiles({ ...asked, publication, individual, business }, context, look);
+  } finally {
     end();
     clearInterval(timer);
-  });
+    await queue.close();
+  }
 }
 
 /**
