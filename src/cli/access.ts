@@ -147,14 +147,11 @@ async function listWebhooks(store: Store) {
   const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
   const [accounts, { documents }] = await Promise.all([listAccounts(store), WEBHOOKS.search(store, all)]);
   const nameOf = new Map(accounts.map(({ account }) => [accountId(account), account]));
-  return documents
-    .map((webhook) => ({
-      account: nameOf.get(webhook.account) ?? webhook.account,
-      host: URL.parse(webhook.url)?.host ?? '',
-      state: webhookState(webhook),
-      failing_since: webhook.failing_since,
-      delivered_at: webhook.delivered_at,
-      delivered_cursor: webhook.delivered_cursor,
-    }))
-    .toSorted((one, other) => one.account.localeCompare(other.account));
+  const listed = documents.map((webhook) => {
+    const { failing_since, delivered_at, delivered_cursor } = webhook;
+    const account = nameOf.get(webhook.account) ?? webhook.account;
+    const host = URL.parse(webhook.url)?.host ?? '';
+    return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
+  });
+  return listed.toSorted((one, other) => one.account.localeCompare(other.account));
 }
