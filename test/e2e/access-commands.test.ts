@@ -9,7 +9,7 @@ import { prepareIndices } from '../../src/storage/templates.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { command } from '../support/in-process.ts';
 
-const issued = z.object({ id: z.string(), key: z.string(), account: z.string() });
+const issued = z.object({ id: z.string(), key: z.string() });
 
 const auditLog = z.array(
   z.strictObject({
@@ -37,31 +37,15 @@ async function printed(...parameters: string[]): Promise<string> {
   return stdout;
 }
 
-// That keys and accounts do what these commands say, test/integration/issued-keys.test.ts proves.
-test('keys are shown once and listed by their last four characters; licenses audit lists who did what, and never a key', async () => {
+// That keys and accounts do what these commands say, and how they are listed, test/integration/keys.test.ts proves.
+test('licenses audit lists who did what, latest first, and never a key', async () => {
   const account = 'Acme Staffing';
   const created = await printed('keys', 'create', account, '--verified-by', 'Ada Operator', '--json');
   const { id, key } = issued.parse(JSON.parse(created));
-  expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
-  const listed = await printed('keys', 'list');
-  expect(listed).toContain(`olv_…${key.slice(-4)}`);
-  expect(listed).not.toContain(key);
-  expect(listed).toMatch(/Acme Staffing +\d{4}-\d\d-\d\d [\d:]+ E[SD]T +active\n$/);
-
   const second = issued.parse(JSON.parse(await printed('keys', 'rotate', id, '--json')));
-  expect(second.account).toBe(account);
-  expect(second.key).not.toBe(key);
-  expect(await printed('keys', 'revoke', id)).toMatch(/^revoked at +\d/m);
+  await printed('keys', 'revoke', id);
   await printed('accounts', 'deactivate', 'acme staffing');
-  const ended = await printed('keys', 'list');
-  expect(ended).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
-  expect(ended).toMatch(new RegExp(`^${id} .* revoked `, 'm'));
-  expect(ended).toMatch(new RegExp(`^${second.id} .* account deactivated\\s*$`, 'm'));
   await printed('accounts', 'activate', 'acme staffing');
-  expect(await run('keys', 'revoke', 'nobody')).toMatchObject({
-    code: 1,
-    stderr: 'No key has the id "nobody".\n',
-  });
 
   const entries = auditLog.parse(JSON.parse(await printed('audit', '--json')));
   expect(entries.map(({ action, details }) => ({ action, details })).toReversed()).toEqual([
