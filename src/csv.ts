@@ -119,7 +119,7 @@ export async function withQuotes<Result>(
   throw broken;
 }
 
-/** Other requests get their turn after so many bytes, which may be as many cells. */
+/** Other requests get their turn after this many bytes, each of which may begin a cell. */
 const BYTES_READ_AT_ONCE = 16 * 1024;
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {

@@ -22,7 +22,7 @@ const ANSWER_WITHIN_MS = 3000;
 /** Probes and scrapes of a second share what was read. */
 const READ_FOR_MS = 1000;
 
-interface Worked {
+interface WorkerParts {
   readonly config: Config;
   readonly store: Store;
   readonly queue: Queue;
@@ -32,7 +32,7 @@ interface Worked {
 
 /** The worker's admin port: it is ready while it reaches OpenSearch and Redis. */
 export function workerAdminApp(
-  { config, store, queue, log, webhooks }: Worked,
+  { config, store, queue, log, webhooks }: WorkerParts,
   metrics: WorkerMetrics,
 ): Koa<RequestState> {
   const connected = shared(() =>
@@ -83,7 +83,7 @@ function unlessAway<Result>(reading: Promise<Result>): Promise<Result | undefine
   return Promise.race([reading, tooLate]).catch(() => undefined);
 }
 
-/** Who answers with a document that is not valid is there, too. */
+/** A server that returns an invalid document counts as reachable. */
 function isThere(reading: Promise<unknown>): Promise<boolean> {
   const isRead = reading.then(
     () => true,

@@ -11,10 +11,10 @@ import { licensesIndices, liveIndex } from '../publications/metadata.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleText } from './checks.ts';
 import { type Outcome, printError, table } from './output.ts';
-import { type CheckOptions, checkInProcess } from './publish.ts';
+import { checkInProcess, type PublishOptions } from './publish.ts';
 import { withOpenSearch } from './store-command.ts';
 
-interface DiffOptions extends CheckOptions {
+interface DiffOptions extends PublishOptions {
   readonly csv?: string;
 }
 
@@ -33,7 +33,7 @@ export async function diffAction(
   }
   await withOpenSearch((store) => indexOf(store, before));
   // It is compared whatever the guards say.
-  const result = await checkInProcess({ force: 'compared, not published' }, options, compare);
+  const result = await checkInProcess({ ...options, force: 'compared, not published' }, compare);
   if (result.state !== 'would_be_refused') return found;
   printError(result.reasons);
   return { ...found, code: 2 };

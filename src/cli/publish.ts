@@ -13,7 +13,7 @@ import {
   requestPublication,
   sourceAt,
 } from '../publications/job.ts';
-import { appendEvent, type Check, PUBLISH_STEPS, readEvents } from '../publications/ledger.ts';
+import { appendEvent, PUBLISH_STEPS, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
@@ -40,40 +40,31 @@ const NO_WORKER =
 /** A publication of 2.6 million rows takes one to two minutes. */
 const LOST_AFTER_MS = 900_000;
 
-type Texts<Name extends string> = { readonly [Each in Name]?: string };
-
-/** What a command that loads files was given. */
-export type CheckOptions = Texts<'individual' | 'business'> & { readonly json?: boolean };
-
-type PublishOptions = CheckOptions &
-  Texts<'report' | 'date' | 'force'> & { readonly check?: boolean; readonly accept?: string[] };
+/** The options of a command that loads files. */
+export interface PublishOptions extends Pick<PublishJob, 'date' | 'force' | 'accept'> {
+  readonly individual?: string;
+  readonly business?: string;
+  readonly check?: boolean;
+  readonly report?: string;
+  readonly json?: boolean;
+}
 
 /** Checks the files, or queues a publication and waits until it has ended, or Ctrl-C. */
 export const ACTIONS: Actions = {
   publish: async (_given, options: PublishOptions) => {
-    const { check, date, force, accept } = options;
-    const asked = { date, force, accept };
-    const result = check === true ? await checkInProcess(asked, options) : await publish(asked, options);
+    const result = await (options.check === true ? checkInProcess : publish)(options);
     if ('code' in result) return result;
     if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
     return { value: result, code: EXIT_CODES[result.state], ...inWords(result, options) };
   },
 };
 
-type Asked = Pick<PublishJob, 'date' | 'force' | 'accept'>;
-
-interface QueueWork {
-  readonly config: Config;
-  readonly queue: Queue;
-  readonly files: Readonly<Record<'individual' | 'business', string>>;
-  readonly interrupted: AbortController;
-}
-
-/** Works with the queue and both files: those given, or those of the settings. @throws {Error} when one is missing */
-async function withQueue<Result>(
-  given: CheckOptions,
-  work: (context: QueueWork) => Promise<Result>,
-): Promise<Result> {
+/**
+ * The queue, which the caller closes, and what is asked of it: the files that were given, or those of the settings.
+ *
+ * @throws {Error} in words for the operator when a file is missing or Redis can't be used
+ */
+async function openQueue({ date, force, accept, ...given }: PublishOptions) {
   const config = readConfig();
   const { individual = config.DATASET_INDIVIDUAL, business = config.DATASET_BUSINESS } = given;
   if (individual === undefined || business === undefined)
@@ -84,45 +75,38 @@ async function withQueue<Result>(
       '--individual and --business take no address with a user name, a password or a query. Set DATASET_INDIVIDUAL and DATASET_BUSINESS for the worker and for this command, and leave both out.',
     );
   const queue = publishQueue(config);
-  const interrupted = interruption();
-  try {
-    await requireRedis(queue, config);
-    return await work({ config, queue, files: { individual, business }, interrupted });
-  } finally {
-    await queue.close();
-  }
+  const asked = { individual, business, date, force, accept };
+  await requireRedis(queue, config);
+  return { config, queue, asked, interrupted: interruption() };
 }
 
+/** How the command ends where nothing was published. */
+type Unpublished = Outcome & { readonly code: number };
+
 /** @throws {Error} in words for the operator */
-function publish(
-  asked: Asked,
-  options: CheckOptions,
-): Promise<Report | (Outcome & { readonly code: number })> {
-  return withQueue(options, ({ queue, files, interrupted: { signal } }) =>
-    // A publication that can't be recorded is not queued. The worker may still be starting.
-    withOpenSearch(async (store) => {
-      const at = new Date().toISOString();
-      const requested = await requestPublication(queue, { ...files, ...asked, by: whoRuns() });
-      if (requested.abandoned !== undefined)
-        await recordFailed(
-          store,
-          requested.abandoned,
-          'Its worker was lost, and then other files were asked for.',
-        );
-      if (requested.state === 'busy') {
-        const reason = `Publication ${requested.publication} of other files is under way; ask again when it has ended.`;
-        return { state: 'refused', publication: null, reasons: [reason], checks: [] };
-      }
-      const { state, job, data } = requested;
-      const { publication } = data;
-      if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
-      const last = await lastLivePublication(store).catch(() => undefined);
-      const display = progressDisplay(publication, options, last?.seconds);
-      const result = await endOf(store, queue, job, { publication, signal, onProgress: display.show });
-      display.end();
-      return result ?? takeBack(store, job, publication, state === 'queued');
-    }, true),
-  );
+async function publish(options: PublishOptions): Promise<PublishResult | Unpublished> {
+  const { queue, asked, interrupted } = await openQueue(options);
+  // A publication that can't be recorded is not queued. The worker may still be starting.
+  return withOpenSearch(async (store) => {
+    const at = new Date().toISOString();
+    const { state, publication, job, abandoned } = await requestPublication(queue, {
+      ...asked,
+      by: whoRuns(),
+    });
+    if (abandoned !== undefined)
+      await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
+    if (job === undefined) {
+      const reason = `Publication ${publication} of other files is under way; ask again when it has ended.`;
+      const value = { state: 'refused', publication: null, reasons: [reason], checks: [] };
+      return { value, errors: `Refused: ${reason}`, code: EXIT_CODES.refused };
+    }
+    if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
+    const last = await lastLivePublication(store).catch(() => undefined);
+    const display = progressDisplay(publication, options, last?.seconds);
+    const result = await endOf(store, queue, publication, interrupted.signal, display.show);
+    display.end();
+    return result ?? takeBack(store, job, publication, state === 'queued');
+  }, true).finally(() => queue.close());
 }
 
 /**
@@ -131,33 +115,31 @@ function publish(
  * @param look gets the index while it is there
  * @throws {Error} in words for the operator when Redis or a file is missing
  */
-export function checkInProcess(
-  asked: Asked,
-  options: CheckOptions,
+export async function checkInProcess(
+  options: PublishOptions,
   look?: (store: Store, index: string) => Promise<void>,
 ): Promise<PublishResult> {
-  return withQueue(options, async ({ config, queue, files, interrupted }) => {
-    const stopIfQueued = async () => {
-      if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
-        interrupted.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
-    };
+  const { config, queue, asked, interrupted } = await openQueue(options);
+  const stopIfQueued = async () => {
+    if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
+      interrupted.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
+  };
+  const publication = checkBuild();
+  const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
+  const { show: onProgress, end } = progressDisplay(publication, options, last?.seconds);
+  const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
+  try {
     await stopIfQueued();
     interrupted.signal.throwIfAborted();
-    const job = {
-      publication: checkBuild(),
-      individual: await sourceAt(files.individual),
-      business: await sourceAt(files.business),
-      ...asked,
-    };
-    const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
-    const { show: onProgress, end } = progressDisplay(job.publication, options, last?.seconds);
+    const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
     const { checkFiles } = await import('../../workers/publish/publish.ts');
-    const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
-    return checkFiles(job, { config, signal: interrupted.signal, onProgress }, look).finally(() => {
-      end();
-      clearInterval(timer);
-    });
-  });
+    const context = { config, signal: interrupted.signal, onProgress };
+    return await checkFiles({ ...asked, publication, individual, business }, context, look);
+  } finally {
+    end();
+    clearInterval(timer);
+    await queue.close();
+  }
 }
 
 /**
@@ -198,13 +180,14 @@ export function progressDisplay(
   return { show, end: () => display.end() };
 }
 
-/** @throws {Error} in words for the operator when Redis can't be used: the queue itself would wait forever */
+/** @throws {Error} in words for the operator when Redis can't be used: the queue itself, which is closed, would wait */
 async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> {
   const [error]: unknown[] = await Promise.race([
     queue.waitUntilReady().then(() => []),
     once(queue, 'error'),
   ]);
   if (!(error instanceof Error)) return;
+  await queue.close();
   const [problem = ''] = error.message.split(';');
   const advice = problem.includes('certificate')
     ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
@@ -216,30 +199,26 @@ function recordFailed(store: Store, publication: string, reason: string): Promis
   return appendEvent(store, { publication, event: 'failed', reasons: [reason] });
 }
 
-interface Waiting {
-  readonly publication: string;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: PublishProgress) => void;
-}
-
 /**
  * Waits until the job has ended and the ledger says how. A job that Redis has lost, as when it was restarted without
  * its data, may go on in its worker: the ledger is asked for 15 more minutes.
  *
+ * @param publication also the id of the job
  * @returns `undefined` when the signal aborts
  */
 async function endOf(
   store: Store,
   queue: Queue,
-  { id = '' }: Job,
-  { publication, signal, onProgress }: Waiting,
+  publication: string,
+  signal: AbortSignal,
+  onProgress: (progress: PublishProgress) => void,
 ): Promise<PublishResult | undefined> {
   const startedAt = Date.now();
   let isWorkerMissing = false;
   let lastSeenAt = startedAt;
   let attempts = 0;
   while (!signal.aborted) {
-    const job = await Job.fromId(queue, id);
+    const job = await Job.fromId(queue, publication);
     if (job !== undefined && job.finishedOn === undefined) {
       lastSeenAt = Date.now();
       const progress = publishProgress.safeParse(job.progress);
@@ -279,10 +258,7 @@ async function takeBack(store: Store, job: Job, publication: string, isOwn: bool
   return { errors: `Publication ${publication} ${end}`, code: EXIT_INTERRUPTED };
 }
 
-/** Also of a request that was turned away, which is no publication. */
-type Report = PublishResult | { state: 'refused'; publication: null; reasons: string[]; checks: Check[] };
-
-function inWords(result: Report, options: PublishOptions): Pick<Outcome, 'words' | 'errors'> {
+function inWords(result: PublishResult, options: PublishOptions): Pick<Outcome, 'words' | 'errors'> {
   if ('overridden' in result) return { words: liveLines(result, options.force) };
   if (result.state === 'skipped')
     return { words: `Skipped: publication ${result.live} of ${result.date} has the same files and is live.` };
@@ -315,14 +291,10 @@ function liveLines(result: Extract<PublishResult, { state: 'live' }>, force: str
   ];
 }
 
-const ENDS: Readonly<Record<string, string>> = {
-  ...{ refused: 'Refused', failed: 'Failed', would_be_refused: 'Would be refused' },
-};
-
 /** Why nothing goes live, and what an operator does next: looks at all that changes, or accepts what was refused. */
 function refusedLines(
-  { state, publication, reasons, checks }: Extract<Report, { readonly reasons: readonly string[] }>,
-  { individual, business }: CheckOptions,
+  { state, publication, reasons, checks }: Extract<PublishResult, { readonly reasons: readonly string[] }>,
+  { individual, business }: PublishOptions,
 ): string[] {
   const [first = '', ...others] = reasons;
   const refusing = checks.filter(isRefusing);
@@ -338,8 +310,13 @@ function refusedLines(
       `licenses publish${files}${[...new Set(accepted)].join('')}`,
   };
   return [
-    ...[`${ENDS[state]}: ${first}`, ...others],
+    ...[`${sentence(state)}: ${first}`, ...others],
     ...(counted.length > 0 ? ['', ...table(checkRows(counted))] : []),
     ...(refusing.length > 0 ? ['', ...described(next)] : []),
   ];
+}
+
+/** A state as words: `would_be_refused` → `Would be refused`. */
+function sentence(state: string): string {
+  return state.charAt(0).toUpperCase() + state.slice(1).replaceAll('_', ' ');
 }

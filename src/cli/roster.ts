@@ -41,7 +41,11 @@ export function rosterAction<Options extends ServiceOptions>(
   return async ([path = '']: readonly string[], options: Options): Promise<Outcome> => {
     const { signal } = interruption();
     const display = startDisplay(process.stderr);
-    const waiting = { signal, onWait: (reason: string) => display.show(`waiting: ${reason}`) };
+    const onWait = (reason: string) => {
+      display.end();
+      display.show(`waiting: ${reason}`);
+    };
+    const waiting = { signal, onWait };
     const service = openService(options, { needsKey: true, waiting });
     const roster = await openRoster(path);
     let answered = 0;

@@ -32,16 +32,6 @@ interface VerifyOptions extends ServiceOptions {
 /** A roster file of any size is verified by a running service. It needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = { verify: rosterAction(verifyFile) };
 
-/** How rows are sent, and so answered. */
-const SENT = { delimiter: ',', newline: '\r\n' } as const;
-const ANSWERED = { separator: ',', quotes: 'strict' } as const;
-
-interface AnsweredRows {
-  readonly rows: readonly NumberedRow[];
-  /** The cells that the service adds to each. */
-  readonly results: readonly (readonly string[])[];
-}
-
 /** Writes the result file in the order of the roster, after the rows that it has already. */
 async function verifyFile(
   { roster, service, onRows }: RosterWork,
@@ -53,25 +43,25 @@ async function verifyFile(
     ...(maxMatches !== undefined && { max_matches: maxMatches }),
   });
   // Every chunk is read as the beginning of the file was understood.
-  const names = roster.columns.map((_, at) => roster.meanings[at] ?? `kept ${at + 1}`);
+  const names = roster.columns.map((column, at) =>
+    isResultColumn(column) ? column : (roster.meanings[at] ?? `kept ${at + 1}`),
+  );
+  const format = csvFormat(roster.format);
   let resultColumns: readonly string[] = [];
 
-  async function resultsOf(rows: readonly NumberedRow[]): Promise<AnsweredRows['results']> {
-    const body = plainCsv([names, ...rows.map(({ cells }) => cells)], SENT);
-    const text = await service.text({ path: `/api/v1/lookup/batch?${query}`, body });
-    const [header, ...answers] = await Array.fromAsync(csvRows(Readable.from([text]), ANSWERED));
-    const columns = header?.cells.slice(names.length) ?? [];
+  /** The rows as the service repeats them, with the cells of their results. */
+  async function answersTo(rows: readonly NumberedRow[]): Promise<readonly Buffer[]> {
+    const body = plainCsv([names, ...rows.map(({ cells }) => cells)], format);
+    const answer = Buffer.from(await service.text({ path: `/api/v1/lookup/batch?${query}`, body }));
+    const answered = await Array.fromAsync(csvRows(Readable.from([answer]), resultFormat(roster)));
+    const columns = answered[0]?.cells.slice(keptCells(roster, names).length) ?? [];
     if (!columns.includes('result_outcome')) throw new Error(OTHER_SERVICE);
     if (resultColumns.length > 0 && columns.join() !== resultColumns.join())
       throw new Error('The service adds other columns now than before. Choose another --out file.');
     resultColumns = columns;
-    return answers.map(({ cells }) => cells.slice(names.length));
+    return answered.slice(1).map(({ end }, at) => answer.subarray(answered[at]?.end, end));
   }
 
-  const format = csvFormat(roster.format);
-  const lineOf = (cells: readonly string[], results: readonly string[]) =>
-    spreadsheetCsv([keptCells(roster, cells)], { ...format, newline: format.delimiter }) +
-    plainCsv([results], format);
   const done = await resultsSoFar(roster, out);
   resultColumns = done.columns;
   if (done.rows > 0)
@@ -79,17 +69,18 @@ async function verifyFile(
       `${out} has the results of ${grouped(done.rows)} rows; the others follow. Delete it to start over.`,
     );
   let written = done.rows;
-  const answered: AsyncIterable<AnsweredRows> = Readable.from(chunksOf(roster, written)).map(
-    async (rows: readonly NumberedRow[]) => ({ rows, results: await sendRows(rows, resultsOf) }),
+  const answered: AsyncIterable<readonly Buffer[]> = Readable.from(chunksOf(roster, written)).map(
+    (rows: readonly NumberedRow[]) => sendRows(rows, answersTo),
     { concurrency: IN_FLIGHT },
   );
   const file = await open(out, 'a');
   try {
     await file.truncate(done.bytes);
-    for await (const { rows, results } of answered) {
+    for await (const rows of answered) {
       const mark = roster.format.hasByteOrderMark ? '\ufeff' : '';
-      if (written === 0) await file.appendFile(mark + lineOf(roster.columns, resultColumns));
-      await file.appendFile(rows.map(({ cells }, at) => lineOf(cells, results[at] ?? [])).join(''));
+      const header = [...keptCells(roster, roster.columns), ...resultColumns];
+      if (written === 0) await file.appendFile(mark + spreadsheetCsv([header], format));
+      await file.appendFile(Buffer.concat(rows));
       written += rows.length;
       onRows(written);
     }

@@ -123,7 +123,8 @@ export async function requestPublication(
       deduplication: { id: PUBLISH_DEDUPLICATION_ID },
       ...PUBLISH_JOB_OPTIONS,
     });
-    if (added.id === data.publication) return { state: 'queued' as const, job: added, data, abandoned };
+    if (added.id === data.publication)
+      return { state: 'queued' as const, job: added, publication: data.publication, abandoned };
 
     const job = await Job.fromId(queue, added.id ?? '');
     // It has ended meanwhile. BullMQ gives the key of a job that it has lost to the next one.
@@ -131,10 +132,10 @@ export async function requestPublication(
     const underWay = publishJob.parse(job.data);
     const { publication } = underWay;
     if (isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business))
-      return { state: 'joined' as const, job, data: underWay, abandoned };
+      return { state: 'joined' as const, job, publication, abandoned };
     // A worker that was killed leaves its job active; the lock ends a minute later.
     if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
-      return { state: 'busy' as const, publication, abandoned };
+      return { state: 'busy' as const, job: undefined, publication, abandoned };
     abandoned = publication;
   }
   throw new Error('Other publications come and go in the queue; ask again.');

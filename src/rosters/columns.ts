@@ -98,7 +98,7 @@ function has(words: readonly string[], some: readonly string[]): boolean {
   return words.some((word) => some.includes(word));
 }
 
-/** So many rows may stand above the header: a title, a date, an address. */
+/** How many rows may stand above the header: a title, a date, an address. */
 export const MAX_ROWS_ABOVE = 10;
 
 type Rows = readonly (readonly string[])[];
@@ -158,7 +158,7 @@ function isPlace(name: string, header: readonly string[]): boolean {
 }
 
 type Cells = readonly (readonly string[])[];
-type Believed = Pick<ReadColumns, 'meanings' | 'doubts'>;
+type ColumnClaims = Pick<ReadColumns, 'meanings' | 'doubts'>;
 
 /** Without a header: numbers alone need nobody to be asked. The rows above the first one are a title. */
 function columnsByCells(rows: Rows, cells: Cells): Omit<ReadColumns, 'header'> {
@@ -176,7 +176,7 @@ function columnsByCells(rows: Rows, cells: Cells): Omit<ReadColumns, 'header'> {
 const SINGLE = MEANINGS.slice(0, 6);
 
 /** Compares what columns are called with what is in them. */
-function believed(header: ListColumns['header'], names: Meanings, cells: Cells): Believed {
+function believed(header: ListColumns['header'], names: Meanings, cells: Cells): ColumnClaims {
   const doubts: string[] = [];
   const claims = names.map((name, at) => {
     const looks = meaningOfCells(cells[at] ?? []);
@@ -212,9 +212,9 @@ function onceEach(meanings: Meanings): Meanings {
   return meanings.map((meaning, at) => (meanings.indexOf(meaning) === at ? meaning : undefined));
 }
 
-/** What is so in most of a column's cells is so of the column. */
+/** A column is what at least this share of its cells is. */
 const MOST = 0.6;
-/** What a column is called counts where it fits as many. */
+/** A column's name counts if at least this share of its cells fits it. */
 const HALF = 0.5;
 /** A list of 200 columns has many cells, and no other request gets its turn meanwhile. */
 const ROWS_LOOKED_AT = 20;
@@ -270,8 +270,10 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
   const fields = columns.map((name) => BY_FIELD_NAME.get(name.trim().toLowerCase().replace(/[\s-]/g, '_')));
   const isExact = hasCriterion(columns.map((name) => BY_FIELD_NAME.get(name.trim())));
   const read = isExact ? { headerAt: 0, meanings: fields, doubts: [] } : columnsOf(rows);
-  const meanings = columns.map(
-    (_, at) => read.meanings[at] ?? (read.meanings.includes(fields[at]) ? undefined : fields[at]),
+  const meanings = onceEach(
+    columns.map(
+      (_, at) => read.meanings[at] ?? (read.meanings.includes(fields[at]) ? undefined : fields[at]),
+    ),
   );
   if (read.headerAt !== 0 || !hasCriterion(meanings)) {
     throw new BadRequestError(
@@ -279,7 +281,7 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
         `These are read: ${ROW_FIELDS.join(', ')}.`,
     );
   }
-  const twice = fields.find((field, at) => isExact && field !== undefined && fields.indexOf(field) !== at);
+  const twice = read.meanings.find((meaning, at) => meaning && read.meanings.indexOf(meaning) !== at);
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
   if (read.doubts.length > 0) {
     const understood = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);

@@ -165,7 +165,7 @@ function rowsOfNumbers(row: NumberedRow, meanings: readonly (Meaning | undefined
 const BESIDE: ReadonlySet<Meaning> = new Set(['license_state', 'credential_type', 'board']);
 
 /**
- * The texts of a row that are read. Of several columns of one meaning, the first counts.
+ * The texts of a row that are read.
  *
  * @throws {BadRequestError} for a row of a program with more cells than the header: its cells may have moved
  */
@@ -182,7 +182,7 @@ export function rowFields(
     const text = textOf(cells[at] ?? '');
     return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
   });
-  return Object.fromEntries(entries.toReversed());
+  return Object.fromEntries(entries);
 }
 
 /** The text of a cell. `="0123"` keeps a spreadsheet from dropping zeros. */

@@ -62,7 +62,7 @@ export function invalidLookup(error: unknown): InvalidLookup {
   throw error;
 }
 
-/** After so many items are read, other requests get their turn. */
+/** Other requests get their turn after this many items are read. */
 const ITEMS_READ_AT_ONCE = 25;
 
 /** Reads the items of a roster, which takes time: they are counted and paid for first. */
@@ -85,6 +85,6 @@ export interface RosterResult {
   readonly reference: string | null;
   /** Of several matches of a name, at most `maxMatches`. */
   readonly view: View;
-  /** Whether it has no suggestions because so many items before it have none either. */
+  /** Whether suggestions were left out because enough items before this one had some. */
   readonly suggestionsOmitted: boolean;
 }

@@ -42,10 +42,10 @@ const WINDOW_ITEMS_BESIDE_SINGLES = 64;
 /** How many items without a license get suggestions. Each costs as much as several items. */
 export const MAX_ITEMS_WITH_SUGGESTIONS = 50;
 
-/** So long a roster waits for single lookups altogether. */
+/** How long a roster waits for single lookups, in total. */
 const MAX_GIVE_WAY_MS = 2000;
 
-/** After so many items, other requests get their turn. */
+/** Other requests get their turn after this many items. */
 const ITEMS_SHAPED_AT_ONCE = 12;
 
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
@@ -54,7 +54,7 @@ export const MAX_ROSTERS_UNDER_WAY = 2;
 /** Further rosters are rejected, because they would wait until they are too late. */
 export const MAX_ROSTERS_WAITING = 30;
 
-/** Of callers without a key: one is under way, and it is one of the two; so many wait, in a queue of their own. */
+/** Of callers without a key, one roster is under way, as one of the two. This many wait, in a queue of their own. */
 export const MAX_ROSTERS_WAITING_WITHOUT_KEY = 10;
 
 /** A roster must be answered within ten seconds. */

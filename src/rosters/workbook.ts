@@ -25,7 +25,7 @@ const MAX_CPU_SECONDS = 2;
 const MAX_MS = 10_000;
 const MAX_HEAP_MB = 256;
 
-/** One workbook is read at a time; so many wait. */
+/** One workbook is read at a time. This many may wait. */
 const reading = pLimit(1);
 const MAX_WAITING = 10;
 

@@ -96,10 +96,8 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     worker = await startWorker(settings);
   });
   afterAll(async () => {
-    await worker.stop();
     for (const server of servers) server.closeAllConnections();
     await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-    await environment.cleanUp();
   });
 
   test('is published from: it resumes, keeps its secrets from the store, and is not asked twice for the same files', async () => {

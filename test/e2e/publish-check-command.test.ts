@@ -1,12 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
+import { startScript } from '../../scripts/licenses-processes.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue, requestPublication } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import { eventually } from '../support/eventually.ts';
 import { command } from '../support/in-process.ts';
+import { startProxy } from '../support/proxy.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 
 const NURSES = licensesOf('Nursing Board', 'RN.', 200);
@@ -18,10 +24,11 @@ let first: string;
 
 beforeAll(async () => {
   cli = await commandLine();
-  const published = await cli.publish(await day('first', DOCTORS), '--json');
-  first = JSON.parse(published.stdout).publication;
+  const { code, stdout } = await cli.publish(await day('first', DOCTORS), '--json');
+  const { publication, ...published } = JSON.parse(stdout);
+  expect([code, published]).toMatchObject([0, { state: 'live', date: '2026-11-20', rows: 300, rejected: 0 }]);
+  first = publication;
 });
-afterAll(() => cli.cleanUp());
 
 function day(name: string, doctors: readonly DayRow[]): Promise<DatasetFiles> {
   const date = `2026-11-${name === 'first' ? 20 : 21}`;
@@ -80,7 +87,9 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   const compared = await cli.run('publications', 'diff', 'live', ...filesIn(files), '--csv', csv);
   expect(compared).toMatchObject({ code: 0 });
   expect(compared.stdout).toMatch(/Medical Board +PARCEL_CITY +changed +60 +35\.\d+ \(LIMA > AKRON\)/);
-  expect((await readFile(csv, 'utf8')).split('\n')).toHaveLength(62);
+  const [, change, ...others] = (await readFile(csv, 'utf8')).split('\n');
+  expect(change).toMatch(/^changed,Medical Board,35\.\d+,.+,PARCEL_CITY,LIMA,AKRON$/);
+  expect(others).toHaveLength(60);
 
   const accept = ['--accept', 'column_changed:PARCEL_CITY'];
   expect(await cli.run('publish', '--check', ...filesIn(files), ...accept)).toMatchObject({
@@ -97,12 +106,39 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   const show = ['publications', 'show', live.publication, '--json', '--report', again];
   const shown = JSON.parse((await cli.run(...show)).stdout);
   expect(await readFile(again, 'utf8')).toMatch(/^- column\\_changed: 60 of 60 licenses/m);
+  expect(await readFile(again, 'utf8')).not.toContain('What the guards refuse');
   expect(shown.summary).toMatchObject({ accepted: ['column_changed:PARCEL_CITY'], checks: live.checks });
   const both = await cli.run('publications', 'diff', first, live.publication, '--json');
   expect(JSON.parse(both.stdout).boards).toMatchObject([
     { board: 'Medical Board', columns: [{ column: 'PARCEL_CITY', changed: { count: 60 } }] },
   ]);
-  expect(await cli.run('rollback')).toMatchObject({ code: 0 });
+
+  expect((await cli.run('rollback')).stdout).toBe(
+    `Live again: publication ${first} of 2026-11-20, in place of ${live.publication} of 2026-11-21.\n`,
+  );
+  const { live: liveAgain, publications } = JSON.parse((await cli.run('publications', '--json')).stdout);
+  expect(liveAgain).toMatchObject({ publication: first, state: 'live' });
+  expect(publications.map(({ state }: { state: string }) => state)).toEqual([
+    'rolled_back',
+    'refused',
+    'live',
+  ]);
+  expect(await cli.run('rollback', '--to', 'nothing')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^There is no publication nothing to roll back to\. --to takes: \w+/),
+  });
+
+  expect((await cli.run('prune')).stdout).toBe('Nothing to delete.\n');
+  expect(await cli.run('rollback', '--to', live.publication)).toMatchObject({ code: 0 });
+  const keepOne = { ...cli.environment.variables, KEEP_PUBLICATIONS: '1' };
+  expect((await command(keepOne, 'prune')).stdout).toMatch(/^Deleted: \S+licenses-2026-11-20-\w+\.\n$/);
+  expect(JSON.parse((await cli.run('audit', '--limit', '5', '--json')).stdout)).toMatchObject([
+    { action: 'prune', details: { deleted: expect.stringContaining('licenses-2026-11-20-') } },
+    { action: 'rollback', details: { from: first, to: live.publication } },
+    { action: 'prune', details: { deleted: '' } },
+    { action: 'rollback', details: { from: live.publication, to: first } },
+    { action: 'publish', details: { publication: live.publication, accept: 'column_changed:PARCEL_CITY' } },
+  ]);
 });
 
 describe('what a check is told that it can not do', () => {
@@ -117,24 +153,65 @@ describe('what a check is told that it can not do', () => {
   test('files while a publication is queued, which must not wait for them', async () => {
     const own = await testEnvironment();
     const queue = publishQueue(own.config);
-    try {
-      const files = await day('queued', DOCTORS);
-      await requestPublication(queue, files);
-      expect(await command(own.variables, 'publish', '--check', ...filesIn(files))).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('A publication is queued or runs.'),
-      });
-      expect(await licensesIndices(own.store)).toEqual([]);
-    } finally {
-      await queue.close();
-      await own.cleanUp();
-    }
+    atEndOfTestFile(() => queue.close());
+    const waiting = () => queue.getJobCountByTypes('waiting');
+    const publish = ['publish', ...filesIn(await day('queued', DOCTORS))];
+    const asking = startScript('src/cli/main.ts', own.variables, ...publish);
+    await asking.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
+    expect(await command(own.variables, ...publish, '--check')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A publication is queued or runs.'),
+    });
+    expect(await licensesIndices(own.store)).toEqual([]);
+
+    // A command that joins it does not withdraw it; the one that asked for it does.
+    const listeners = process.listenerCount('SIGINT');
+    const joined = command(own.variables, ...publish);
+    await eventually('it waits', async () => process.listenerCount('SIGINT') > listeners);
+    await sleep(500);
+    process.emit('SIGINT');
+    expect(await joined).toMatchObject({
+      code: 130,
+      stderr: expect.stringMatching(/^Publication \w+ goes on\./m),
+    });
+    expect(await waiting()).toBe(1);
+    asking.child.kill('SIGINT');
+    await asking.ended;
+    expect([asking.child.exitCode, asking.output()]).toEqual([
+      130,
+      expect.stringMatching(/^Publication \w+ is taken back: no worker had it\.$/m),
+    ]);
+    expect(await waiting()).toBe(0);
+    const { publications } = await publicationHistory(own.store);
+    expect(publications.map(({ state }) => state)).toEqual(['failed']);
+  });
+
+  test('files while a publication comes into the queue', async () => {
+    const own = await testEnvironment();
+    const queue = publishQueue(own.config);
+    atEndOfTestFile(() => queue.close());
+    const files = await day('check', DOCTORS);
+    let isAsked = false;
+    const proxy = await startProxy(own.config.OPENSEARCH_URL, async ({ path, forward }) => {
+      if (path.includes('_bulk') && !isAsked) {
+        isAsked = true;
+        await requestPublication(queue, files);
+        // The command looks once a second.
+        await sleep(2000);
+      }
+      return forward();
+    });
+    const variables = { ...own.variables, OPENSEARCH_URL: proxy.url };
+    expect(await command(variables, 'publish', '--check', ...filesIn(files))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('A publication is queued or runs.'),
+    });
   });
 
   test('a publication that is not kept', async () => {
     expect(await cli.run('publications', 'diff', 'nothing', 'live')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`Publication nothing is not kept. Kept: ${first}`),
+      stderr: expect.stringMatching(/^Publication nothing is not kept\. Kept: \w+/),
     });
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,7 +14,6 @@ describe('a schedule', () => {
     files = await filesOf(installed, '2026-11-20');
   });
   afterEach(() => installed.stopWorkers());
-  afterAll(() => installed.cleanUp());
 
   function scheduled(pattern: string): Record<string, string> {
     return {

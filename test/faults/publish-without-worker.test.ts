@@ -69,21 +69,6 @@ describe('licenses publish, without a worker,', () => {
     expect(command.output()).toContain('Live: publication ');
   });
 
-  test('withdraws the publication on Ctrl-C, and other files can be published immediately', async () => {
-    const command = publishing(await filesOf('2026-11-20'));
-    await command.printed(NO_WORKER);
-    command.child.kill('SIGINT');
-    expect(await codeOf(command)).toBe(130);
-    expect(command.output()).toMatch(/Publication \w+ is taken back: no worker had it\./);
-    expect(await states()).toEqual(['failed']);
-
-    const other = publishing(await filesOf('2026-11-21'));
-    await other.printed(NO_WORKER);
-    await worker();
-    expect(await codeOf(other)).toBe(0);
-    expect(await states()).toEqual(['live', 'failed']);
-  });
-
   test('ends on Ctrl-C without stopping a publication that a worker has started', async () => {
     const running = await worker();
     const command = publishing(await filesOf('2026-11-20'));

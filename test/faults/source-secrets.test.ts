@@ -1,7 +1,7 @@
 /** @room publishing */
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -9,6 +9,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
+import { command } from '../support/in-process.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
@@ -50,10 +51,6 @@ beforeAll(async () => {
   };
   worker = await installed.startWorker({ ...settings, PUBLISH_SCHEDULE: '0 6 29 2 *' });
   api = await startApi(installed.environment.variables);
-});
-afterAll(async () => {
-  await installed.cleanUp();
-  await files.close();
 });
 
 /** Everything that Redis has of this installation, as text. */
@@ -127,7 +124,7 @@ test('a scheduled publication has its addresses from the settings of the worker,
 
 test('licenses publish asks for the files of the settings without their secrets', async () => {
   const { variables } = installed.environment;
-  const { stdout, stderr, code } = await licenses(
+  const { stdout, stderr, code } = await command(
     { ...variables, ...settings },
     'publish',
     '--json',
@@ -145,7 +142,7 @@ test('licenses publish takes no address with a secret from the command line, and
     'sftp://usersecret:passwordsecret@data.example/file.csv',
   ]) {
     const given = ['--individual', address, '--business', 'https://data.example/business.csv'];
-    const { code, stdout, stderr } = await licenses(variables, 'publish', ...given);
+    const { code, stdout, stderr } = await command(variables, 'publish', ...given);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^--individual .*DATASET_INDIVIDUAL.*\n$/);
     expect(stderr).not.toMatch(/secret|token/);
@@ -183,8 +180,8 @@ inLongFormOnly(() => {
     'an address that can not be downloaded ends worker and command, and is not shown: %s',
     async (address) => {
       const wrong = { ...installed.environment.variables, ...settings, DATASET_INDIVIDUAL: address };
-      for (const command of ['work', 'publish']) {
-        const { code, output } = await licenses(wrong, command);
+      for (const name of ['work', 'publish']) {
+        const { code, output } = await licenses(wrong, name);
         expect([code, output]).toEqual([
           1,
           expect.stringContaining('DATASET_INDIVIDUAL is something else (not shown)'),
@@ -202,7 +199,7 @@ test('a worker with other settings says so in place of asking without the secret
     ...settings,
     DATASET_INDIVIDUAL: settings.DATASET_INDIVIDUAL?.replace('file.csv', 'other.csv') ?? '',
   };
-  const { code, stdout } = await licenses(
+  const { code, stdout } = await command(
     { ...variables, ...elsewhere },
     'publish',
     '--json',

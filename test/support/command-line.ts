@@ -4,7 +4,7 @@ import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { command } from './in-process.ts';
 import type { DatasetFiles } from './publishing.ts';
 
-/** The `licenses` command, which runs in this process, and a worker, in an environment of their own. */
+/** The `licenses` command, which runs in this process, and a worker, in an environment of their own, until the test file ends. */
 export interface CommandLine {
   readonly environment: TestEnvironment;
   readonly worker: RunningProcess;
@@ -12,8 +12,6 @@ export interface CommandLine {
   run(...parameters: string[]): Promise<CommandResult>;
   /** Runs `licenses publish` for these files. */
   publish(files: DatasetFiles, ...more: string[]): Promise<CommandResult>;
-  /** Stops the worker and removes what was made. */
-  cleanUp(): Promise<void>;
 }
 
 export async function commandLine(): Promise<CommandLine> {
@@ -26,9 +24,5 @@ export async function commandLine(): Promise<CommandLine> {
     run,
     publish: ({ individual, business }, ...more) =>
       run('publish', '--individual', individual, '--business', business, ...more),
-    cleanUp: async () => {
-      await worker.stop();
-      await environment.cleanUp();
-    },
   };
 }

@@ -1,7 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { zipSync } from 'fflate';
-import { readWorkbook } from '../../src/rosters/workbook.ts';
+import { prepareForWorkbook, readWorkbook } from '../../src/rosters/workbook.ts';
+import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { MAIN, PACKAGE, RELATIONSHIP, textRow, workbook } from '../support/workbooks.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -161,4 +162,18 @@ test('one workbook is read at a time; ten wait, and more are refused at once', a
   const read = Array.from({ length: 12 }, () => Promise.resolve().then(() => readWorkbook(file)));
   const ended = await Promise.allSettled(read);
   expect(ended.map(({ status }) => status)).toEqual([...Array(11).fill('fulfilled'), 'rejected']);
+});
+
+test('a process that stands still, and so needs no CPU, is ended after ten seconds', async () => {
+  prepareForWorkbook();
+  const children = await startedChildrenOf(process.pid);
+  for (const child of children) process.kill(child, 'SIGSTOP');
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  const read = readWorkbook(workbook({ sheets: [textRow('a')] }));
+  await new Promise(setImmediate);
+  jest.advanceTimersByTime(10_000);
+  jest.useRealTimers();
+  await expect(read).rejects.toThrow(/takes too long/);
+  for (const child of children) process.kill(child, 'SIGKILL');
+  await untilGone(children);
 });

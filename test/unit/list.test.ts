@@ -5,7 +5,7 @@ import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { rowRequest } from '../../src/licenses/row-lookup.ts';
 import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
-import { readList, rowFields, tableOf } from '../../src/rosters/list.ts';
+import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
 const WORDS = {
@@ -130,6 +130,7 @@ describe('a list is understood', () => {
     ['UTF-16 LE without its mark', Buffer.from(text(';'), 'utf16le')],
     ['UTF-16 BE without its mark', Buffer.from(text(';'), 'utf16le').swap16()],
     ['ASCII with a title above', Buffer.from(`Ward 3\n;;\n${text(';')}`)],
+    ['below ten lines', Buffer.from(`${'Ward 3\n'.repeat(10)}${text(';')}`)],
     ['as Windows writes them, with old Mac line breaks', Buffer.from(text(';').replaceAll('\r\n', '\r'))],
     ['without a line break after the header', Buffer.from(`${text(';')};;;`)],
   ])('in %s', async (_what, bytes) => {
@@ -189,6 +190,12 @@ describe('a list is understood', () => {
       [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
     ],
     [
+      'a business whose name begins like a footer',
+      'Company,Ward,Note\nTotal Care,3,x\n',
+      [{ name: 'Total Care' }],
+    ],
+    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
+    [
       'the names of the REST API',
       'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
       [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
@@ -230,6 +237,7 @@ describe('a list is understood', () => {
 describe('it is asked which column is what', () => {
   test.each([
     ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
+    ['rows with a word that names a column', 'RN.1,Licensee\nRN.2,Licensee\n', ['license_number', undefined]],
     ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
     ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
     ['two columns of the same meaning', 'Lic #,License Number\nRN.1,RN.2\n', ['license_number', undefined]],
@@ -258,6 +266,17 @@ describe('a file is refused, with what to do:', () => {
     ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
   ])('%s', async (_what, bytes, words) => {
     await expect(readList(bytes)).rejects.toThrow(words);
+  });
+
+  test('a list of a program with two columns of numbers: the second would not be looked up', async () => {
+    await expect(readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n')).rejects.toThrow(
+      'more than one column license_number',
+    );
+  });
+
+  test('but not one with two addresses, of which the first counts', async () => {
+    const read = await readTable('Lic #,City,City\nRN.1,LIMA,AKRON\n');
+    expect(read.meanings).toEqual(['license_number', 'city', undefined]);
   });
 
   test('1,001 rows below the header, and a header alone', async () => {

@@ -6,6 +6,7 @@ import { runProgram } from '../../scripts/processes.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { OUTCOMES } from '../../src/access/usage.ts';
 import '../../src/mcp/tools.ts';
+import { todayInOhio } from '../../src/licenses/dates.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import { workerMetrics } from '../../workers/admin.ts';
 import { DELIVERY_OUTCOMES } from '../../workers/webhooks/delivery.ts';
@@ -136,5 +137,55 @@ describe('each alert', () => {
     );
     const tested = new Set([...fired].map(([, name, other]) => name ?? other));
     expect([...tested].toSorted()).toEqual(names);
+  });
+});
+
+test('the worker shows what it knows: events from 0 on, and nothing of what is away', async () => {
+  const worker = workerMetrics();
+  const series = async (...read: Parameters<typeof worker.text>) => {
+    const text = await worker.text(...read);
+    return Object.fromEntries(
+      [...text.matchAll(/^(licenses_(?!process|build|bad|uncaught)\S+) (\S+)$/gm)].map(
+        ([, name = '', value]) => [name, Number(value)],
+      ),
+    );
+  };
+  const events = (counts: Readonly<Record<string, number>>, prefix: string, label: string) =>
+    Object.fromEntries(Object.entries(counts).map(([name, n]) => [`${prefix}{${label}="${name}"}`, n]));
+  const ended = { live: 0, skipped: 0, refused: 0, failed: 0 };
+  const none = {
+    ...events(ended, 'licenses_publications_total', 'state'),
+    ...events(
+      { delivered: 0, failed: 0, gone: 0, nothing: 0 },
+      'licenses_webhook_deliveries_total',
+      'outcome',
+    ),
+    licenses_published_not_found: 0,
+  };
+  expect(await series(undefined, undefined, undefined)).toEqual(none);
+  worker.ended('failed');
+  worker.delivery('gone');
+  worker.found(false);
+  const live = { date: todayInOhio(), withheld: 2 };
+  const times = { lastEvents: new Map([['refused', 5000]]), live };
+  const known = {
+    ...none,
+    ...events({ ...ended, failed: 1 }, 'licenses_publications_total', 'state'),
+    'licenses_webhook_deliveries_total{outcome="gone"}': 1,
+    licenses_published_not_found: 1,
+  };
+  expect(await series(times, { waiting: 3 }, { paused: 4, since: Date.now() - 60_000 })).toEqual({
+    ...known,
+    'licenses_queue_jobs{state="waiting"}': 3,
+    'licenses_last_publication_timestamp_seconds{state="refused"}': 5,
+    licenses_publication_age_days: 0,
+    licenses_withheld_columns: 2,
+    licenses_webhooks_paused: 4,
+    licenses_webhook_undelivered_seconds: expect.closeTo(60, 0),
+  });
+  worker.found(true);
+  expect(await series(undefined, undefined, undefined)).toEqual({
+    ...known,
+    licenses_published_not_found: 0,
   });
 });

@@ -1,5 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
+import { closeChecks, isAcceptable, isRefusing, writeReport } from '../../src/cli/checks.ts';
 import { described, grouped, printable, table } from '../../src/cli/output.ts';
+import type { Check } from '../../src/publications/ledger.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
 
 describe('a table of the command line', () => {
   test('has columns aligned under their headings, numbers with separators, times of Ohio, and nothing for null', () => {
@@ -83,5 +89,65 @@ describe('a number in the terminal', () => {
     [-1234, '-1,234'],
   ])('%d is printed as %s', (value, text) => {
     expect(grouped(value)).toBe(text);
+  });
+});
+
+describe('what the guards found', () => {
+  const of = (fields: Partial<Check>): Check => {
+    return {
+      check: 'fewer_rows',
+      board: null,
+      column: null,
+      measured: 0,
+      limit: 10,
+      passed: true,
+      ...fields,
+    };
+  };
+  const refusing = of({
+    check: 'column_changed',
+    board: 'A | B',
+    column: 'STATUS',
+    measured: 60,
+    passed: false,
+  });
+  const accepted: Check = { ...refusing, accepted: true };
+  const [far, half, close, closer] = [1, 5, 6, 9].map((measured) => of({ measured }));
+  const unlimited = of({ limit: 0 });
+
+  test('refuses what did not pass, unless that was accepted; close is beyond half of the limit, the closest first', () => {
+    expect([refusing, accepted, close ?? refusing].map(isRefusing)).toEqual([true, false, false]);
+    const all = [far, half, close, refusing, closer, unlimited, accepted].filter(
+      (each) => each !== undefined,
+    );
+    expect(closeChecks(all)).toEqual([accepted, closer, close]);
+    expect(['column_changed', 'no_rows', 'toString'].map(isAcceptable)).toEqual([true, ...[false, false]]);
+  });
+
+  test('is reported as Markdown that no text of the files can break, with blank values as shares', async () => {
+    const path = folder.path('report.md');
+    const values = { 'A | B': { licenses: 8, blank: { CITY: 2 }, unknown: { STATUS: 3 } } };
+    const found = { publication: 'mw1', reasons: ['60 of <b>'], notes: ['A note.'], values };
+    await writeReport(path, { ...found, state: 'would_be_refused', checks: [refusing, closer ?? refusing] });
+    const sections = (await readFile(path, 'utf8')).split('\n\n');
+    const row = '| column\\_changed | A \\| B | STATUS |  |  | 60 | 10 |  |';
+    const near = '| fewer\\_rows |  |  |  |  | 9 | 10 |  |';
+    expect(sections[0]).toBe('# Publication mw1: would be refused');
+    expect(sections[1]).toBe('- 60 of \\<b\\>\n- A note.');
+    expect(sections.filter((each) => each.startsWith('## '))).toEqual([
+      '## What the guards refuse',
+      '## What came close',
+      '## All checks',
+      '## Blank and unknown values',
+    ]);
+    const tables = sections
+      .filter((each) => each.startsWith('|'))
+      .map((each) => each.trim().split('\n').slice(2));
+    expect(tables).toEqual([
+      [row],
+      [near],
+      [row, near],
+      ['| A \\| B | CITY | 8 | 2 | 25.0 % | 0 |', '| A \\| B | STATUS | 8 | 0 | 0.0 % | 3 |'],
+    ]);
   });
 });

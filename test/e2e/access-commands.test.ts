@@ -1,4 +1,6 @@
+import { hostname, userInfo } from 'node:os';
 import { beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { createKey } from '../../src/access/api-keys.ts';
@@ -6,6 +8,17 @@ import { ohioTime } from '../../src/licenses/dates.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { command } from '../support/in-process.ts';
+
+const issued = z.object({ id: z.string(), key: z.string() });
+
+const auditLog = z.array(
+  z.strictObject({
+    at: z.iso.datetime(),
+    by: z.string(),
+    action: z.string(),
+    details: z.record(z.string(), z.string()),
+  }),
+);
 
 let environment: TestEnvironment;
 
@@ -17,6 +30,43 @@ beforeAll(async () => {
 function run(...parameters: string[]) {
   return command(environment.variables, ...parameters);
 }
+
+async function printed(...parameters: string[]): Promise<string> {
+  const { code, stdout, stderr } = await run(...parameters);
+  expect([parameters, code, stderr]).toEqual([parameters, 0, '']);
+  return stdout;
+}
+
+// That keys and accounts do what these commands say, and how they are listed, test/integration/keys.test.ts proves.
+test('licenses audit lists who did what, latest first, and never a key', async () => {
+  const account = 'Acme Staffing';
+  const created = await printed('keys', 'create', account, '--verified-by', 'Ada Operator', '--json');
+  const { id, key } = issued.parse(JSON.parse(created));
+  const second = issued.parse(JSON.parse(await printed('keys', 'rotate', id, '--json')));
+  await printed('keys', 'revoke', id);
+  await printed('accounts', 'deactivate', 'acme staffing');
+  await printed('accounts', 'activate', 'acme staffing');
+
+  const entries = auditLog.parse(JSON.parse(await printed('audit', '--json')));
+  expect(entries.map(({ action, details }) => ({ action, details })).toReversed()).toEqual([
+    { action: 'keys create', details: { key: id, account, verified_by: 'Ada Operator' } },
+    {
+      action: 'keys rotate',
+      details: { key: second.id, account, verified_by: 'Ada Operator', replaced: id },
+    },
+    { action: 'keys revoke', details: { key: id, account } },
+    { action: 'accounts deactivate', details: { account } },
+    { action: 'accounts activate', details: { account } },
+  ]);
+  const by = `${process.env.SUDO_USER ?? userInfo().username}@${hostname()}`;
+  expect(new Set(entries.map((entry) => entry.by))).toEqual(new Set([by]));
+  const times = entries.map(({ at }) => at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  const table = await printed('audit');
+  expect(table).toMatch(/^AT +BY +ACTION +DETAILS\n.* accounts activate +account Acme Staffing\n/);
+  expect(await printed('audit', '--limit', '1')).toMatch(/^AT .*\n.*accounts activate.*\n$/);
+  for (const secret of [key, second.key]) expect(table).not.toContain(secret.slice(4, 24));
+});
 
 const SINCE = '2026-11-21T09:00:00.000Z';
 const SECRET_PATH = 'https://hooks.example.com/services/T0/secret-path?token=x';
