@@ -32,6 +32,8 @@ export const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
 
+export const NOT_GIVEN = 'Not given by the State';
+
 /** What a reader must do with the only match of a name. */
 export const ONLY_MATCH_BY_NAME =
   'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
@@ -215,7 +217,7 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
 /** Whether the board has acted on a license: the same answer on every page, in copies and in records. A blank is not a No. */
 export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
-  if (!hasBoardAction(license)) return column || 'Not given by the State';
+  if (!hasBoardAction(license)) return column || NOT_GIVEN;
   if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
   const why = isBoardActionGiven(license) ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;

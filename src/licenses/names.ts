@@ -312,7 +312,8 @@ export function matchesPersonName(
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
-  return !typedSurnames(visibleText(lastName)).some((key) => whole.includes(key) || key === fold(last));
+  const typed = typedSurnames(visibleText(lastName));
+  return typed.length > 0 && !typed.some((key) => whole.includes(key) || key === fold(last));
 }
 
 /** What typed names are compared with: the keys of the surname and the given names as they are written. */
