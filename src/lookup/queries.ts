@@ -6,7 +6,7 @@ import { licenseId, type StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   businessNameKeys,
-  givenNamesKeys,
+  givenNamesKey,
   searchedWords,
   surnameKey,
   surnameKeys,
@@ -215,10 +215,9 @@ export function personQuery(
   filters: Filters,
   select: Selection = 'all',
 ): NameQuery | undefined {
-  const surnames = surnameKeys(lastName, firstName !== undefined);
-  const given = firstName === undefined ? [''] : givenNamesKeys(firstName);
-  if (firstName !== undefined && given[0] === '') return undefined;
-  const likely = surnames.flatMap((surname) => given.map((each) => ({ surname, given: each })));
+  const given = givenNamesKey(firstName ?? '');
+  if (firstName !== undefined && given === '') return undefined;
+  const likely = surnameKeys(lastName, firstName !== undefined).map((surname) => ({ surname, given }));
   const query = likelyPersonsQuery(board, likely, filters, select);
   return query && { ...query, isWhole: firstName !== undefined };
 }
@@ -408,7 +407,7 @@ export function businessWordsQuery(
   return names.length === 0 ? undefined : { by: 'words', names, isWhole: false, filters, select };
 }
 
-/** The same, and then those with words that differ in one letter. */
+/** The same, or with words that differ in one letter. */
 export function similarWordsQuery(
   board: Board | undefined,
   businessName: string,
@@ -418,9 +417,7 @@ export function similarWordsQuery(
   if (asTyped === undefined) return undefined;
   const filter = [...asTyped.names.map(similarWord), ...filterClauses(filters)];
   // As many for a roster, which lists fewer.
-  const { size, query } = nameBody(asTyped, MAX_MATCHES);
-  const typedFirst = [{ constant_score: { filter: query } }];
-  return { by: 'other', body: searchBody(size, filter, [{ _score: 'desc' }, ...BY_NAME], typedFirst) };
+  return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, BY_NAME) };
 }
 
 /** A word that begins with the typed one, or differs in one letter. @param name `BOARD/WORD` */
