@@ -411,13 +411,15 @@ describe('a business of which no trade name begins as typed', () => {
   const byBusiness = (name: string) => ({ by: 'business', board: PHARMACY, name, filters }) as const;
   const businesses = (...names: string[]) => named(names, 'business');
 
-  test.each([
-    ['similar ones, too', NONE_NEAR, similarWordsQuery],
-    ['those alone without suggestions', undefined, businessWordsQuery],
-  ])('is searched by its words, %s, with the same filters', async (_what, near, wordsQuery) => {
-    const { queries, search } = answering([], businesses('ACME DRUGS'));
-    expect(await lookUp(byBusiness('drugs'), search, near)).toMatchObject({ outcome: 'found' });
-    expect(queries).toEqual([businessQuery, wordsQuery].map((query) => query(PHARMACY, 'drugs', filters)));
+  test('is found by its words, with the same filters and in the order of the search', async () => {
+    const found = businesses('ACME DRUGS', 'DRUGS OF ACME');
+    const { queries, search } = answering([], found);
+    expect(await lookUp(byBusiness('drugs'), search)).toEqual({
+      ...{ outcome: 'several', records: found, truncated: false },
+    });
+    expect(queries).toEqual(
+      [businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'drugs', filters)),
+    );
   });
 
   test('is not searched by its words if a trade name begins as typed', async () => {
@@ -425,30 +427,21 @@ describe('a business of which no trade name begins as typed', () => {
     expect(await lookUp(byBusiness('acme'), search, NONE_NEAR)).toMatchObject({ outcome: 'found' });
   });
 
-  test.each([[['LITTLE BEST DRUGS']], [['LITTLE BEST DRUGS', 'SALON LLC D.B.A LITTLE BESTS']]])(
-    'is found if it has all words typed, not only similar ones: %j',
-    async (worded) => {
-      const found = businesses(...worded, 'BEST LITTEL DRUGS', 'BEST DRUGS');
-      const answer = await lookUp(byBusiness('best little'), answering([], found).search, NONE_NEAR);
-      const records = found.slice(0, worded.length);
-      const one = { outcome: 'found', record: records[0] };
-      expect(answer).toEqual(worded.length === 1 ? one : { outcome: 'several', records, truncated: false });
-    },
-  );
-
   test('gets the names with similar words, the nearest first, each once, and five at most', async () => {
     const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-    const { queries, search } = answering([], businesses(...names, ...names), [], []);
+    const { queries, search } = answering([], [], businesses(...names, ...names), [], []);
     expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, NONE_NEAR)).toEqual({
       ...UNKNOWN,
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
-    const unfiltered = [businessQuery, businessWordsQuery].map((query) =>
-      query(PHARMACY, 'Best Littel Pharmcy', {}, 1),
-    );
-    expect(queries.slice(2)).toEqual(unfiltered);
+    expect(queries.slice(2)).toEqual([
+      similarWordsQuery(PHARMACY, 'Best Littel Pharmcy', filters),
+      ...[businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'Best Littel Pharmcy', {}, 1)),
+    ]);
     const many = businesses(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
-    expect(await lookUp(byBusiness('Acmee'), answering([], many, [], []).search, NONE_NEAR)).toMatchObject({
+    expect(
+      await lookUp(byBusiness('Acmee'), answering([], [], many, [], []).search, NONE_NEAR),
+    ).toMatchObject({
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
     });
   });
@@ -456,7 +449,7 @@ describe('a business of which no trade name begins as typed', () => {
   test.each([[[businesses('ACME'), []]], [[[], businesses('ACME')]]])(
     'learns that its name exists if only the filters exclude it',
     async (unfiltered) => {
-      const { search } = answering([], [], ...unfiltered);
+      const { search } = answering([], [], [], ...unfiltered);
       expect(await lookUp(byBusiness('Acme'), search, NONE_NEAR)).toEqual({ ...UNKNOWN, nameExists: true });
     },
   );
