@@ -377,7 +377,6 @@ function nearestBoard(name: string): string {
 /** The words of an interface whose fields have the names of `lookupFields`. */
 const FIELD_WORDS = {
   notAnObject: 'The body must be a JSON object.',
-  notText: (field: string) => `${field} must be a string.`,
   tooLong: (field: string) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
   noName: 'Give license_number, or last_name, or search_type "business" with business_name.',
   onlyFirstName: 'A search by name needs last_name; first_name only narrows it.',

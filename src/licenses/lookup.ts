@@ -151,7 +151,6 @@ export const lookupFields = z.object({
 /** How an interface says what is wrong with the fields of a lookup. */
 export interface LookupWords {
   readonly notAnObject: string;
-  readonly notText: (field: string) => string;
   readonly tooLong: (field: string) => string;
   readonly unknownBoard: (name: string) => string;
   /** `undefined` where such a lookup needs no board. */
@@ -222,7 +221,7 @@ export function lookupRequest(
 function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
   const [field] = issue?.path ?? [];
   if (field === undefined) return words.notAnObject;
-  return issue?.code === 'too_big' ? words.tooLong(String(field)) : words.notText(String(field));
+  return issue?.code === 'too_big' ? words.tooLong(String(field)) : `${String(field)} must be a string.`;
 }
 
 function typedName(
