@@ -2,12 +2,11 @@ import { nearestBoards } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import {
-  type BusinessRequest,
   type LookupWords,
   MAX_CHARACTERS,
   type Miss,
+  type NameRequest,
   type NotFoundReason,
-  type PersonRequest,
 } from '../licenses/lookup.ts';
 import {
   boardAction,
@@ -303,11 +302,7 @@ export function missDetail(miss: Miss, origin: Pick<Origin, 'date' | 'today'>, v
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function nameMessage(
-  { surnameExists, nameExists }: Miss,
-  request: PersonRequest | BusinessRequest,
-  where: string,
-): string {
+function nameMessage({ surnameExists, nameExists }: Miss, request: NameRequest, where: string): string {
   const { board } = request;
   const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
   if (nameExists === true) {
@@ -321,13 +316,13 @@ function nameMessage(
 }
 
 /** What was searched: `name "Bowen, Su" with city "Toledo"`. */
-function nameWords(request: PersonRequest | BusinessRequest): string {
+function nameWords(request: NameRequest): string {
   const filters = filterWords(request.filters);
   return `name "${nameOf(request)}"${filters === '' ? '' : ` with ${filters}`}`;
 }
 
 /** A name as it was searched: `Bowen, Su` of a person. */
-function nameOf(request: PersonRequest | BusinessRequest): string {
+function nameOf(request: NameRequest): string {
   if (request.by === 'business') return request.name;
   return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
 }

@@ -27,9 +27,9 @@ export type SearchBody = Partial<Pick<RequestBody, 'from' | 'aggs'>> & {
   sort: (Record<string, 'asc' | 'desc'> | '_doc')[];
 };
 
-/** A query that shares no search with others. */
+/** A query that shares no search with others. Lists have requests of their own. */
 export interface OtherQuery {
-  readonly by: 'other';
+  readonly by: 'other' | 'list';
   readonly body: SearchBody;
 }
 
@@ -107,7 +107,6 @@ export interface NearNumberQuery {
   readonly misread: readonly string[];
   /** This board's licenses come first. */
   readonly board: Board | undefined;
-  readonly businessOnly: boolean;
 }
 
 /** Very many numbers have the same shorter beginning. */
@@ -121,12 +120,13 @@ export function nearNumberQuery(
   board: Board | undefined,
   written: string,
   businessOnly: boolean,
-): NearNumberQuery | undefined {
+): NearNumberQuery | OtherQuery | undefined {
   const digits = numberDigits(written);
   if (digits === '') return undefined;
   const folded = fold(written);
   const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board, businessOnly };
+  const query = { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board } as const;
+  return businessOnly ? { by: 'other', body: nearNumberBody(query, OF_BUSINESS) } : query;
 }
 
 /** Whether a number is similar to the one of the query. */
@@ -150,18 +150,17 @@ function nearClauses({ digits, beginning, misread }: NearNumberQuery): Clause[] 
 /** How many similar numbers are compared with the typed one. */
 export const MAX_NEAR_NUMBERS = 50;
 
+const OF_BUSINESS: Clause[] = [{ term: { 'keys.kind': 'business' } }];
+
 /** The board's licenses first, then those with the same digits. */
-export function nearNumberBody(query: NearNumberQuery): SearchBody {
-  const { digits, board, businessOnly } = query;
+export function nearNumberBody(query: NearNumberQuery, further: Clause[] = []): SearchBody {
+  const { digits, board } = query;
   const ofBoard = (name: string): Clause => ({
     constant_score: { filter: { term: { board: name } }, boost: 2 },
   });
   return searchBody(
     MAX_NEAR_NUMBERS,
-    [
-      { bool: { should: nearClauses(query) } },
-      ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
-    ],
+    [{ bool: { should: nearClauses(query) } }, ...further],
     [{ _score: 'desc' }, { 'keys.number': 'asc' }],
     [
       { constant_score: { filter: { term: { 'keys.digits': digits } } } },

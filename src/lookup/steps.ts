@@ -1,17 +1,16 @@
 import { addTo } from '../licenses/counts.ts';
 import { type Filters, hasFilters } from '../licenses/filters.ts';
-import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import { isExactNumber } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
-  type BusinessRequest,
+  isPossible,
   type LookupOutcome,
   type LookupRequest,
   MAX_MATCHES,
   type Miss,
+  type NameRequest,
   type NotFoundReason,
   type NumberRequest,
-  type PersonRequest,
-  typedTexts,
 } from '../licenses/lookup.ts';
 import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import {
@@ -24,7 +23,7 @@ import {
   personQuery,
   writtenNumberQuery,
 } from './queries.ts';
-import type { PublicationSearch, SearchResult } from './search.ts';
+import { listQuery, type PublicationSearch, type SearchResult } from './search.ts';
 import {
   isHolder,
   isNameAtBoard,
@@ -51,7 +50,7 @@ export async function lookUp(
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
-  if (typedTexts(request).some((text) => fold(text).length > MAX_FOLDED_CHARACTERS)) return none(request);
+  if (!isPossible(request)) return none(request);
   switch (request.by) {
     case 'number':
       return lookUpNumber(request, publication, suggest);
@@ -95,13 +94,11 @@ export async function matchCounts(
 /** Counts what a search by name finds. */
 async function countMatches(request: NameRequest, publication: PublicationSearch) {
   for (const query of queriesOf(request, request.filters)) {
-    const { total = 0, counts } = await publication.search({ by: 'list', queries: [query], page: 1 });
+    const { total = 0, counts } = await publication.search(listQuery([query], 1));
     if (total > 0) return { total, counts };
   }
   return { total: 0, counts: undefined };
 }
-
-type NameRequest = PersonRequest | BusinessRequest;
 
 /** The searches for a name, one after the other: a business whose name begins so, else one with the words. */
 function queriesOf(request: NameRequest, filters: Filters, select?: NameQuery['select']): NameQuery[] {
