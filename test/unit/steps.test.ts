@@ -211,6 +211,12 @@ describe('a lookup by person', () => {
     },
   );
 
+  test('of many says that there are more than the few that were searched for', async () => {
+    const found = many('SMITH, ANN', 21);
+    const search: Search = () => ({ licenses: found, isComplete: false });
+    expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
+  });
+
   test('returns exact names first, the others in their order', async () => {
     const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
     const [exact, alike] = [many('SMITH, ANN', 2), many('SMITH, ANNA', 2)];
@@ -300,6 +306,29 @@ describe('a number that nobody has', () => {
 });
 
 describe('a name that is sent along with a number', () => {
+  test('offers numbers with at most two differences whose holder has it, in place of others', async () => {
+    const name = { lastName: 'Example' };
+    const near = licensesOf('NUR RN.0123456, NUR RN.123499, NUR RN.123999');
+    const { search } = answering([], near.slice(0, 1), near.slice(1));
+    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
+    const didYouMean = ['RN.123499'];
+    expect(await lookUp(request, search, NONE_NEAR)).toMatchObject({ didYouMean, ofTheName: didYouMean });
+  });
+
+  test.each([
+    ['Smith', [storedLicense()], { nameMatch: false, isNameAtBoard: true }],
+    ['Smith', [], { nameMatch: false, isNameAtBoard: false }],
+    ['Example', undefined, { nameMatch: true }],
+  ])('and is %s is looked for at the board if it is not the holder’s', async (lastName, named, said) => {
+    const { queries, search } = answering([storedLicense()], ...(named === undefined ? [] : [named]));
+    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name: { lastName } } as const;
+    const record = storedLicense();
+    expect(await lookUp(request, search, NONE_NEAR)).toEqual({ outcome: 'found', record, ...said });
+    expect(queries.slice(1)).toEqual(
+      named === undefined ? [] : [personQuery(NURSING, lastName, undefined, {}, 1)],
+    );
+  });
+
   const person = storedLicense({ full_name: 'DE LA CRUZ JR, MARIA ELENA' });
   const business = storedLicense({ full_name: "ACME & SONS LLC D.B.A JOE'S DRUGS" }, 'business');
 
