@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { boardByName } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
+import { leftBy } from '../../src/lookup/left-licenses.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -482,6 +483,43 @@ describe('a business of which no trade name begins as typed', () => {
       expect(await lookUp(byBusiness('Acme'), search, NONE_NEAR)).toEqual({ ...UNKNOWN, nameExists: true });
     },
   );
+});
+
+describe('a number that left the dataset', () => {
+  const change = (license_number: string, more: Partial<Parameters<typeof leftBy>[1][number]> = {}) => ({
+    ...({ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' } as const),
+    fields: { raw_status: { before: 'Active', after: null } },
+    license_number,
+    ...more,
+  });
+  const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
+  const UNKNOWN_LEFT = { reason: 'removed', left: { lastInDataset: null, lastRawStatus: null } };
+
+  test.each<[string, ReturnType<typeof change>[], object | undefined]>([
+    ['by the last change', [change('RN.1')], REMOVED],
+    ['in another form', [change('rn-1')], REMOVED],
+    ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
+    ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
+    [
+      'as a row that could not be read',
+      [change('RN.1', { cause: 'rejected_row' })],
+      { reason: 'unreadable' },
+    ],
+    ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
+    ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
+    ['and is back', [change('RN.1', { kind: 'added' })], undefined],
+    ['of another board', [change('RN.1', { board: PHARMACY.name })], undefined],
+    ['never', [], undefined],
+  ])('%s', (_how, changes, miss) => {
+    const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes);
+    if (miss === undefined) expect(left).toBeUndefined();
+    else expect(left).toMatchObject({ outcome: 'none', didYouMean: [], ...miss });
+  });
+
+  test('of whatever board, where none was asked', () => {
+    const request = { by: 'number', number: 'RN.1', businessOnly: false } as const;
+    expect(leftBy(request, [change('RN.1', { board: PHARMACY.name })])).toMatchObject(REMOVED);
+  });
 });
 
 describe('a text that cannot match causes no search', () => {
