@@ -148,7 +148,7 @@ function nearClauses({ digits, beginning, misread }: NearNumberQuery): Clause[] 
 }
 
 /** How many similar numbers are compared with the typed one. */
-export const MAX_NEAR_NUMBERS = 50;
+const MAX_NEAR_NUMBERS = 50;
 
 const OF_BUSINESS: Clause[] = [{ term: { 'keys.kind': 'business' } }];
 

@@ -12,7 +12,6 @@ import {
   BY_NAME,
   type IdQuery,
   isNearNumber,
-  MAX_NEAR_NUMBERS,
   matchesOfPersons,
   type NameQuery,
   type NearNumberQuery,
@@ -342,8 +341,8 @@ function measured<Query, Response>(kind: string, request: (queries: readonly Que
 /** How several queries of a kind become one search whose result is split by query. */
 interface SharedSearch<Query> {
   readonly body: (queries: readonly Query[]) => SearchBody;
-  /** Returns what a query's own search would find; `undefined` when the shared search may have found less. */
-  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[] | undefined;
+  /** Returns what a query's own search would find, or more. */
+  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[];
 }
 
 const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
@@ -363,10 +362,7 @@ function personsSearch(maxFound: number): SharedSearch<NameQuery> {
 
 const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
   body: nearNumbersBody,
-  split: (found) => (query) => {
-    const near = found.filter((license) => isNearNumber(query, license.license_number));
-    return near.length > MAX_NEAR_NUMBERS ? undefined : near;
-  },
+  split: (found) => (query) => found.filter((license) => isNearNumber(query, license.license_number)),
 };
 
 /**
@@ -384,10 +380,5 @@ async function searchShared<Query extends LicenseQuery>(
   const { licenses: found, isComplete } = await searchAlone(client, index, shared);
   if (!isComplete) return searchSeparately(client, index, queries, maxMatches);
   const foundBy = split(found);
-  return queries.map((query) => {
-    const licenses = foundBy(query);
-    return licenses === undefined
-      ? searchAlone(client, index, bodyOf(query, maxMatches))
-      : { licenses, isComplete: true };
-  });
+  return queries.map((query) => ({ licenses: foundBy(query), isComplete: true }));
 }

@@ -13,6 +13,7 @@ import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import { functionCalls } from '../support/function-calls.ts';
 import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { sendRoster } from '../support/rosters.ts';
 import { sentTogether } from '../support/sent-together.ts';
 
 /** Counts that are the same in every run. `npm run bench lookups` measures times, `npm run bench guard` CPU. */
@@ -40,8 +41,9 @@ beforeAll(async () => {
   });
   const files = await fixturesAnd(environment.folder, {
     individual: [
-      ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
+      // A search that is cut off at a thousand finds these first.
       ...times(CROWD, (number) => nurseRow(`CROWD, A${number}`, `RN.${920_000 + number}`)),
+      ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
     ],
   });
   await publishFiles(environment, files);
@@ -135,6 +137,16 @@ describe('simultaneous lookups', () => {
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
     expect(asked).toEqual(['_mget', '_mget']);
+  });
+
+  test('by the numbers of a list share a larger batch', async () => {
+    const items = times(AT_ONCE - 4, (number) => ({
+      board: NURSING,
+      license_number: `RN.${910_000 + number}`,
+    }));
+    const [answer, asked] = await searchesFor(() => sendRoster(rest, { items }));
+    expect(answer.body).toMatchObject({ summary: { found: items.length } });
+    expect(asked).toEqual(['_mget']);
   });
 
   test('that find nothing do not get the license of another lookup in the batch', async () => {
