@@ -68,10 +68,10 @@ export function messageOf(origin: Origin, ...sentences: readonly string[]): stri
 /** Why nothing was found, as a code, and what may be meant. */
 export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
 
-/** The fields of a license that tell whether it may be relied on. */
-const STANDING = new Set(['board', 'status', 'raw_status', 'cautions', 'notes', 'board_action']);
+/** The fields of a license that tell whether it may be relied on, and whose groups are few. */
+const STANDING = new Set(['status', 'raw_status', 'cautions', 'notes', 'board_action']);
 
-/** Licenses of the same standing, by their type: a row of each, in the order of the columns. */
+/** Licenses of the same standing, by their type (and board, where it is not the same): a row of each, in the order of the columns. */
 const group = z.looseObject({
   types: z.record(z.string(), z.array(z.array(z.string().nullable()))),
 });
@@ -177,7 +177,7 @@ function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
   const licenses = rows.map((row) => without(row, inCommon));
   if (isShort(licenses)) return { licenses };
   const names = [...new Set(licenses.flatMap((each) => Object.keys(each)))];
-  const ofRows = names.filter((name) => name !== 'license_type' && !STANDING.has(name));
+  const ofRows = names.filter((name) => name !== 'license_type' && name !== 'board' && !STANDING.has(name));
   const omissible = OMITTED_FIRST.filter((name) => ofRows.includes(name));
   for (let count = 0; ; count += 1) {
     const omitted = omissible.slice(0, count);
@@ -191,11 +191,11 @@ function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
 function groupsOf(rows: readonly Fields[], inCommon: Fields, columns: readonly string[]) {
   const standingOf = (row: Fields) => fieldsWhere(without(row, inCommon), (name) => STANDING.has(name));
   const groups = Map.groupBy(rows, (row) => JSON.stringify(standingOf(row)));
-  const blank = Object.fromEntries(columns.map((name) => [name, null]));
-  const cells = (row: Fields) =>
-    Object.values({ ...blank, ...fieldsWhere(row, (name) => columns.includes(name)) });
+  const cells = (row: Fields) => columns.map((name) => new Map(Object.entries(row)).get(name) ?? null);
+  const ofBoard = ({ board }: Fields) => (inCommon.board === undefined ? `, ${board}` : '');
+  const keyOf = (row: Fields) => `${row.license_type ?? NOT_GIVEN}${ofBoard(row)}`;
   return [...groups.values()].map((group) => {
-    const byType = [...Map.groupBy(group, ({ license_type: type }) => String(type ?? NOT_GIVEN))];
+    const byType = [...Map.groupBy(group, keyOf)];
     const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
     return { ...standingOf(group[0] ?? {}), types };
   });
