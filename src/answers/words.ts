@@ -2,12 +2,11 @@ import { nearestBoards } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import {
-  type BusinessRequest,
   type LookupWords,
   MAX_CHARACTERS,
   type Miss,
+  type NameRequest,
   type NotFoundReason,
-  type PersonRequest,
 } from '../licenses/lookup.ts';
 import {
   boardAction,
@@ -31,6 +30,8 @@ export const NOT_UNLICENSED = `${NEVER_UNLICENSED}: check the spelling, the numb
 export const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
+
+export const NOT_GIVEN = 'Not given by the State';
 
 /** What a reader must do with the only match of a name. */
 export const ONLY_MATCH_BY_NAME =
@@ -215,7 +216,7 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
 /** Whether the board has acted on a license: the same answer on every page, in copies and in records. A blank is not a No. */
 export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
-  if (!hasBoardAction(license)) return column || 'Not given by the State';
+  if (!hasBoardAction(license)) return column || NOT_GIVEN;
   if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
   const why = isBoardActionGiven(license) ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
@@ -304,11 +305,7 @@ export function missDetail(miss: Miss, origin: Pick<Origin, 'date' | 'today'>, v
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function nameMessage(
-  { surnameExists, nameExists }: Miss,
-  request: PersonRequest | BusinessRequest,
-  where: string,
-): string {
+function nameMessage({ surnameExists, nameExists }: Miss, request: NameRequest, where: string): string {
   const { board } = request;
   const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
   if (nameExists === true) {
@@ -322,13 +319,13 @@ function nameMessage(
 }
 
 /** What was searched: `name "Bowen, Su" with city "Toledo"`. */
-function nameWords(request: PersonRequest | BusinessRequest): string {
+function nameWords(request: NameRequest): string {
   const filters = filterWords(request.filters);
   return `name "${nameOf(request)}"${filters === '' ? '' : ` with ${filters}`}`;
 }
 
 /** A name as it was searched: `Bowen, Su` of a person. */
-function nameOf(request: PersonRequest | BusinessRequest): string {
+function nameOf(request: NameRequest): string {
   if (request.by === 'business') return request.name;
   return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
 }
@@ -378,7 +375,6 @@ function nearestBoard(name: string): string {
 /** The words of an interface whose fields have the names of `lookupFields`. */
 const FIELD_WORDS = {
   notAnObject: 'The body must be a JSON object.',
-  notText: (field: string) => `${field} must be a string.`,
   tooLong: (field: string) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
   noName: 'Give license_number, or last_name, or search_type "business" with business_name.',
   onlyFirstName: 'A search by name needs last_name; first_name only narrows it.',

@@ -30,7 +30,7 @@ export type LicenseType = z.output<typeof licenseType>;
 export type Board = z.output<typeof board>;
 
 /** The 24 boards of `data/boards.json`, in its order. */
-export const BOARDS: readonly Board[] = z.array(board).parse(catalogJson);
+export const BOARDS: readonly [Board, ...Board[]] = z.tuple([board], board).parse(catalogJson);
 
 const byName = new Map(BOARDS.map((entry) => [entry.name, entry]));
 
@@ -38,9 +38,8 @@ function labelKey(label: string): string {
   return label.toUpperCase().replace(/[^A-Z0-9]/g, '');
 }
 
-const byLabel = new Map(
-  BOARDS.flatMap((entry) => [entry.name, ...entry.aliases].map((label) => [labelKey(label), entry] as const)),
-);
+const labels = BOARDS.flatMap((board) => [board.name, ...board.aliases].map((label) => ({ label, board })));
+const byLabel = new Map(labels.map(({ label, board }) => [labelKey(label), board]));
 
 /** The board with exactly this name (BOARDS-02). */
 export function boardByName(name: string): Board | undefined {
@@ -87,8 +86,6 @@ const LARGER_FUZZINESS = 0.35;
 /** Another board is returned too when its score is at least this share of the best board's. */
 const MIN_SHARE_OF_BEST_SCORE = 0.5;
 
-const labels = BOARDS.flatMap(({ name, aliases }) => [name, ...aliases]).map((label) => label.toUpperCase());
-
 function fuzzy(share: number) {
   return (word: string) => (word.length < MIN_FUZZY_LENGTH ? false : share);
 }
@@ -113,36 +110,17 @@ index.addAll(
   })),
 );
 
-/**
- * The boards that a label most likely means, best first: by its code, by the words of their names, aliases and license
- * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the board whose name has the most similar spelling.
- *
- * @returns one to three boards
- */
-export function nearestBoards(label: string): readonly [Board, ...Board[]] {
-  const start = label.slice(0, MAX_LABEL_LENGTH);
-  const same = boardByCode(start.trim()) ?? boardByLabel(start);
-  if (same !== undefined) return [same];
-  const close = index.search(start);
-  const found = close.length > 0 ? close : index.search(start, { fuzzy: fuzzy(LARGER_FUZZINESS) });
-  const minScore = (found[0]?.score ?? 0) * MIN_SHARE_OF_BEST_SCORE;
-  const [best, ...others] = found
-    .filter(({ score }) => score >= minScore)
-    .slice(0, MAX_BOARDS)
-    .flatMap(({ id }) => byCode.get(id) ?? []);
-  return best === undefined ? [mostSimilarBoard(start)] : [best, ...others];
-}
-
-/** The words of a label that identify a board: `Ohio State Board of Nursing` → `NURSING`. */
-function boardWords(label: string): string[] {
+/** The words of a label that identify a board, in one order: `Ohio State Board of Nursing` → `nursing`. */
+function wordsKey(label: string): string {
   const words = label.toLowerCase().split(/[^a-z]+/);
-  return words.filter((word) => word !== '' && !COMMON_WORDS.has(word));
+  return [...new Set(words)]
+    .filter((word) => word !== '' && !COMMON_WORDS.has(word))
+    .toSorted()
+    .join(' ');
 }
 
-const wordsOfBoards = BOARDS.map((entry) => ({
-  entry,
-  labels: [entry.name, ...entry.aliases].map((label) => new Set(boardWords(label))),
-}));
+const byWords = new Map(labels.map(({ label, board }) => [wordsKey(label), board]));
+const byUpperCase = new Map(labels.map(({ label, board }) => [label.toUpperCase(), board]));
 
 /**
  * The board that a person's text names without doubt: by its code, by a name in any case, or by words that only its
@@ -151,20 +129,34 @@ const wordsOfBoards = BOARDS.map((entry) => ({
 export function boardByText(text: string): Board | undefined {
   const typed = visibleText(text).trim();
   if (typed === '' || typed.length > MAX_LABEL_LENGTH) return undefined;
-  const named = boardByCode(typed) ?? boardByLabel(typed);
+  const named = boardByCode(typed) ?? boardByLabel(typed) ?? byWords.get(wordsKey(typed));
   if (named !== undefined) return named;
-  const words = boardWords(typed);
-  if (words.length === 0) return undefined;
-  const fitting = wordsOfBoards.filter(({ labels }) =>
-    labels.some((label) => words.every((word) => label.has(word))),
-  );
-  const whole = fitting.filter(({ labels }) => labels.some(({ size }) => size === new Set(words).size));
-  const [only, another] = whole.length > 0 ? whole : fitting;
-  return another === undefined ? only?.entry : undefined;
+  const [only, another] = index.search(typed, {
+    fields: ['names'],
+    combineWith: 'AND',
+    prefix: false,
+    fuzzy: false,
+  });
+  return another === undefined ? byCode.get(only?.id) : undefined;
 }
 
-function mostSimilarBoard(label: string): Board {
-  const nearest = boardByLabel(closest(label.toUpperCase(), labels));
-  if (nearest === undefined) throw new Error('The catalog has no boards.');
-  return nearest;
+/**
+ * The boards that a label most likely means, best first: by its code, by the words of their names, aliases and license
+ * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the board whose name has the most similar spelling.
+ *
+ * @returns one to three boards
+ */
+export function nearestBoards(label: string): readonly [Board, ...Board[]] {
+  const start = label.slice(0, MAX_LABEL_LENGTH);
+  const same = boardByText(start);
+  if (same !== undefined) return [same];
+  const close = index.search(start);
+  const found = close.length > 0 ? close : index.search(start, { fuzzy: fuzzy(LARGER_FUZZINESS) });
+  const minScore = (found[0]?.score ?? 0) * MIN_SHARE_OF_BEST_SCORE;
+  const [best, ...others] = found
+    .filter(({ score }) => score >= minScore)
+    .slice(0, MAX_BOARDS)
+    .flatMap(({ id }) => byCode.get(id) ?? []);
+  if (best !== undefined) return [best, ...others];
+  return [byUpperCase.get(closest(start.toUpperCase(), [...byUpperCase.keys()])) ?? BOARDS[0]];
 }

@@ -119,7 +119,13 @@ export function isPossibleId(id: string): boolean {
 
 /** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
-  const keys = kind === 'person' ? personKeys(record) : businessKeys(record);
+  const keys = {
+    kind,
+    number: numberKey(record.license_number),
+    digits: numberDigits(record.license_number),
+    ...(kind === 'person' ? personKeys(record) : businessKeys(record)),
+    ...mapFilters(({ keysOf }) => keysOf(record)),
+  };
   return { ...record, source_row: sourceRow, keys };
 }
 
@@ -150,30 +156,22 @@ export function documentJson(text: string, { source_row, keys }: LicenseDocument
   return `${text},${JSON.stringify({ source_row, keys }).slice(1)}`;
 }
 
-function personKeys(record: LicenseRecord): LicenseKeys {
+function personKeys(record: LicenseRecord) {
   const board = boardKey(record.board);
   const name = foldPersonName(record.full_name);
   return {
-    kind: 'person',
-    number: numberKey(record.license_number),
-    digits: numberDigits(record.license_number),
     name: `${board}/${name.surname}/${name.given}`,
     holder: holderKeys(board, name),
     surname: name.surnameForms.map((form) => `${board}/${form}`),
-    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }
 
-function businessKeys(record: LicenseRecord): LicenseKeys {
+function businessKeys(record: LicenseRecord) {
   const board = boardKey(record.board);
   const names = tradeNames(record.full_name);
   return {
-    kind: 'business',
-    number: numberKey(record.license_number),
-    digits: numberDigits(record.license_number),
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
     business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
     words: distinctKeys(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
-    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Board, boardByName } from './boards.ts';
-import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
-import { fold, visibleText } from './fold.ts';
+import { type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
+import { fold, MAX_FOLDED_CHARACTERS, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
 
 /** The request is invalid. The message says what to send instead. */
@@ -58,7 +58,9 @@ export interface BusinessRequest {
   readonly filters: Filters;
 }
 
-export type LookupRequest = NumberRequest | PersonRequest | BusinessRequest;
+export type NameRequest = PersonRequest | BusinessRequest;
+
+export type LookupRequest = NumberRequest | NameRequest;
 
 /**
  * Why a lookup found no license. All but `unknown` are of numbers. `removed` and `unreadable`: the feed of changes says
@@ -151,7 +153,6 @@ export const lookupFields = z.object({
 /** How an interface says what is wrong with the fields of a lookup. */
 export interface LookupWords {
   readonly notAnObject: string;
-  readonly notText: (field: string) => string;
   readonly tooLong: (field: string) => string;
   readonly unknownBoard: (name: string) => string;
   /** `undefined` where such a lookup needs no board. */
@@ -222,7 +223,7 @@ export function lookupRequest(
 function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
   const [field] = issue?.path ?? [];
   if (field === undefined) return words.notAnObject;
-  return issue?.code === 'too_big' ? words.tooLong(String(field)) : words.notText(String(field));
+  return issue?.code === 'too_big' ? words.tooLong(String(field)) : `${String(field)} must be a string.`;
 }
 
 function typedName(
@@ -249,14 +250,8 @@ export function problemOf(
   licenseTypes: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
   if (request.by === 'number') return undefined;
-  const names =
-    request.by === 'person'
-      ? { last_name: request.lastName, first_name: request.firstName }
-      : { business_name: request.name };
-  for (const [field, typed] of Object.entries({ ...names, ...request.filters })) {
-    if (typed !== undefined && !(LETTER_OR_DIGIT.test(typed) && fold(typed) !== '')) {
-      return `${field} must have a letter or a digit.`;
-    }
+  for (const [field, typed] of typedTexts(request)) {
+    if (!LETTER_OR_DIGIT.test(typed) || fold(typed) === '') return `${field} must have a letter or a digit.`;
   }
   return typeProblem(request, licenseTypes);
 }
@@ -276,14 +271,20 @@ function typeProblem(
     : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`;
 }
 
-/** Every text that the caller typed, filters included. */
-export function typedTexts(request: LookupRequest): readonly string[] {
-  const typed =
+/** Every text that the caller typed, filters included, with the name of its field. */
+function typedTexts(request: LookupRequest): readonly (readonly [field: string, text: string])[] {
+  const fields =
     request.by === 'number'
-      ? [request.number]
-      : [
-          ...(request.by === 'person' ? [request.lastName, request.firstName] : [request.name]),
-          ...FILTER_NAMES.map((name) => request.filters[name]),
-        ];
-  return typed.filter((text) => text !== undefined);
+      ? { license_number: request.number }
+      : request.by === 'person'
+        ? { last_name: request.lastName, first_name: request.firstName, ...request.filters }
+        : { business_name: request.name, ...request.filters };
+  return Object.entries(fields).flatMap(([field, text]) =>
+    text === undefined ? [] : [[field, text] as const],
+  );
+}
+
+/** Whether a license can match: no text of a license is longer, once it is folded. */
+export function isPossible(request: LookupRequest): boolean {
+  return typedTexts(request).every(([, text]) => fold(text).length <= MAX_FOLDED_CHARACTERS);
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import namesJson from '../../data/names.json' with { type: 'json' };
 import { distinctKeys, fold, unaccent, visibleText } from './fold.ts';
-import { isGivenName } from './spelling.ts';
 
 /** Words in capitals, several to a text. */
 const words = z
@@ -182,8 +181,7 @@ export function surnameKeys(lastName: string, hasGivenNames: boolean): string[] 
   const written = visibleText(lastName);
   if (isOneWord(written)) return distinctKeys(saintForms(written));
   const name = withoutEnd(withoutTitle(written), isNoSurname);
-  const forms = [surnameOf(name, hasGivenNames), name, written];
-  return distinctKeys(forms.flatMap((form) => saintForms(form)));
+  return distinctKeys([surnameOf(name, hasGivenNames), written].flatMap((form) => saintForms(form)));
 }
 
 /** The likeliest key of a typed surname; empty without a letter or digit. */
@@ -195,13 +193,6 @@ export function surnameKey(lastName: string, hasGivenNames = false): string {
 export function givenNamesKey(firstName: string): string {
   const written = visibleText(firstName);
   return fold(isOneWord(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
-}
-
-/** The keys that typed given names may have: also with what may be a title. */
-export function givenNamesKeys(firstName: string): string[] {
-  const [likeliest, asWritten] = [givenNamesKey(firstName), fold(withoutSuffix(firstName))];
-  // One that begins with the other finds nobody else.
-  return asWritten.startsWith(likeliest) ? [likeliest] : [likeliest, asWritten];
 }
 
 const TITLE = /^\P{L}*(\p{L}+)[.,\s]+(?=\p{L})/u;
@@ -279,21 +270,12 @@ function standsOut(word: string, before: string): boolean {
   return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
 }
 
-/** `R.N.`, `B.S.N` */
-const DOTTED = /^(?:\p{L}\.){2,}\p{L}?$/u;
-const NO_VOWELS = /^[B-DF-HJ-NP-TV-XZ]{3,}$/;
-/** No credential has more letters without a dash. */
-const MAX_CREDENTIAL = 6;
-
-/** Whether a word after a name that fits otherwise is no part of it: a suffix, a title, or what looks like a credential. */
+/** Whether a word after a name that fits otherwise is no part of it: a suffix, a title or a credential. */
 function isNoName(word: string, before: string): boolean {
   const key = fold(word);
-  if (isSuffix(word) || NAMES.titles.has(key) || isCredential(word, before)) return true;
-  if (isGivenName(key)) return false;
-  const hasOneCase = word === word.toUpperCase() || word === word.toLowerCase();
-  if (hasOneCase && (NAMES.credentials_or_names.has(key) || NO_VOWELS.test(key))) return true;
-  const isShort = key.length > 1 && word.split(DASH).every((part) => part.length <= MAX_CREDENTIAL);
-  return DOTTED.test(word) || (isShort && standsOut(word, before));
+  const isInOneCase = word === word.toUpperCase() || word === word.toLowerCase();
+  const isLikelyCredential = isInOneCase && NAMES.credentials_or_names.has(key);
+  return isLikelyCredential || isSuffix(word) || NAMES.titles.has(key) || isCredential(word, before);
 }
 
 /**
@@ -312,7 +294,8 @@ export function matchesPersonName(
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
-  return !typedSurnames(visibleText(lastName)).some((key) => whole.includes(key) || key === fold(last));
+  const typed = surnameKeys(lastName, true);
+  return typed.length > 0 && !typed.some((key) => whole.includes(key));
 }
 
 /** What typed names are compared with: the keys of the surname and the given names as they are written. */
@@ -327,56 +310,37 @@ function isHolder(
   { lastName, firstName }: { lastName?: string | undefined; firstName?: string | undefined },
   mayHaveMore: boolean,
 ): boolean {
-  const isSurname =
-    lastName === undefined || typedSurnames(visibleText(lastName)).some((key) => surnames.has(key));
+  const isSurname = lastName === undefined || surnameKeys(lastName, true).some((key) => surnames.has(key));
   if (!isSurname || firstName === undefined) return isSurname;
-  return fitsGiven(given, visibleText(firstName), lastName ?? '', mayHaveMore);
-}
-
-/** The keys that a typed surname may have if it is the holder's. */
-function typedSurnames(lastName: string): string[] {
-  const keys = surnameKeys(lastName, true);
-  let kept: string | undefined = withoutTitle(lastName);
-  while (kept !== undefined) {
-    kept = withoutLastWord(kept, isNoName);
-    if (kept !== undefined) keys.push(...saintForms(kept));
-  }
-  return keys;
+  return fitsGiven(given, visibleText(firstName), mayHaveMore);
 }
 
 /** Whether typed given names may be a holder's: those of one begin those of the other, and none contradicts. */
-function fitsGiven(holders: string, typed: string, lastName: string, mayHaveMore: boolean): boolean {
-  const all = fold(withoutSuffix(holders));
-  if (givenNamesKeys(typed).some((key) => key !== '' && all.startsWith(key))) return true;
+function fitsGiven(holders: string, typed: string, mayHaveMore: boolean): boolean {
+  const key = givenNamesKey(typed);
+  if (key !== '' && fold(withoutSuffix(holders)).startsWith(key)) return true;
   // After `LAST, FIRST MIDDLE`, a comma ends the name.
   const [names = ''] = withoutTitle(typed).split(',');
-  const written = givenNames(names);
-  const isName = (word: string, at: number) =>
-    fold(word) !== '' && (at === 0 || !isNoName(word, `${lastName} ${written.slice(0, at).join(' ')}`));
-  const words = written.filter(isName).map(fold);
-  if (words.length === 0) return false;
-  if (all.startsWith(words.join(''))) return true;
-  const own = holders.split(/[\s,\p{Pd}\u2212]+/u).filter((name) => fold(name) !== '');
-  return fitsNames(own.map(fold), words, mayHaveMore);
+  const words = foldedWords(withoutEnd(names, isNoName));
+  return words.length > 0 && fitsNames(foldedWords(holders), words, mayHaveMore);
+}
+
+function foldedWords(names: string): string[] {
+  return names
+    .split(/[\s,\p{Pd}\u2212]+/u)
+    .map(fold)
+    .filter((word) => word !== '');
 }
 
 /** The same for folded names one by one. An initial fits a name. */
-function fitsNames(own: readonly string[], typed: readonly string[], mayHaveMore: boolean): boolean {
-  let [ofOwn, ofTyped] = [1, 1];
-  let [first = '', typedFirst = ''] = [own[0], typed[0]];
-  // `Mary Ann` and `Maryann` are the same.
-  while (first !== typedFirst) {
-    const next = first.length < typedFirst.length ? own[ofOwn] : typed[ofTyped];
-    if (next === undefined) break;
-    if (first.length < typedFirst.length) [first, ofOwn] = [first + next, ofOwn + 1];
-    else [typedFirst, ofTyped] = [typedFirst + next, ofTyped + 1];
-  }
-  if (first !== typedFirst) {
-    if (typed[0]?.length !== 1 || !own[0]?.startsWith(typed[0])) return false;
-    [ofOwn, ofTyped] = [1, 1];
-  }
-  const missing = own.slice(ofOwn);
-  const further = typed.slice(ofTyped).filter((word) => {
+function fitsNames(
+  [first = '', ...own]: readonly string[],
+  [typedFirst = '', ...typed]: readonly string[],
+  mayHaveMore: boolean,
+): boolean {
+  if (first !== typedFirst && !(typedFirst.length === 1 && first.startsWith(typedFirst))) return false;
+  const missing = [...own];
+  const further = typed.filter((word) => {
     const at = missing.findIndex(
       (name) => name.startsWith(word) || (name.length === 1 && word.startsWith(name)),
     );
@@ -484,14 +448,11 @@ function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonPa
 export function isNamed(kind: 'person' | 'business', holder: string, typed: string): boolean {
   if (kind === 'business') return matchesBusinessName(holder, typed);
   const compared = holderOf(holder);
-  let name: string | undefined = withoutEnd(readableName(typed), isAfterName);
-  for (let words = 0; name !== undefined && words < MAX_NAME_WORDS; words += 1) {
-    const parts = personParts(name);
+  const isAfterTwo: IsEnd = (word, before) => hasTwoWords(before) && isNoName(word, before);
+  return [typed, withoutEnd(readableName(typed), isAfterTwo)].map(personParts).some((parts) =>
     // With the surname first and no comma, what follows the given names may be the surname.
-    if (parts.some((each, at) => isHolder(compared, each, at < parts.length / 2))) return true;
-    name = withoutLastWord(name, (word, before) => hasTwoWords(before) && isNoName(word, before));
-  }
-  return false;
+    parts.some((each, at) => isHolder(compared, each, at < parts.length / 2)),
+  );
 }
 
 /** Whether a name is a business's, as its legal form says: `Maple Health LLC`. */

@@ -78,14 +78,6 @@ function mistypedDigits(key: string): string[] {
     .map((meant) => prefix + meant + suffix);
 }
 
-/** A folded name with letters for the digits in it, `1` as `I` and as `L`: `SM1TH` → `SMITH`, `SMLTH`. */
-export function misreadNames(name: string): string[] {
-  if (!/\d/.test(name)) return [];
-  const read = (one: string) =>
-    name.replace(/\d/g, (digit) => (digit === '1' ? one : (LETTER_OF.get(digit) ?? digit)));
-  return [...new Set([read('I'), read('L')])];
-}
-
 const { groups } = z
   .object({ groups: z.array(z.string().transform((names) => names.split(' '))) })
   .parse(givenNamesJson);
@@ -94,11 +86,6 @@ const { groups } = z
 const GROUPS = new Map<string, string[][]>();
 for (const group of groups) {
   for (const name of group) GROUPS.set(name, [...(GROUPS.get(name) ?? []), group]);
-}
-
-/** @param name a folded name */
-export function isGivenName(name: string): boolean {
-  return GROUPS.has(name);
 }
 
 /**

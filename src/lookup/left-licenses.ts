@@ -51,8 +51,13 @@ export function withLeftLicenses(store: Store): WithLeft {
   };
 }
 
-/** @param changes the last of each license with the number, the newest first */
-function leftBy(request: NumberRequest, changes: readonly StoredChange[]): Miss | undefined {
+type LastChange = Pick<
+  StoredChange,
+  'kind' | 'cause' | 'board' | 'license_number' | 'last_in_dataset' | 'fields'
+>;
+
+/** The miss of a number that left the dataset. @param changes the last of each license with it, the newest first */
+export function leftBy(request: NumberRequest, changes: readonly LastChange[]): Miss | undefined {
   const { board, number } = request;
   const removed = changes.filter(
     (change) => change.kind === 'removed' && (board === undefined || boardByLabel(change.board) === board),

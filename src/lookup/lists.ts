@@ -7,7 +7,7 @@ import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.
 import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
 import { businessQuery, businessWordsQuery, numberQuery, personQuery } from './queries.ts';
-import type { ListQuery, PublicationSearch } from './search.ts';
+import { listQuery, type PublicationSearch } from './search.ts';
 import { lookUp } from './steps.ts';
 import { suggestedNumbers } from './suggestions.ts';
 
@@ -43,7 +43,7 @@ export interface Listing {
 
 const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
 
-type Queries = readonly (ListQuery['queries'][number] | undefined)[];
+type Queries = readonly (Parameters<typeof listQuery>[0][number] | undefined)[];
 
 /**
  * Finds a license by its number, else lists those with the name, else what may have been meant: all boards and
@@ -55,7 +55,7 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   async function list(wanted: Queries, shown: readonly string[] = [], ignoresFilters = false) {
     const queries = wanted.filter((query) => query !== undefined);
     if (queries.length === 0) return NONE;
-    const { licenses, total = 0, counts } = await publication.search({ by: 'list', queries, page });
+    const { licenses, total = 0, counts } = await publication.search(listQuery(queries, page));
     return { licenses, total, counts, shown, ignoresFilters };
   }
 

@@ -6,7 +6,7 @@ import { licenseId, type StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   businessNameKeys,
-  givenNamesKeys,
+  givenNamesKey,
   searchedWords,
   surnameKey,
   surnameKeys,
@@ -27,9 +27,9 @@ export type SearchBody = Partial<Pick<RequestBody, 'from' | 'aggs'>> & {
   sort: (Record<string, 'asc' | 'desc'> | '_doc')[];
 };
 
-/** A query that shares no search with others. */
+/** A query that shares no search with others. Lists have requests of their own. */
 export interface OtherQuery {
-  readonly by: 'other';
+  readonly by: 'other' | 'list';
   readonly body: SearchBody;
 }
 
@@ -107,7 +107,6 @@ export interface NearNumberQuery {
   readonly misread: readonly string[];
   /** This board's licenses come first. */
   readonly board: Board | undefined;
-  readonly businessOnly: boolean;
 }
 
 /** Very many numbers have the same shorter beginning. */
@@ -121,12 +120,13 @@ export function nearNumberQuery(
   board: Board | undefined,
   written: string,
   businessOnly: boolean,
-): NearNumberQuery | undefined {
+): NearNumberQuery | OtherQuery | undefined {
   const digits = numberDigits(written);
   if (digits === '') return undefined;
   const folded = fold(written);
   const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board, businessOnly };
+  const query = { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board } as const;
+  return businessOnly ? { by: 'other', body: nearNumberBody(query, OF_BUSINESS) } : query;
 }
 
 /** Whether a number is similar to the one of the query. */
@@ -148,20 +148,19 @@ function nearClauses({ digits, beginning, misread }: NearNumberQuery): Clause[] 
 }
 
 /** How many similar numbers are compared with the typed one. */
-export const MAX_NEAR_NUMBERS = 50;
+const MAX_NEAR_NUMBERS = 50;
+
+const OF_BUSINESS: Clause[] = [{ term: { 'keys.kind': 'business' } }];
 
 /** The board's licenses first, then those with the same digits. */
-export function nearNumberBody(query: NearNumberQuery): SearchBody {
-  const { digits, board, businessOnly } = query;
+export function nearNumberBody(query: NearNumberQuery, further: Clause[] = []): SearchBody {
+  const { digits, board } = query;
   const ofBoard = (name: string): Clause => ({
     constant_score: { filter: { term: { board: name } }, boost: 2 },
   });
   return searchBody(
     MAX_NEAR_NUMBERS,
-    [
-      { bool: { should: nearClauses(query) } },
-      ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
-    ],
+    [{ bool: { should: nearClauses(query) } }, ...further],
     [{ _score: 'desc' }, { 'keys.number': 'asc' }],
     [
       { constant_score: { filter: { term: { 'keys.digits': digits } } } },
@@ -215,10 +214,9 @@ export function personQuery(
   filters: Filters,
   select: Selection = 'all',
 ): NameQuery | undefined {
-  const surnames = surnameKeys(lastName, firstName !== undefined);
-  const given = firstName === undefined ? [''] : givenNamesKeys(firstName);
-  if (firstName !== undefined && given[0] === '') return undefined;
-  const likely = surnames.flatMap((surname) => given.map((each) => ({ surname, given: each })));
+  const given = givenNamesKey(firstName ?? '');
+  if (firstName !== undefined && given === '') return undefined;
+  const likely = surnameKeys(lastName, firstName !== undefined).map((surname) => ({ surname, given }));
   const query = likelyPersonsQuery(board, likely, filters, select);
   return query && { ...query, isWhole: firstName !== undefined };
 }
@@ -408,7 +406,7 @@ export function businessWordsQuery(
   return names.length === 0 ? undefined : { by: 'words', names, isWhole: false, filters, select };
 }
 
-/** The same, and then those with words that differ in one letter. */
+/** The same, or with words that differ in one letter. */
 export function similarWordsQuery(
   board: Board | undefined,
   businessName: string,
@@ -418,9 +416,7 @@ export function similarWordsQuery(
   if (asTyped === undefined) return undefined;
   const filter = [...asTyped.names.map(similarWord), ...filterClauses(filters)];
   // As many for a roster, which lists fewer.
-  const { size, query } = nameBody(asTyped, MAX_MATCHES);
-  const typedFirst = [{ constant_score: { filter: query } }];
-  return { by: 'other', body: searchBody(size, filter, [{ _score: 'desc' }, ...BY_NAME], typedFirst) };
+  return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, BY_NAME) };
 }
 
 /** A word that begins with the typed one, or differs in one letter. @param name `BOARD/WORD` */

@@ -12,7 +12,6 @@ import {
   BY_NAME,
   type IdQuery,
   isNearNumber,
-  MAX_NEAR_NUMBERS,
   matchesOfPersons,
   type NameQuery,
   type NearNumberQuery,
@@ -30,21 +29,18 @@ import {
 } from './queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
-export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | ListQuery | OtherQuery;
+export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;
 
 /** How many licenses a page lists. */
 export const PAGE_SIZE = 25;
 
-/** One page of the licenses that any of the queries finds, with the counts of all of them. */
-export interface ListQuery {
-  readonly by: 'list';
-  readonly queries: readonly (NumberQuery | NameQuery)[];
-  /** From 1. */
-  readonly page: number;
-}
-
-/** Exact names come first, then active licenses. */
-function listBody({ queries, page }: ListQuery): SearchBody {
+/**
+ * One page of the licenses that any of the queries finds, with the counts of all of them. Exact names come first, then
+ * active licenses.
+ *
+ * @param page from 1
+ */
+export function listQuery(queries: readonly (NumberQuery | NameQuery)[], page: number): OtherQuery {
   const clause = (query: LicenseQuery) => bodyOf(query).query;
   const exact = queries.map((query) => clause('select' in query ? { ...query, select: 'exact' } : query));
   const preferred = [
@@ -52,12 +48,13 @@ function listBody({ queries, page }: ListQuery): SearchBody {
     // Weighs more than the one before.
     { constant_score: { filter: { bool: { should: exact } }, boost: 2 } },
   ];
-  return {
+  const body = {
     ...searchBody(PAGE_SIZE, [{ bool: { should: queries.map(clause) } }], LIST_ORDER, preferred),
     from: (page - 1) * PAGE_SIZE,
     track_total_hits: true,
     aggs: FACETS,
   };
+  return { by: 'list', body };
 }
 
 const LIST_ORDER: SearchBody['sort'] = [{ _score: 'desc' }, ...BY_NAME];
@@ -89,9 +86,7 @@ export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBod
     case 'business':
     case 'words':
       return nameBody(query, maxMatches);
-    case 'list':
-      return listBody(query);
-    case 'other':
+    default:
       return query.body;
   }
 }
@@ -311,7 +306,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
         case 'person':
           return canShareSearch(query) ? byPerson(query) : others(query);
         case 'near_number':
-          return query.businessOnly ? others(query) : near(query);
+          return near(query);
         case 'list':
           return lists(query);
         default:
@@ -346,8 +341,8 @@ function measured<Query, Response>(kind: string, request: (queries: readonly Que
 /** How several queries of a kind become one search whose result is split by query. */
 interface SharedSearch<Query> {
   readonly body: (queries: readonly Query[]) => SearchBody;
-  /** Returns what a query's own search would find; `undefined` when the shared search may have found less. */
-  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[] | undefined;
+  /** Returns what a query's own search would find, or more. */
+  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[];
 }
 
 const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
@@ -367,10 +362,7 @@ function personsSearch(maxFound: number): SharedSearch<NameQuery> {
 
 const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
   body: nearNumbersBody,
-  split: (found) => (query) => {
-    const near = found.filter((license) => isNearNumber(query, license.license_number));
-    return near.length > MAX_NEAR_NUMBERS ? undefined : near;
-  },
+  split: (found) => (query) => found.filter((license) => isNearNumber(query, license.license_number)),
 };
 
 /**
@@ -388,10 +380,5 @@ async function searchShared<Query extends LicenseQuery>(
   const { licenses: found, isComplete } = await searchAlone(client, index, shared);
   if (!isComplete) return searchSeparately(client, index, queries, maxMatches);
   const foundBy = split(found);
-  return queries.map((query) => {
-    const licenses = foundBy(query);
-    return licenses === undefined
-      ? searchAlone(client, index, bodyOf(query, maxMatches))
-      : { licenses, isComplete: true };
-  });
+  return queries.map((query) => ({ licenses: foundBy(query), isComplete: true }));
 }

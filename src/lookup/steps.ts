@@ -1,38 +1,34 @@
 import { addTo } from '../licenses/counts.ts';
 import { type Filters, hasFilters } from '../licenses/filters.ts';
-import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import { isExactNumber } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
-  type BusinessRequest,
+  isPossible,
   type LookupOutcome,
   type LookupRequest,
   MAX_MATCHES,
   type Miss,
+  type NameRequest,
   type NotFoundReason,
   type NumberRequest,
-  type PersonRequest,
-  typedTexts,
 } from '../licenses/lookup.ts';
-import { hasSearchedWords } from '../licenses/names.ts';
-import { nearestSpellings } from '../licenses/spelling.ts';
 import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import {
   businessQuery,
   businessWordsQuery,
   commonNumberQuery,
   hasExactName,
-  MAX_SUGGESTED_NAMES,
   type NameQuery,
   numberQuery,
   personQuery,
-  similarWordsQuery,
   writtenNumberQuery,
 } from './queries.ts';
-import { NOTHING, type PublicationSearch, type SearchResult } from './search.ts';
+import { listQuery, type PublicationSearch, type SearchResult } from './search.ts';
 import {
   isHolder,
   isNameAtBoard,
   offeredNumbers,
+  suggestedBusinesses,
   suggestedNumbers,
   suggestedPersons,
 } from './suggestions.ts';
@@ -54,14 +50,12 @@ export async function lookUp(
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
-  if (typedTexts(request).some((text) => fold(text).length > MAX_FOLDED_CHARACTERS)) return none(request);
+  if (!isPossible(request)) return none(request);
   switch (request.by) {
     case 'number':
       return lookUpNumber(request, publication, suggest);
-    case 'person':
-      return lookUpPerson(request, publication, suggest);
-    case 'business':
-      return lookUpBusiness(request, publication, suggest);
+    default:
+      return lookUpName(request, publication, suggest);
   }
 }
 
@@ -100,13 +94,11 @@ export async function matchCounts(
 /** Counts what a search by name finds. */
 async function countMatches(request: NameRequest, publication: PublicationSearch) {
   for (const query of queriesOf(request, request.filters)) {
-    const { total = 0, counts } = await publication.search({ by: 'list', queries: [query], page: 1 });
+    const { total = 0, counts } = await publication.search(listQuery([query], 1));
     if (total > 0) return { total, counts };
   }
   return { total: 0, counts: undefined };
 }
-
-type NameRequest = PersonRequest | BusinessRequest;
 
 /** The searches for a name, one after the other: a business whose name begins so, else one with the words. */
 function queriesOf(request: NameRequest, filters: Filters, select?: NameQuery['select']): NameQuery[] {
@@ -148,25 +140,23 @@ async function licensesOfNumberKey(
   return ofBoard.licenses.length > 0 ? ofBoard.licenses : licenses;
 }
 
-async function lookUpPerson(
-  request: PersonRequest,
+async function lookUpName(
+  request: NameRequest,
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
-  const { board, lastName, firstName, filters } = request;
-  const found = await searchNames(personQuery(board, lastName, firstName, filters), publication);
-  if (found.licenses.length > 0) return matches(found, request);
+  for (const query of queriesOf(request, request.filters)) {
+    const found = await searchNames(query, publication);
+    if (found.licenses.length > 0) return matches(found, request);
+  }
   if (!suggest) return none(request);
-  const [{ surnameExists, names }, nameExists] = await Promise.all([
-    suggestedPersons(request, publication),
+  const [suggested, nameExists] = await Promise.all([
+    request.by === 'person'
+      ? suggestedPersons(request, publication)
+      : suggestedBusinesses(request, publication),
     existsWithoutFilters(request, publication),
   ]);
-  return {
-    ...none(request),
-    ...(nameExists && { nameExists }),
-    ...(surnameExists && { surnameExists }),
-    didYouMean: names,
-  };
+  return { ...none(request), ...(nameExists && { nameExists }), ...suggested };
 }
 
 /** Whether filters alone exclude the licenses of a name. */
@@ -176,46 +166,16 @@ async function existsWithoutFilters(request: NameRequest, publication: Publicati
   return found.some(({ licenses }) => licenses.length > 0);
 }
 
-async function lookUpBusiness(
-  request: BusinessRequest,
-  publication: PublicationSearch,
-  suggest: boolean,
-): Promise<LookupOutcome> {
-  const { board, name, filters } = request;
-  const byPrefix = await searchNames(businessQuery(board, name, filters), publication);
-  if (byPrefix.licenses.length > 0) return matches(byPrefix, request);
-  const near = await publication.search(
-    (suggest ? similarWordsQuery : businessWordsQuery)(board, name, filters),
-  );
-  const withWords = near.licenses.filter((license) => hasSearchedWords(license.full_name, name));
-  if (withWords.length > 0) {
-    // Licenses with the words come before those with similar ones.
-    const isComplete = near.isComplete || withWords.length < near.licenses.length;
-    return matches({ licenses: withWords, isComplete }, request);
-  }
-  const nameExists = suggest && (await existsWithoutFilters(request, publication));
-  const names = near.licenses.map((license) => license.full_name);
-  return {
-    ...none(request),
-    ...(nameExists && { nameExists }),
-    didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES),
-  };
-}
-
 /** Whether the license is the board's and its number is written exactly as typed. */
 function isAsTyped(license: StoredLicense, { board, number }: NumberRequest): boolean {
   return license.board === board?.name && license.license_number === number;
 }
 
 /** Matches, exact names first, then by name and number. */
-async function searchNames(
-  query: NameQuery | undefined,
-  publication: PublicationSearch,
-): Promise<SearchResult> {
-  if (query === undefined) return NOTHING;
+async function searchNames(query: NameQuery, publication: PublicationSearch): Promise<SearchResult> {
   const { licenses: found, isComplete } = await publication.search(query);
-  // The only match needs no order.
-  if (found.length < 2) return { licenses: found, isComplete };
+  // The only match needs no order, and no name consists of words alone.
+  if (found.length < 2 || query.by === 'words') return { licenses: found, isComplete };
   const { exact = [], others = [] } = Object.groupBy(found, (license) =>
     hasExactName(query, license) ? 'exact' : 'others',
   );

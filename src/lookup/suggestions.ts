@@ -4,6 +4,7 @@ import { hasFilters } from '../licenses/filters.ts';
 import { fold, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
+  type BusinessRequest,
   MAX_MATCHES,
   type Miss,
   type NumberRequest,
@@ -24,7 +25,7 @@ import {
   personParts,
   surnameKey,
 } from '../licenses/names.ts';
-import { givenNameVariants, misreadNames, nearestSpellings } from '../licenses/spelling.ts';
+import { givenNameVariants, nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
   type LikelyName,
@@ -35,6 +36,7 @@ import {
   nearNumberQuery,
   nearSurnamesQuery,
   personQuery,
+  similarWordsQuery,
 } from './queries.ts';
 import type { PublicationSearch } from './search.ts';
 
@@ -111,19 +113,24 @@ function nameQuery(
   return lastName === undefined ? undefined : personQuery(board, lastName, firstName, {}, select);
 }
 
-/** What is suggested when no license matches a person's name. */
-interface SuggestedPersons {
-  /** Whether there are licenses with the surname, which the given name or the filters exclude. */
-  readonly surnameExists: boolean;
-  /** Folded surnames, and names as `SURNAME, GIVEN`; each finds a license. */
-  readonly names: readonly string[];
+/** What is suggested when no license matches a name. */
+type SuggestedNames = Pick<Miss, 'didYouMean' | 'surnameExists'>;
+
+/** Names of businesses with similar words, those spelled most like the typed one first. */
+export async function suggestedBusinesses(
+  { board, name, filters }: BusinessRequest,
+  publication: PublicationSearch,
+): Promise<SuggestedNames> {
+  const { licenses } = await publication.search(similarWordsQuery(board, name, filters));
+  const names = licenses.map((license) => license.full_name);
+  return { didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
 
-/** Names that may have been meant by one that nobody has, best first. */
+/** Names that may have been meant by one that nobody has, best first: folded surnames, and `SURNAME, GIVEN`. */
 export async function suggestedPersons(
   request: PersonRequest,
   publication: PublicationSearch,
-): Promise<SuggestedPersons> {
+): Promise<SuggestedNames> {
   const { board } = request;
   const { surname } = keysOf(request);
   const ofSurname = [{ surname, given: '' }];
@@ -138,30 +145,29 @@ export async function suggestedPersons(
   const suggested = surnameExists
     ? await similarPersons(request, surnames, publication)
     : [...namesOf(request, others), ...surnames];
-  return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
+  const didYouMean = [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES);
+  return { ...(surnameExists && { surnameExists }), didYouMean };
 }
 
 function keysOf({ lastName, firstName }: PersonRequest): LikelyName {
   return { surname: surnameKey(lastName, firstName !== undefined), given: givenNamesKey(firstName ?? '') };
 }
 
-/** The surname as half of a double one, the names swapped, and with letters for digits. */
+/** The surname as half of a double one, and the names swapped. */
 function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
   const { surname, given } = keysOf(request);
-  const [surnames, givens] = [misreadNames(surname), misreadNames(given)];
-  const misread = [surname, ...surnames].flatMap((last) =>
-    [given, ...givens].map((first) => ({ surname: last, given: first })),
-  );
-  if (surname === '') return [];
-  const names = [{ surname: halfKey(surname), given }, { surname: given, given: surname }, ...misread];
-  return names.filter((name) => name.surname !== '' && name.surname !== surname);
+  const names = [
+    { surname: halfKey(surname), given },
+    { surname: given, given: surname },
+  ];
+  return surname === '' ? [] : names.filter((name) => name.surname !== '' && name.surname !== surname);
 }
 
 /** Other forms of the given name. */
 function namesWithOtherGiven(request: PersonRequest): LikelyName[] {
-  const { surname, given } = keysOf(request);
+  const { surname } = keysOf(request);
   const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
-  return [...misreadNames(given), ...variants].map((variant) => ({ surname, given: variant }));
+  return variants.map((given) => ({ surname, given }));
 }
 
 /** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */

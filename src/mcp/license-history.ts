@@ -74,10 +74,8 @@ async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
   );
 }
 
-/** A later dataset may say the same: then a change that is not marked says so. */
 const WITHDRAWN =
-  'Changes marked withdrawn are from datasets that this service withdrew: unless a change without the mark says the ' +
-  'same, no later dataset of the State has confirmed them, so do not tell them as the license’s history.';
+  'Changes marked withdrawn are from datasets that this service withdrew. Do not tell them as the license’s history, unless a change without the mark says the same.';
 
 function messages(history: LicenseHistory, view: View): string[] {
   const { outcome, licenseNumber, changes, since, gaps, date } = history;

@@ -65,9 +65,7 @@ function eraOf(
   call: z.output<typeof ordinaryCall>,
 ): keyof typeof ADDED | undefined {
   if (!isJsonContentType(headers['content-type'])) return undefined;
-  const version = headers['mcp-protocol-version'];
-  const method = headers['mcp-method'];
-  const name = headers['mcp-name'];
+  const { 'mcp-protocol-version': version, 'mcp-method': method, 'mcp-name': name } = headers;
   if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) {
     const hasModernHeader = method !== undefined || name !== undefined;
     const hasModernMeta = Object.keys(call.params._meta ?? {}).some((key) => key !== 'progressToken');

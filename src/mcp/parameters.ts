@@ -5,10 +5,6 @@ import { type Filter, mapFilters } from '../licenses/filters.ts';
 import { visibleText } from '../licenses/fold.ts';
 import { BadRequestError, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 
-/** How many unknown parameters a message names, and how many characters of each. */
-const MAX_UNKNOWN = 5;
-const MAX_NAME_CHARACTERS = 40;
-
 /** A JSON Schema of an object, for the parameters and the results of tools. */
 export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
 
@@ -139,7 +135,7 @@ export type Parameters<Values> = z.ZodType<Values> & { readonly shape: Readonly<
  * Checks a tool's parameters. Invisible characters are left out. Blank texts and nulls count as absent, because many
  * clients fill in every parameter.
  *
- * @returns the values, and a note that names the unknown parameters, which are ignored; empty when there were none
+ * @returns the values, and a note where unknown parameters are ignored; empty where none are
  * @throws {BadRequestError} saying what to send for each parameter that is wrong or missing
  */
 export function readParameters<Values>(
@@ -151,7 +147,10 @@ export function readParameters<Values>(
       .map(([name, value]) => [name, typeof value === 'string' ? visibleText(value).trim() : value])
       .filter(([, value]) => value !== null && value !== ''),
   );
-  const note = unknownNote(Object.keys(present), Object.keys(parameters.shape));
+  const known = Object.keys(parameters.shape);
+  const note = Object.keys(present).every((name) => known.includes(name))
+    ? ''
+    : `Unknown parameters are ignored. This tool has: ${known.join(', ')}.`;
   const result = parameters.safeParse(present);
   if (result.success) return { values: result.data, note };
   const errors = result.error.issues.map(({ path, message }) => `${String(path[0])} ${message}.`);
@@ -161,11 +160,4 @@ export function readParameters<Values>(
 /** A text of these sentences without those that are empty. */
 export function joined(...sentences: readonly string[]): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
-}
-
-function unknownNote(given: readonly string[], known: readonly string[]): string {
-  const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_UNKNOWN);
-  if (unknown.length === 0) return '';
-  const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
-  return `Ignored unknown parameters: ${names}. This tool has: ${known.join(', ')}.`;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Outcome } from '../access/usage.ts';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
-import { AUTHORITY, ageSentence, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
+import { AUTHORITY, ageSentence, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { isPartOfSurname } from '../licenses/names.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
@@ -68,10 +68,10 @@ export function messageOf(origin: Origin, ...sentences: readonly string[]): stri
 /** Why nothing was found, as a code, and what may be meant. */
 export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
 
-/** The fields of a license that tell whether it may be relied on. */
-const STANDING = new Set(['board', 'status', 'raw_status', 'cautions', 'notes', 'board_action']);
+/** The fields of a license that tell whether it may be relied on, and whose groups are few. */
+const STANDING = new Set(['status', 'raw_status', 'cautions', 'notes', 'board_action']);
 
-/** Licenses of the same standing, by their type: a row of each, in the order of the columns. */
+/** Licenses of the same standing, by their type (and board, where it is not the same): a row of each, in the order of the columns. */
 const group = z.looseObject({
   types: z.record(z.string(), z.array(z.array(z.string().nullable()))),
 });
@@ -103,7 +103,7 @@ export const lookupResult = z.object({
 /** The call that a result answers. */
 export interface LookupCall {
   /** The values of the call's parameters, without the limit. */
-  readonly searched: Readonly<Record<string, string>>;
+  readonly searched: Fields;
   /** The parameters that would restrict the search further. */
   readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
@@ -120,8 +120,11 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // The number that was asked for is no suggestion.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
-  const rows = listed.map((record) => without(compact(record), NO_URL));
+  // verify_license has the addresses: a hundred are as long as all the rest.
+  const rows = listed.map((record) => without(compact(record), { url: true }));
   const inCommon = fieldsInCommon(rows);
+  const { note = '', ...shown } =
+    view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, inCommon);
   return {
     outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
     ...originOf(view.origin),
@@ -130,13 +133,14 @@ export function lookupToolResult(view: View, call: LookupCall) {
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
       boardActionNotGiven(rows),
+      note,
     ),
-    searched: { ...searched },
+    searched,
     count: listed.length,
     ...(counts && { total: counts.total, by_status: Object.fromEntries(counts.byStatus) }),
     truncated: view.truncated || listed.length < view.records.length,
     ...(view.outcome === 'ambiguous' && { in_common: inCommon }),
-    ...(view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, inCommon)),
+    ...shown,
     ...others,
     did_you_mean: offered.map((at) => numbers[at] ?? ''),
     ...(matches && { did_you_mean_name_match: offered.map((at) => matches[at] === true) }),
@@ -145,7 +149,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function fieldsWhere(fields: Fields, isWanted: (name: string, value: unknown) => boolean): Fields {
+export function fieldsWhere(fields: Fields, isWanted: (name: string, value: unknown) => boolean): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => isWanted(name, value)));
 }
 
@@ -153,42 +157,48 @@ function without(fields: Fields, left: object): Fields {
   return fieldsWhere(fields, (name) => !Object.hasOwn(left, name));
 }
 
-/** verify_license has it: a hundred addresses are as long as all the rest. */
-const NO_URL = { url: true };
-
-/** Fields of which each license of a list has its own. */
-const OWN_FIELDS = { license_number: true, full_name: true };
-
 /** The fields that are the same in all of several licenses. */
 function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
   const further = others.map((each) => new Map(Object.entries(each)));
-  return fieldsWhere(without(first, OWN_FIELDS), (name, value) =>
+  return fieldsWhere(without(first, { license_number: true, full_name: true }), (name, value) =>
     further.every((each) => isDeepStrictEqual(each.get(name), value)),
   );
 }
 
-/** Longer than this, several licenses come as a table: a hundred with little in common would fill 60 KB. */
-const MAX_CHARACTERS_AS_OBJECTS = 12_000;
+/** Longer than this in both forms, several licenses come as a table: a hundred with little in common would fill 60 KB. */
+const MAX_CHARACTERS = 27_250;
+const isShort = (listed: object) => JSON.stringify([listed, JSON.stringify(listed)]).length <= MAX_CHARACTERS;
+
+/** What a table that is still too long omits, one after the other. */
+const OMITTED_FIRST = ['street', 'state', 'county'];
 
 /** Several licenses: as objects, or as a table of less than half the length. */
 function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
   const licenses = rows.map((row) => without(row, inCommon));
-  if (JSON.stringify(licenses).length <= MAX_CHARACTERS_AS_OBJECTS) return { licenses };
+  if (isShort(licenses)) return { licenses };
   const names = [...new Set(licenses.flatMap((each) => Object.keys(each)))];
-  const columns = names.filter((name) => name !== 'license_type' && !STANDING.has(name));
+  const ofRows = names.filter((name) => name !== 'license_type' && name !== 'board' && !STANDING.has(name));
+  const omissible = OMITTED_FIRST.filter((name) => ofRows.includes(name));
+  for (let count = 0; ; count += 1) {
+    const omitted = omissible.slice(0, count);
+    const columns = ofRows.filter((name) => !omitted.includes(name));
+    const groups = groupsOf(rows, inCommon, columns);
+    const note = count === 0 ? '' : `The rows omit ${omitted.join(', ')}: verify_license has them.`;
+    if (count === omissible.length || isShort(groups)) return { columns, groups, note };
+  }
+}
+
+function groupsOf(rows: readonly Fields[], inCommon: Fields, columns: readonly string[]) {
   const standingOf = (row: Fields) => fieldsWhere(without(row, inCommon), (name) => STANDING.has(name));
   const groups = Map.groupBy(rows, (row) => JSON.stringify(standingOf(row)));
-  const blank = Object.fromEntries(columns.map((name) => [name, null]));
-  const cells = (row: Fields) =>
-    Object.values({ ...blank, ...fieldsWhere(row, (name) => columns.includes(name)) });
-  return {
-    columns,
-    groups: [...groups.values()].map((group) => {
-      const byType = [...Map.groupBy(group, ({ license_type: type }) => String(type))];
-      const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
-      return { ...standingOf(group[0] ?? {}), types };
-    }),
-  };
+  const cells = (row: Fields) => columns.map((name) => new Map(Object.entries(row)).get(name) ?? null);
+  const ofBoard = ({ board }: Fields) => (inCommon.board === undefined ? `, ${board}` : '');
+  const keyOf = (row: Fields) => `${row.license_type ?? NOT_GIVEN}${ofBoard(row)}`;
+  return [...groups.values()].map((group) => {
+    const byType = [...Map.groupBy(group, keyOf)];
+    const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
+    return { ...standingOf(group[0] ?? {}), types };
+  });
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
@@ -228,10 +238,11 @@ export function boardActionNotGiven(licenses: readonly Fields[]): string {
 }
 
 /** What else to tell of the names, and what to do next. @param lastName the surname that was sent */
-export function nameSentences(records: readonly ResponseRecord[], lastName: string | undefined): string[] {
+export function nameSentences(records: readonly ResponseRecord[], lastName: unknown): string[] {
   const [first, another] = records;
   if (first?.name_match === false) return first.name_at_board === true ? [] : [NEXT_BY_NAME];
-  const inPart = records.filter(({ full_name }) => lastName && isPartOfSurname(full_name, lastName)).length;
+  const surname = String(lastName ?? '');
+  const inPart = records.filter(({ full_name }) => isPartOfSurname(full_name, surname)).length;
   const whose = another ? ` in ${inPart} of those listed` : `: the holder is ${first?.full_name}`;
   return inPart === 0 ? [] : [`Matched by one half of the surname${whose}.`];
 }

@@ -97,7 +97,7 @@ function itemContent({ index, reference, view }: RosterResult, lastName: unknown
   const { outcome, records, truncated } = view;
   const message = joined(
     ...(outcome === 'ambiguous' ? [] : sentencesOf(view, 'toolItem')),
-    ...nameSentences(records, typeof lastName === 'string' ? lastName : undefined),
+    ...nameSentences(records, lastName),
   );
   return {
     ...{ index, reference, outcome },

@@ -36,7 +36,14 @@ import {
   readParameters,
   rosterParameters,
 } from './parameters.ts';
-import { lookupResult, lookupToolResult, originOf, resultOrigin, type ToolResult } from './results.ts';
+import {
+  fieldsWhere,
+  lookupResult,
+  lookupToolResult,
+  originOf,
+  resultOrigin,
+  type ToolResult,
+} from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
 
 /** What the tools answer from. */
@@ -210,18 +217,15 @@ function lookupTool(
   const answer: Answer<LookupParameters> = async ({ lookups }, { limit = MAX_MATCHES, ...criteria }) => {
     const request = lookupRequest({ ...criteria, search_type: searchType }, REQUEST_WORDS.tool);
     const { outcome, counts, ...origin } = await lookups.lookUpCounted(request);
-    const isByNumber = request.by === 'number';
-    const searched = new Map(
-      Object.entries(criteria).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    );
-    // A lookup by number ignores them.
-    if (isByNumber) for (const filter of FILTER_NAMES) searched.delete(filter);
+    // A lookup by number ignores filters.
+    const ignored: readonly string[] = request.by === 'number' ? FILTER_NAMES : [];
+    const searched = fieldsWhere(criteria, (name, value) => value !== undefined && !ignored.includes(name));
     const unusedFilters = ['first_name', ...FILTER_NAMES].filter(
-      (filter) => Object.hasOwn(parameters.shape, filter) && !searched.has(filter),
+      (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
     );
-    const view = viewOf(outcome, origin, isByNumber ? 'number' : 'name');
-    const call = { searched: Object.fromEntries(searched), unusedFilters, limit, counts };
-    return { outcome: outcome.outcome, content: lookupToolResult(view, call) };
+    const view = viewOf(outcome, origin, request.by === 'number' ? 'number' : 'name');
+    const content = lookupToolResult(view, { searched, unusedFilters, limit, counts });
+    return { outcome: outcome.outcome, content };
   };
   return tool(name, title, parameters, lookupResult, answer);
 }

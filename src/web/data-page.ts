@@ -1,8 +1,8 @@
+import { NOT_GIVEN } from '../answers/words.ts';
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { dataTable, factList, type Html, html, NOTHING } from './page.ts';
-import { NOT_GIVEN } from './verdict.ts';
 import { count, longDate, ohioTime } from './words.ts';
 
 /** The most publications of a list. */

@@ -1,4 +1,4 @@
-import { boardActionInWords, missMessage } from '../answers/words.ts';
+import { boardActionInWords, missMessage, NOT_GIVEN } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { type Board, boardByCode } from '../licenses/boards.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -15,7 +15,7 @@ import { licenseLink, searchAddress } from './addresses.ts';
 import { history, lastChange, type ShownChange } from './history.ts';
 import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
 import { recordForm } from './record-notes.ts';
-import { NOT_GIVEN, statusTags, verdictBox, verdictOf } from './verdict.ts';
+import { statusTags, verdictBox, verdictOf } from './verdict.ts';
 import { fromToday, inWords, longDate, properCase } from './words.ts';
 
 const MAX_NUMBER_LENGTH = 200;

@@ -1,3 +1,4 @@
+import { NOT_GIVEN } from '../answers/words.ts';
 import { changedFields } from '../changes/change.ts';
 import type { Context } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
@@ -38,7 +39,6 @@ import {
   publicOrigin,
 } from './page.ts';
 import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
-import { NOT_GIVEN } from './verdict.ts';
 import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */

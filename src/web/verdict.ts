@@ -29,8 +29,6 @@ const meaning = z.strictObject({ tone: z.enum(TONES).optional(), meaning: z.stri
 const meanings = z.record(z.string(), meaning).transform((byLabel) => new Map(Object.entries(byLabel)));
 const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(meaningsJson);
 
-export const NOT_GIVEN = 'Not given by the State';
-
 /** The tone of a status, and what it means: nothing where it says all, or is not known. */
 function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonly Caution[]) {
   const primary = MEANINGS.primary.get(status ?? '');

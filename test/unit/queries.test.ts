@@ -21,7 +21,7 @@ import {
   similarWordsQuery,
   writtenNumberQuery,
 } from '../../src/lookup/queries.ts';
-import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/search.ts';
+import { bodyOf as bodyOfQuery, type LicenseQuery, listQuery } from '../../src/lookup/search.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
@@ -47,7 +47,7 @@ describe('the names that a person is searched by', () => {
     ['King V', 'Martin', ['KING/MARTIN', 'KINGV/MARTIN']],
     ['Saint John', 'A', ['SAINTJOHN/A', 'STJOHN/A', 'SAINTEJOHN/A', 'STEJOHN/A']],
     ['Smith, RN', 'Jane RN, BSN', ['SMITH/JANE', 'SMITHRN/JANE']],
-    ['Smith', 'Rev. Jane', ['SMITH/JANE', 'SMITH/REVJANE']],
+    ['Smith', 'Rev. Jane', ['SMITH/JANE']],
     ['Smith', 'Jane RN', ['SMITH/JANE']],
     ['\u200bSmi\u00adth', '\ufeffJane', ['SMITH/JANE']],
   ])('%j, %j', (lastName, firstName, names) => {
@@ -95,7 +95,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
       250,
     ],
     ['similar numbers', bodyOf(nearNumberQuery(NURSING, 'RN.1', false)), 50],
-    ['numbers similar to several', nearNumbersBody(near ? [near, near] : []), 1000],
+    ['numbers similar to several', nearNumbersBody(near?.by === 'near_number' ? [near, near] : []), 1000],
     ['a person', bodyOf(personQuery(NURSING, 'Smith', 'Ann', {})), 101],
     ['several persons', personsBody(['NUR/SMITH/A', 'NUR/DOE/B'], 1000), 1000],
     ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {})), 50],
@@ -127,7 +127,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
       return query === undefined ? [] : [query];
     });
     expect(queries.flatMap(({ names }) => names).length).toBeGreaterThan(600);
-    const list = JSON.stringify(bodyOf({ by: 'list', queries, page: 1 }).query);
+    const list = JSON.stringify(listQuery(queries, 1).body.query);
     expect(list.match(/"(prefix|terms?|regexp)":/g)?.length).toBeLessThan(100);
   });
 
@@ -176,7 +176,7 @@ describe('nothing is searched', () => {
   ])(
     'with the beginning of %s when it has fewer than five characters, as very many have it',
     (typed, beginning) => {
-      expect(nearNumberQuery(NURSING, typed, false)?.beginning).toBe(beginning);
+      expect(nearNumberQuery(NURSING, typed, false)).toMatchObject({ beginning });
     },
   );
 

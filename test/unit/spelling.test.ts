@@ -1,10 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  givenNameVariants,
-  misreadNames,
-  misreadNumberKeys,
-  nearestSpellings,
-} from '../../src/licenses/spelling.ts';
+import { givenNameVariants, misreadNumberKeys, nearestSpellings } from '../../src/licenses/spelling.ts';
 
 describe('the numbers that may have been meant by a mistyped one', () => {
   test.each<[string, string, string]>([
@@ -42,19 +37,6 @@ describe('the numbers that may have been meant by a mistyped one', () => {
       expect(new Set(keys).size).toBe(keys.length);
       expect(keys).not.toContain(typed.replaceAll('.', ''));
     }
-  });
-});
-
-describe('the names that may have been meant by one with digits', () => {
-  test.each<[string, string[]]>([
-    ['SM1TH', ['SMITH', 'SMLTH']],
-    ['0C0NN0R', ['OCONNOR']],
-    ['5TE1N8ERG', ['STEINBERG', 'STELNBERG']],
-    ['SMITH', []],
-    ['', []],
-    ['7EVEN', ['7EVEN']],
-  ])('of %j are %j', (typed, names) => {
-    expect(misreadNames(typed)).toEqual(names);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { boardByName } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
+import { leftBy } from '../../src/lookup/left-licenses.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -211,6 +212,12 @@ describe('a lookup by person', () => {
     },
   );
 
+  test('of many says that there are more than the few that were searched for', async () => {
+    const found = many('SMITH, ANN', 21);
+    const search: Search = () => ({ licenses: found, isComplete: false });
+    expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
+  });
+
   test('returns exact names first, the others in their order', async () => {
     const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
     const [exact, alike] = [many('SMITH, ANN', 2), many('SMITH, ANNA', 2)];
@@ -300,6 +307,29 @@ describe('a number that nobody has', () => {
 });
 
 describe('a name that is sent along with a number', () => {
+  test('offers numbers with at most two differences whose holder has it, in place of others', async () => {
+    const name = { lastName: 'Example' };
+    const near = licensesOf('NUR RN.0123456, NUR RN.123499, NUR RN.123999');
+    const { search } = answering([], near.slice(0, 1), near.slice(1));
+    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
+    const didYouMean = ['RN.123499'];
+    expect(await lookUp(request, search, NONE_NEAR)).toMatchObject({ didYouMean, ofTheName: didYouMean });
+  });
+
+  test.each([
+    ['Smith', [storedLicense()], { nameMatch: false, isNameAtBoard: true }],
+    ['Smith', [], { nameMatch: false, isNameAtBoard: false }],
+    ['Example', undefined, { nameMatch: true }],
+  ])('and is %s is looked for at the board if it is not the holder’s', async (lastName, named, said) => {
+    const { queries, search } = answering([storedLicense()], ...(named === undefined ? [] : [named]));
+    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name: { lastName } } as const;
+    const record = storedLicense();
+    expect(await lookUp(request, search, NONE_NEAR)).toEqual({ outcome: 'found', record, ...said });
+    expect(queries.slice(1)).toEqual(
+      named === undefined ? [] : [personQuery(NURSING, lastName, undefined, {}, 1)],
+    );
+  });
+
   const person = storedLicense({ full_name: 'DE LA CRUZ JR, MARIA ELENA' });
   const business = storedLicense({ full_name: "ACME & SONS LLC D.B.A JOE'S DRUGS" }, 'business');
 
@@ -411,13 +441,15 @@ describe('a business of which no trade name begins as typed', () => {
   const byBusiness = (name: string) => ({ by: 'business', board: PHARMACY, name, filters }) as const;
   const businesses = (...names: string[]) => named(names, 'business');
 
-  test.each([
-    ['similar ones, too', NONE_NEAR, similarWordsQuery],
-    ['those alone without suggestions', undefined, businessWordsQuery],
-  ])('is searched by its words, %s, with the same filters', async (_what, near, wordsQuery) => {
-    const { queries, search } = answering([], businesses('ACME DRUGS'));
-    expect(await lookUp(byBusiness('drugs'), search, near)).toMatchObject({ outcome: 'found' });
-    expect(queries).toEqual([businessQuery, wordsQuery].map((query) => query(PHARMACY, 'drugs', filters)));
+  test('is found by its words, with the same filters and in the order of the search', async () => {
+    const found = businesses('ACME DRUGS', 'DRUGS OF ACME');
+    const { queries, search } = answering([], found);
+    expect(await lookUp(byBusiness('drugs'), search)).toEqual({
+      ...{ outcome: 'several', records: found, truncated: false },
+    });
+    expect(queries).toEqual(
+      [businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'drugs', filters)),
+    );
   });
 
   test('is not searched by its words if a trade name begins as typed', async () => {
@@ -425,30 +457,21 @@ describe('a business of which no trade name begins as typed', () => {
     expect(await lookUp(byBusiness('acme'), search, NONE_NEAR)).toMatchObject({ outcome: 'found' });
   });
 
-  test.each([[['LITTLE BEST DRUGS']], [['LITTLE BEST DRUGS', 'SALON LLC D.B.A LITTLE BESTS']]])(
-    'is found if it has all words typed, not only similar ones: %j',
-    async (worded) => {
-      const found = businesses(...worded, 'BEST LITTEL DRUGS', 'BEST DRUGS');
-      const answer = await lookUp(byBusiness('best little'), answering([], found).search, NONE_NEAR);
-      const records = found.slice(0, worded.length);
-      const one = { outcome: 'found', record: records[0] };
-      expect(answer).toEqual(worded.length === 1 ? one : { outcome: 'several', records, truncated: false });
-    },
-  );
-
   test('gets the names with similar words, the nearest first, each once, and five at most', async () => {
     const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-    const { queries, search } = answering([], businesses(...names, ...names), [], []);
+    const { queries, search } = answering([], [], businesses(...names, ...names), [], []);
     expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, NONE_NEAR)).toEqual({
       ...UNKNOWN,
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
-    const unfiltered = [businessQuery, businessWordsQuery].map((query) =>
-      query(PHARMACY, 'Best Littel Pharmcy', {}, 1),
-    );
-    expect(queries.slice(2)).toEqual(unfiltered);
+    expect(queries.slice(2)).toEqual([
+      similarWordsQuery(PHARMACY, 'Best Littel Pharmcy', filters),
+      ...[businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'Best Littel Pharmcy', {}, 1)),
+    ]);
     const many = businesses(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
-    expect(await lookUp(byBusiness('Acmee'), answering([], many, [], []).search, NONE_NEAR)).toMatchObject({
+    expect(
+      await lookUp(byBusiness('Acmee'), answering([], [], many, [], []).search, NONE_NEAR),
+    ).toMatchObject({
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
     });
   });
@@ -456,10 +479,47 @@ describe('a business of which no trade name begins as typed', () => {
   test.each([[[businesses('ACME'), []]], [[[], businesses('ACME')]]])(
     'learns that its name exists if only the filters exclude it',
     async (unfiltered) => {
-      const { search } = answering([], [], ...unfiltered);
+      const { search } = answering([], [], [], ...unfiltered);
       expect(await lookUp(byBusiness('Acme'), search, NONE_NEAR)).toEqual({ ...UNKNOWN, nameExists: true });
     },
   );
+});
+
+describe('a number that left the dataset', () => {
+  const change = (license_number: string, more: Partial<Parameters<typeof leftBy>[1][number]> = {}) => ({
+    ...({ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' } as const),
+    fields: { raw_status: { before: 'Active', after: null } },
+    license_number,
+    ...more,
+  });
+  const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
+  const UNKNOWN_LEFT = { reason: 'removed', left: { lastInDataset: null, lastRawStatus: null } };
+
+  test.each<[string, ReturnType<typeof change>[], object | undefined]>([
+    ['by the last change', [change('RN.1')], REMOVED],
+    ['in another form', [change('rn-1')], REMOVED],
+    ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
+    ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
+    [
+      'as a row that could not be read',
+      [change('RN.1', { cause: 'rejected_row' })],
+      { reason: 'unreadable' },
+    ],
+    ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
+    ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
+    ['and is back', [change('RN.1', { kind: 'added' })], undefined],
+    ['of another board', [change('RN.1', { board: PHARMACY.name })], undefined],
+    ['never', [], undefined],
+  ])('%s', (_how, changes, miss) => {
+    const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes);
+    if (miss === undefined) expect(left).toBeUndefined();
+    else expect(left).toMatchObject({ outcome: 'none', didYouMean: [], ...miss });
+  });
+
+  test('of whatever board, where none was asked', () => {
+    const request = { by: 'number', number: 'RN.1', businessOnly: false } as const;
+    expect(leftBy(request, [change('RN.1', { board: PHARMACY.name })])).toMatchObject(REMOVED);
+  });
 });
 
 describe('a text that cannot match causes no search', () => {

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
-import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
+import { fold } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import {
   BadRequestError,
+  isPossible,
   type LookupOutcome,
   type LookupRequest,
-  typedTexts,
 } from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
 import { type Lookups, liveLookups } from '../../src/lookup/service.ts';
@@ -89,11 +89,6 @@ function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
   } as const;
   const byName = isBusiness ? businessLookup(board, expected) : personLookup(board, expected);
   return [byNumber, ...byName].filter(isPossible).map((request) => ({ request, expected }));
-}
-
-/** Whether a lookup searches for what was asked: it finds nothing for longer texts. */
-function isPossible(request: LookupRequest): boolean {
-  return typedTexts(request).every((text) => fold(text).length <= MAX_FOLDED_CHARACTERS);
 }
 
 function businessLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
