@@ -97,7 +97,12 @@ export function isDiskFull(error: unknown): boolean {
 
 const DISK_FULL = /flood-stage watermark|create-index blocked/;
 
+/** Whether OpenSearch created no index because there is one of that name. */
+export function isIndexThere(error: unknown): boolean {
+  return messageOf(error).startsWith('resource_already_exists_exception');
+}
+
 /** Whether OpenSearch answered that the index does not exist. */
 export function isIndexNotFound(error: unknown): boolean {
-  return error instanceof errors.ResponseError && error.message.startsWith('index_not_found_exception');
+  return messageOf(error).startsWith('index_not_found_exception');
 }

@@ -38,7 +38,6 @@ export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, document) => id === document.id,
-  needsIndex: true,
 });
 
 /**
