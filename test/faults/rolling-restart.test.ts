@@ -1,14 +1,12 @@
 /** @long @room lookups */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { eventually } from '../support/eventually.ts';
-import { faultTest } from '../support/fault-form.ts';
 import { answer, startProxy, type WebServer } from '../support/proxy.ts';
-import { counted } from '../support/publication-run.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -74,7 +72,7 @@ beforeAll(async () => {
   checks = upstreams.map(check);
   await eventually('both are ready', () => ready.size === upstreams.length);
   balancer = await startBalancer();
-}, 300_000);
+});
 afterAll(async () => {
   isOver = true;
   await Promise.all(checks);
@@ -132,12 +130,11 @@ function untilAnswering(upstream: Upstream): Promise<void> {
   return eventually('it answers lookups under load', async () => (await answeredBy(upstream)) > 0);
 }
 
-faultTest('two API processes restarted one after the other (SIGTERM) under load', '', async () => {
+test('two API processes restarted one after the other (SIGTERM) under load', async () => {
   let hasEnded = false;
   const loads = Array.from({ length: CLIENTS }, (): Load => ({ right: 0, wrong: [] }));
   const asking = loads.map((load, at) => ask(load, () => hasEnded, at));
   const right = () => loads.reduce((sum, load) => sum + load.right, 0);
-  const begun = Date.now();
   const ids = new Set(processes.map(({ child }) => child.pid));
   const meanwhile: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -148,16 +145,9 @@ faultTest('two API processes restarted one after the other (SIGTERM) under load'
       ids.add(processes[at]?.child.pid);
     }
   }
-  const seconds = (Date.now() - begun) / 1000;
   hasEnded = true;
   await Promise.all(asking);
   expect(loads.flatMap(({ wrong }) => wrong)).toEqual([]);
   expect(ids.size).toBe(upstreams.length * (ROUNDS + 1));
   expect(Math.min(...meanwhile)).toBeGreaterThan(CLIENTS);
-  const lookups = right().toLocaleString('en-US');
-  return {
-    hit: `${counted(meanwhile.length, 'restart')}, ${Math.min(...meanwhile)} or more lookups during each`,
-    seconds,
-    outcome: `${lookups} of ${lookups} lookups answered`,
-  };
 });

@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   api = await startApi(environment.variables);
   rest = await apiClient(environment);
-}, 300_000);
+});
 
 function newAddress(): string {
   lastAddress += 1;

@@ -1,5 +1,4 @@
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { publicationDetails } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type LedgerEvent, readEvents } from '../../src/publications/ledger.ts';
 import { liveLicensesIndex } from '../../src/publications/metadata.ts';
@@ -57,13 +56,6 @@ export async function eventsOf({ store }: TestEnvironment, publication: string):
   return events.filter((event) => event.publication === publication && event.event !== 'queued');
 }
 
-/** What a publication was doing, for the table of faults. */
-export function describeProgress({ step, isLive, share }: LoadProgress): string {
-  if (isLive) return step === 'live' ? 'pruning, already live' : 'going live';
-  if (step === 'loading') return `loading at ${percent(share)}`;
-  return step ?? 'starting';
-}
-
 export function percent(share: number): string {
   return `${Math.round(100 * share)} %`;
 }
@@ -88,20 +80,6 @@ export async function expectInterrupted(environment: TestEnvironment, publicatio
   if (attempts === undefined || attempts < 2) {
     throw new Error(`The fault interrupted nothing: the publication ended in ${attempts ?? 'no'} attempt.`);
   }
-}
-
-/** How a publication ended, as the queue, the ledger and the alias tell: for the table of faults. */
-export async function endOf(environment: TestEnvironment, publication: string): Promise<string> {
-  const { store } = environment;
-  const attempts = await attemptsAt(environment, publication);
-  const { summary, events } = await publicationDetails(store, publication);
-  const loads = events.filter(({ event }) => event === 'loading').length;
-  const tried = attempts === undefined ? 'the queue has lost the job' : counted(attempts, 'attempt');
-  return `${tried}, ${counted(loads, 'load')}; ${summary.state}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const UNDER_WAY: ReadonlySet<string> = new Set(['active', 'delayed', 'waiting']);
