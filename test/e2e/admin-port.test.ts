@@ -30,7 +30,6 @@ beforeAll(async () => {
 afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.stop()));
 });
-afterAll(() => environment.cleanUp());
 
 async function started(starting: Promise<RunningProcess>): Promise<RunningProcess> {
   const started = await starting;

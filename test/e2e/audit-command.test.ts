@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startWorker } from '../../scripts/licenses-processes.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
 import { command } from '../support/in-process.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const auditLog = z.array(
@@ -31,19 +31,11 @@ async function run(...parameters: string[]): Promise<string> {
   return stdout;
 }
 
-function filesOf(date: string, nurses: number) {
-  return writeDay(environment.folder, date, {
-    date,
-    individual: licensesOf('Nursing Board', 'RN.', nurses),
-    business: licensesOf('Board of Pharmacy', '02', 3),
-  });
-}
-
 test('publications are listed, rolled back and pruned; licenses audit lists who did what, latest first, and never a key', async () => {
   const { publication: first } = published.parse(
-    await publishFiles(environment, await filesOf('2026-11-20', 20)),
+    await publishFiles(environment, await filesOf(environment, '2026-11-20')),
   );
-  const { individual, business } = await filesOf('2026-11-21', 10);
+  const { individual, business } = await filesOf(environment, '2026-11-21', { individual: nurses(10) });
   const files = ['--individual', individual, '--business', business];
   const forced = await run('publish', ...files, '--force', 'the board closed', '--json');
   const { publication } = published.parse(JSON.parse(forced));

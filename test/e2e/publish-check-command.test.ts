@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { publishQueue, requestPublication } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   const published = await cli.publish(await day('first', DOCTORS), '--json');
   first = JSON.parse(published.stdout).publication;
 });
-afterAll(() => cli.cleanUp());
 
 function day(name: string, doctors: readonly DayRow[]): Promise<DatasetFiles> {
   const date = `2026-11-${name === 'first' ? 20 : 21}`;

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
@@ -27,7 +27,6 @@ describe('licenses publish', () => {
   beforeAll(async () => {
     cli = await commandLine();
   });
-  afterAll(() => cli.cleanUp());
 
   /** Generated files with a later date than all earlier ones, so that the guards allow them. */
   async function nextSample(): Promise<{ readonly date: string; readonly files: DatasetFiles }> {
@@ -114,7 +113,6 @@ describe('licenses publish, with files that the guards refuse,', () => {
   beforeAll(async () => {
     cli = await commandLine();
   });
-  afterAll(() => cli.cleanUp());
 
   test('exits 2 and prints every reason, in words and as JSON, and the ledger has them', async () => {
     expect(await cli.publish(FIXTURES, '--date', '2026-11-25')).toMatchObject({

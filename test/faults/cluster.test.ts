@@ -1,13 +1,13 @@
 /** @long @room publishing */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
+import type { CommandResult } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
@@ -33,7 +33,6 @@ let cluster: OwnCluster;
 let alone: TestEnvironment;
 let clustered: TestEnvironment;
 let files: readonly DatasetFiles[];
-const running: RunningProcess[] = [];
 
 /** Request bodies of lookups, and the expected responses for each day. */
 let lookups: readonly object[];
@@ -187,7 +186,7 @@ describe('a cluster', () => {
       ),
     );
     await publishFiles(alone, fileOf(0));
-    running.push(await startApi(alone.variables));
+    await startApi(alone.variables);
     const rest = await apiClient(alone);
     await untilAnswering(rest, DAYS[0]);
     lookups = await lookupsDrawn(alone);
@@ -197,17 +196,10 @@ describe('a cluster', () => {
     expected = [first, await answersTo(rest, lookups)];
   }, 400_000);
 
-  afterAll(async () => {
-    await Promise.all(running.map((each) => each.stop()));
-    await clustered.cleanUp();
-    await alone.cleanUp();
-    await cluster.stop();
-  });
-
   test('one of three nodes killed (SIGKILL) under load during a publication, and started again', async () => {
     const [otherPort = 0, otherAdminPort = 0] = await freePorts(2);
     const other = { ...clustered.variables, PORT: String(otherPort), ADMIN_PORT: String(otherAdminPort) };
-    running.push(await startWorker(clustered.variables), await startWorker(clustered.variables));
+    await Promise.all([startWorker(clustered.variables), startWorker(clustered.variables)]);
     expect(await publishDay(0)).toMatchObject({ code: 0 });
     const [index = ''] = await indicesUnderAlias(clustered.store);
     const settings = await clustered.client.indices.getSettings({ index });
@@ -216,7 +208,7 @@ describe('a cluster', () => {
       number_of_replicas: '1',
     });
 
-    running.push(await startApi(clustered.variables), await startApi(other));
+    await Promise.all([startApi(clustered.variables), startApi(other)]);
     const rest = await apiClient(clustered);
     const rests = [rest, { ...rest, verify: verifyAt(otherPort, rest.key) }];
     await untilAnswering(rest, DAYS[0]);

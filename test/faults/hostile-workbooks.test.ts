@@ -1,7 +1,7 @@
 /** @room website */
 
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { inForm } from '../support/fault-form.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   // What runs for the first time is compiled first, which is not the file's doing.
   for (let times = 0; times < 5; times += 1) await upload(GOOD);
 });
-afterAll(() => service.stop());
 
 const GOOD = workbook({ sheets: [textRow('License Number') + textRow('RN.700001')] });
 

@@ -6,11 +6,11 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { published } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
 
@@ -63,13 +63,7 @@ beforeEach(async () => {
 /** @returns the index of the day, which is live now */
 async function publishDay(date: string, city: string): Promise<string> {
   const individual = NURSES.map((nurse) => ({ ...nurse, city }));
-  const business = licensesOf('Board of Pharmacy', '02', 3);
-  const result = await publishFiles(
-    environment,
-    await writeDay(environment.folder, date, { date, individual, business }),
-  );
-  if (result.state !== 'live') throw new Error(`The publication ended as ${result.state}.`);
-  return result.index;
+  return (await published(environment, date, { individual })).index;
 }
 
 /** Makes the index live in one call, as a publication does. */

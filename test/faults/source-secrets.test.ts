@@ -1,7 +1,7 @@
 /** @room publishing */
 
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -11,7 +11,8 @@ import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
+import { type Installation, installation } from '../support/worker-installation.ts';
+import { filesOf } from '../support/publication-days.ts';
 
 /** Of the two addresses of the dataset: they differ in nothing but their queries. */
 const SECRETS = ['usersecret', 'passwordsecret', 'individualtoken', 'businesstoken'] as const;
@@ -27,7 +28,7 @@ let api: RunningProcess;
 
 beforeAll(async () => {
   installed = await installation();
-  const day = await filesOf(installed, '2026-11-20');
+  const day = await filesOf(installed.environment, '2026-11-20');
   const contents = new Map([
     ['/file.csv?token=individualtoken', await readFile(day.individual)],
     ['/file.csv?token=businesstoken', await readFile(day.business)],
@@ -51,11 +52,6 @@ beforeAll(async () => {
   worker = await installed.startWorker({ ...settings, PUBLISH_SCHEDULE: '0 6 29 2 *' });
   api = await startApi(installed.environment.variables);
 });
-afterAll(async () => {
-  await installed.cleanUp();
-  await files.close();
-});
-
 /** Everything that Redis has of this installation, as text. */
 async function inRedis(): Promise<string> {
   const { REDIS_URL, INDEX_PREFIX } = installed.environment.config;

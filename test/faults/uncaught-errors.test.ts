@@ -16,7 +16,8 @@ import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { filesOf, installation, publish } from '../support/worker-installation.ts';
+import { installation, publish } from '../support/worker-installation.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
 /** Far longer than stopping takes. */
@@ -200,7 +201,7 @@ describe('a worker', () => {
       async (whose, processes) => {
         const installed = await installation();
         try {
-          const files = await filesOf(installed, '2026-11-20', 3000);
+          const files = await filesOf(installed.environment, '2026-11-20', { individual: nurses(3000) });
           const workerPort = await freePort();
           const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
           const loading = installed.at(/_bulk/, async () => {

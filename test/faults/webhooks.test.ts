@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -36,7 +36,6 @@ const printed = () => worker.output().slice(printedBefore);
 beforeAll(async () => {
   installed = await webhookInstallation();
 });
-afterAll(() => installed.stop());
 
 beforeEach(async () => {
   receiver = await startReceiver();

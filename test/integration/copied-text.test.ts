@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { casesPeople } from '../support/cases-people.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
       }),
   });
 });
-afterAll(() => service.stop());
 
 /** A list as a file, and as it is pasted where it is text. */
 async function check(

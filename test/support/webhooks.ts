@@ -51,17 +51,10 @@ type Respond = (received: Received) => Reply | Promise<Reply>;
 
 export const well: Respond = () => ({ status: 204 });
 
-/** A receiver of webhooks on this machine. */
-export interface Receiver {
-  /** A path of its own for each name. */
-  url(name?: string): string;
-  readonly received: readonly Received[];
-  /** How it answers from now on; it is asked when the request has been read. */
-  respond(respond: Respond): void;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-export async function startReceiver(): Promise<Receiver> {
+/** A receiver of webhooks on this machine. */
+export async function startReceiver() {
   const received: Received[] = [];
   let respond = well;
   const server = await webServer(async (request, response) => {
@@ -73,9 +66,11 @@ export async function startReceiver(): Promise<Receiver> {
     response.writeHead(status, sent).end();
   });
   return {
+    /** A path of its own for each name. */
     url: (name = '') => `${server.url}/${SECRET_PATH}/${name}?token=${SECRET_PATH}`,
-    received,
-    respond: (next) => {
+    received: received as readonly Received[],
+    /** How it answers from now on; it is asked when the request has been read. */
+    respond: (next: Respond) => {
       respond = next;
     },
     close: server.close,
