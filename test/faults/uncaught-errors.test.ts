@@ -11,13 +11,14 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
+import { readKeyUsage } from '../../src/access/usage.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { installation, publish } from '../support/worker-installation.ts';
-import { filesOf, nurses } from '../support/publication-days.ts';
 
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
 /** Far longer than stopping takes. */
@@ -113,6 +114,10 @@ describe('an API process', () => {
     running.push(api);
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
+    const { ADMIN_PORT } = environment.config;
+    const ready = await rawRequest({ port: ADMIN_PORT, method: 'GET', path: '/readyz' });
+    expect([ready.status, ready.body]).toEqual([503, expect.objectContaining({ stopping: true })]);
+    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
     api.child.kill('SIGUSR2');
     await api.ended;
     expect(api.child.exitCode).toBe(1);
@@ -166,8 +171,18 @@ describe('an API process ends on SIGTERM', () => {
     return api.child.exitCode;
   }
 
-  test('when the reader of its log has closed the pipe', async () => {
-    expect(await exitCodeAfter((api) => api.child.stdout?.destroy())).toBe(0);
+  test('when the reader of its log has closed the pipe; it writes how often each key was used', async () => {
+    const found = async () =>
+      (await readKeyUsage(environment.store, '2000-01-01')).reduce(
+        (sum, { counts }) => sum + (counts.found ?? 0),
+        0,
+      );
+    const before = await found();
+    const exitCode = await exitCodeAfter(async (api) => {
+      expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
+      api.child.stdout?.destroy();
+    });
+    expect([exitCode, await found()]).toEqual([0, before + 1]);
   });
 
   test('when nothing reads its log and the pipe is full', async () => {
