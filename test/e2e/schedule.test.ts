@@ -3,9 +3,9 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
+import { filesOf } from '../support/publication-days.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 import { type Installation, installation } from '../support/worker-installation.ts';
-import { filesOf } from '../support/publication-days.ts';
 
 describe('a schedule', () => {
   let installed: Installation;

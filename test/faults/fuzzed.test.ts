@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { seriesAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'requests generated from the OpenAPI document';
@@ -62,16 +62,12 @@ async function fuzz(): Promise<z.output<typeof report>> {
 
 /** The service's own counts of requests by outcome. */
 async function outcomes(): Promise<Record<string, number>> {
-  const { text } = await rawRequest({
-    port: service.environment.config.ADMIN_PORT,
-    method: 'GET',
-    path: '/metrics',
-  });
-  const counts = text.matchAll(
-    /^licenses_request_seconds_count\{interface="rest",outcome="(\w+)"\} (\d+)$/gm,
-  );
-  return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
+  const series = [...(await seriesAt(service.environment.config.ADMIN_PORT))];
+  const counts = series.map(([name, count]) => [OUTCOME.exec(name)?.[1] ?? '', count] as const);
+  return Object.fromEntries(counts.filter(([outcome]) => outcome !== ''));
 }
+
+const OUTCOME = /^licenses_request_seconds_count\{interface="rest",outcome="(\w+)"\}$/;
 
 describeUnless(pythonIsMissing(), 'the REST API', () => {
   beforeAll(async () => {

@@ -13,6 +13,7 @@ import { times } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
+import { valueAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { COMPRESSIONS, formParts, PARTS_TYPE } from '../support/worst-bodies.ts';
 
@@ -230,11 +231,6 @@ describe('while OpenSearch is slow', () => {
     return rawRequest({ port, method: 'POST', path: '/mcp', headers, body });
   }
 
-  async function lookupsInFlight(port: number): Promise<number> {
-    const { text } = await rawRequest({ port, method: 'GET', path: '/metrics' });
-    return Number(/^licenses_lookups_in_flight (\d+)$/m.exec(text)?.[1]);
-  }
-
   test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
     const { environment } = service;
     let held = Promise.withResolvers<void>();
@@ -253,7 +249,7 @@ describe('while OpenSearch is slow', () => {
       return answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
     };
     const untilWaiting = (count: number) =>
-      eventually('all wait', async () => (await lookupsInFlight(adminPort)) >= count);
+      eventually('all wait', async () => (await valueAt(adminPort, 'licenses_lookups_in_flight')) >= count);
     const answered = (count: number) => times(count, () => [200, null]);
     try {
       const hosts = ['203.0.113.1', '203.0.113.2'].map((address) => statusesOf(address, MAX_IN_FLIGHT / 2));

@@ -7,7 +7,7 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startProxy, type WebServer } from '../support/proxy.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { requestsEnded } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const CLIENTS = 16;
@@ -106,13 +106,6 @@ async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<voi
   }
 }
 
-/** The process's own count of answered lookups. */
-async function answeredBy({ adminPort }: Upstream): Promise<number> {
-  const { text } = await rawRequest({ port: adminPort, method: 'GET', path: '/metrics' });
-  const counts = text.matchAll(/^licenses_request_seconds_count\{interface="rest",[^}]*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
 /**
  * Stops a process and starts another in its place. Expects that both answered lookups, and that the first one exited
  * without being killed.
@@ -127,7 +120,10 @@ async function restart(at: number, upstream: Upstream): Promise<void> {
 }
 
 function untilAnswering(upstream: Upstream): Promise<void> {
-  return eventually('it answers lookups under load', async () => (await answeredBy(upstream)) > 0);
+  return eventually(
+    'it answers lookups under load',
+    async () => (await requestsEnded(upstream.adminPort, 'rest')) > 0,
+  );
 }
 
 test('two API processes restarted one after the other (SIGTERM) under load', async () => {

@@ -13,6 +13,7 @@ import { startProxy, type WebServer } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
+import { requestsEnded, valueAt } from '../support/series.ts';
 
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 1000);
@@ -93,27 +94,18 @@ function expectDay({ status, body }: ApiAnswer, date: string, city: string): voi
 /** Waits until the API answers from this index. */
 async function untilAnswering(index: string): Promise<void> {
   await eventually(`${index} answers`, async () => {
-    const { text } = await adminPage('/readyz');
-    return z.object({ index: z.string().nullable() }).parse(JSON.parse(text)).index === index;
+    const { body } = await rawRequest({ port: adminPort(), method: 'GET', path: '/readyz' });
+    return z.object({ index: z.string().nullable() }).parse(body).index === index;
   });
 }
 
-function adminPage(path: string) {
-  return rawRequest({ port: environment.config.ADMIN_PORT, method: 'GET', path });
-}
+const adminPort = () => environment.config.ADMIN_PORT;
 
 /** The items of rosters under way and waiting. */
-async function itemsInFlight(): Promise<number> {
-  const { text } = await adminPage('/metrics');
-  return Number(/^licenses_roster_items_in_flight (\d+)$/m.exec(text)?.[1]);
-}
+const itemsInFlight = () => valueAt(adminPort(), 'licenses_roster_items_in_flight');
 
 /** The requests to the tools that have ended, or whose clients are gone. */
-async function toolRequestsEnded(): Promise<number> {
-  const { text } = await adminPage('/metrics');
-  const counts = text.matchAll(/^licenses_request_seconds_count\{[^}]*interface="mcp"[^}]*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
+const toolRequestsEnded = () => requestsEnded(adminPort(), 'mcp');
 
 function untilInFlight(items: number): Promise<void> {
   return eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);

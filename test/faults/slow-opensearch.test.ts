@@ -6,7 +6,7 @@ import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { valueAt } from '../support/series.ts';
 
 const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
 /** The time limit at the client, which may be busy. The service's own histogram is checked, too. */
@@ -91,26 +91,14 @@ function expectUnavailable(all: readonly Timed[]): void {
   }
 }
 
-async function metrics(): Promise<string> {
-  const port = environment.config.ADMIN_PORT;
-  return (await rawRequest({ port, method: 'GET', path: '/metrics' })).text;
-}
-
 /** Expects that no request took the service longer than its limit. */
 async function expectServedInTime(): Promise<void> {
   const labels = 'interface="rest",outcome="unavailable"';
-  const text = await metrics();
-  const all = metricIn(text, `licenses_request_seconds_count{${labels}}`);
+  const port = environment.config.ADMIN_PORT;
+  const all = await valueAt(port, `licenses_request_seconds_count{${labels}}`);
   const bucket = `le="${SERVED_WITHIN_SECONDS}",${labels}`;
   expect(all).toBeGreaterThan(0);
-  expect(metricIn(text, `licenses_request_seconds_bucket{${bucket}}`)).toBe(all);
-}
-
-/** @throws {Error} when there is no such metric */
-function metricIn(text: string, name: string): number {
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  if (line === undefined) throw new Error(`There is no metric ${name}.`);
-  return Number(line.slice(name.length));
+  expect(await valueAt(port, `licenses_request_seconds_bucket{${bucket}}`)).toBe(all);
 }
 
 /** Waits until lookups succeed. */
@@ -173,7 +161,10 @@ async function burst<Answer>(count: number, ask: () => Promise<Answer>): Promise
   });
   let mostUnderWay = 0;
   while (!hasEnded) {
-    mostUnderWay = Math.max(mostUnderWay, metricIn(await metrics(), 'licenses_lookups_in_flight'));
+    mostUnderWay = Math.max(
+      mostUnderWay,
+      await valueAt(environment.config.ADMIN_PORT, 'licenses_lookups_in_flight'),
+    );
     await sleep(20);
   }
   return { answers: await answering, mostUnderWay };

@@ -10,9 +10,9 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
+import { filesOf } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { type Installation, installation } from '../support/worker-installation.ts';
-import { filesOf } from '../support/publication-days.ts';
 
 /** Of the two addresses of the dataset: they differ in nothing but their queries. */
 const SECRETS = ['usersecret', 'passwordsecret', 'individualtoken', 'businesstoken'] as const;

@@ -18,6 +18,7 @@ import { FIXTURES } from '../support/fixtures.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { valueAt } from '../support/series.ts';
 import { installation, publish } from '../support/worker-installation.ts';
 
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
@@ -55,12 +56,6 @@ function logged(of: RunningProcess, message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-function metrics(port: number): Promise<string> {
-  return rawRequest({ port, method: 'GET', path: '/metrics', headers: { host: 'localhost' } }).then(
-    (answer) => answer.text,
-  );
-}
-
 function getPage() {
   const { PORT: port } = environment.config;
   return rawRequest({ port, method: 'GET', path: '/', headers: { host: 'localhost' } });
@@ -72,7 +67,7 @@ describe('an API process', () => {
     const { ADMIN_PORT } = environment.config;
     expect((await getPage()).status).toBe(200);
     expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
-    expect(await metrics(ADMIN_PORT)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+    expect(await valueAt(ADMIN_PORT, 'licenses_uncaught_errors_total')).toBe(1);
     await api.printed('injected by a test, in an event handler');
     await api.printed('"msg":"request"');
     expect(api.child.exitCode).toBeNull();
@@ -232,7 +227,7 @@ describe('a worker', () => {
           }
           expect((await publishing).stdout).toContain('"state":"live"');
           if (whose !== 'its own') {
-            expect(await metrics(workerPort)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+            expect(await valueAt(workerPort, 'licenses_uncaught_errors_total')).toBe(1);
             expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
             expect(worker.child.exitCode).toBeNull();
           }

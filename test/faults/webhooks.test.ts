@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { valueAt } from '../support/series.ts';
 import {
   NOT_WATCHED,
   publishUntilAsked,
@@ -263,10 +264,7 @@ test('metrics of the worker say what is delivered, what waits, and what is pause
   const port = await freePort();
   await installed.stopWorkers();
   await installed.startWorker({ WORKER_ADMIN_PORT: String(port) });
-  const series = async (name: string) => {
-    const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split('\n');
-    return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
-  };
+  const series = (name: string) => valueAt(port, name);
   await eventually('it has compared', async () => (await series(WAITS)) === 0);
   expect(await series('licenses_webhooks_paused')).toBe(0);
 

@@ -21,9 +21,9 @@ import { indicesUnderAlias, licensesIndices } from '../../src/publications/metad
 import { rollBack } from '../../src/publications/rollback.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { type Installation, installation, publish } from '../support/worker-installation.ts';
-import { filesOf, nurses } from '../support/publication-days.ts';
 
 /** Some bulk requests, so that a load has not ended when the first one is answered. */
 const MANY_ROWS = 8000;
@@ -210,7 +210,10 @@ describe('a worker', () => {
       await rollBack(environment.store);
       for (const child of stopped) process.kill(child, 'SIGCONT');
     });
-    const [paused] = await Promise.all([publish(installed, await filesOf(installed.environment, '2026-10-29')), woken]);
+    const [paused] = await Promise.all([
+      publish(installed, await filesOf(installed.environment, '2026-10-29')),
+      woken,
+    ]);
     expect(stopped).not.toEqual([]);
     expect(paused.code).toBe(2);
     expect(JSON.parse(paused.stdout)).toMatchObject({
@@ -237,7 +240,10 @@ describe('a worker', () => {
     }
     await installed.startWorker();
     const lost = loseJob();
-    const published = await publish(installed, await filesOf(installed.environment, '2026-11-01', { individual: nurses(60) }));
+    const published = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-01', { individual: nurses(60) }),
+    );
     await lost;
     expect(published.code).toBe(0);
     const result = liveResult.parse(JSON.parse(published.stdout));
@@ -245,7 +251,10 @@ describe('a worker', () => {
     expect(await live(installed)).toEqual([result.index]);
 
     const lostAgain = loseJob();
-    const refused = await publish(installed, await filesOf(installed.environment, '2026-11-02', { individual: nurses(50) }));
+    const refused = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-02', { individual: nurses(50) }),
+    );
     await lostAgain;
     expect(refused.code).toBe(2);
     expect(JSON.parse(refused.stdout)).toMatchObject({
@@ -254,7 +263,10 @@ describe('a worker', () => {
       reasons: [expect.stringMatching(/^fewer_rows: 53 rows/)],
     });
 
-    const next = await publish(installed, await filesOf(installed.environment, '2026-11-03', { individual: nurses(60) }));
+    const next = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-03', { individual: nurses(60) }),
+    );
     expect(next.code).toBe(0);
     expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
   });

@@ -21,6 +21,7 @@ import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { GOOD_LOOKUP, requestWith } from '../support/keys.ts';
+import { valueAt } from '../support/series.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const USER = 'licenses';
@@ -143,10 +144,7 @@ async function withApi(settings: Record<string, string>, logs: string) {
   }
 }
 
-async function limitsShared(port: number): Promise<string | undefined> {
-  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return /^licenses_limits_shared (\d)$/m.exec(metrics)?.[1];
-}
+const limitsShared = (port: number) => valueAt(port, 'licenses_limits_shared');
 
 async function endOf(started: RunningProcess): Promise<{ end: string; output: string }> {
   return { end: await started.ended, output: started.output() };
@@ -196,7 +194,7 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
     recordIn(before);
     const { answer, shared } = await withApi({}, 'API ready');
     recordIn(answer);
-    expect([shared, await limitsShared(environment.config.ADMIN_PORT)]).toEqual(['1', '1']);
+    expect([shared, await limitsShared(environment.config.ADMIN_PORT)]).toEqual([1, 1]);
     const remaining = [before, answer].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
     expect(remaining[1]).toBe((remaining[0] ?? 0) - 1);
     const ca = await readFile(files.certificate);
@@ -294,7 +292,7 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
         expect(command.stderr).toMatch(words);
         expect(command.stderr).toContain(redisAddress);
         recordIn(alone.answer);
-        expect(alone.shared).toBe('0');
+        expect(alone.shared).toBe(0);
         expectNoPassword(command.output, alone.output, other.output());
       } finally {
         await other.stop();
