@@ -15,7 +15,7 @@ import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 /** Methods of a text that make a regular expression of another text. */
 const BUILDING_METHODS: ReadonlySet<string> = new Set(['match', 'matchAll', 'search']);
 
-/** The checker counts steps as well. With its limits of time, it takes linear ones for slow on a busy machine. */
+/** The checker also counts steps. On a busy machine, its time limits would report linear expressions as slow. */
 const WITHOUT_TIME_LIMITS = {
   timeout: 600_000,
   attackTimeout: 600_000,

@@ -197,7 +197,7 @@ export function givenNamesKey(firstName: string): string {
   return fold(isOneWord(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
 }
 
-/** The keys that typed given names may have: also with what may be a title. */
+/** The possible keys of typed given names: without and with a word that may be a title. */
 export function givenNamesKeys(firstName: string): string[] {
   const [likeliest, asWritten] = [givenNamesKey(firstName), fold(withoutSuffix(firstName))];
   // One that begins with the other finds nobody else.
@@ -230,7 +230,7 @@ function withoutEnd(name: string, isEnd: IsEnd): string {
   }
 }
 
-/** `undefined` where the last word belongs to the name, or is all of it. */
+/** `undefined` if the last word belongs to the name, or is the only word. */
 function withoutLastWord(name: string, isEnd: IsEnd): string | undefined {
   const end = endOf(name, name.length, false);
   const at = endOf(name, end, true);
@@ -308,7 +308,7 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
-/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The holder has it in some way. */
+/** Whether a typed surname that matches a holder is only a part of the holder's: `Smith` of `SMITH-JONES`. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));

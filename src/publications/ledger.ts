@@ -209,7 +209,7 @@ export async function readPublishedChanges(
   });
 }
 
-/** The latest publications that were refused or have failed, at the most so many. @param since ISO 8601 */
+/** The latest publications that were refused or failed, at most this many. @param since ISO 8601 */
 export async function lastUnpublished(store: Store, since: string, most: number): Promise<string[]> {
   const { documents } = await LEDGER_EVENTS.search(store, {
     size: most,
@@ -257,7 +257,7 @@ export async function publicationTimes(store: Store) {
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
-    /** The run date of the live publication, and how many places it no longer has at a board. */
+    /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
     live: live && { date: live.date, withheld: (verified?.checks ?? []).filter(isWithheld).length },
   };
 }

@@ -28,7 +28,7 @@ export function documentsAtOnce(index: StoredIndex): number {
   return index === 'savedRecords' ? 15 : 1000;
 }
 
-/** The checks of the documents of each index, as they lie in OpenSearch. */
+/** The checks of the stored documents of each index. */
 export type DocumentChecks = Readonly<Record<StoredIndex, (stored: unknown, id: string) => Checked<unknown>>>;
 
 /** Which version of a document was read; `undefined` where there was none. */

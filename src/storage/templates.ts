@@ -44,7 +44,7 @@ const installedTemplates = z.object({
   ),
 });
 
-/** Installs each template that OpenSearch does not have as it is here: it takes a change of the cluster's state. */
+/** Installs each template that is missing or differs: an installation changes the cluster's state, which takes time. */
 async function installTemplates({ client, prefix }: Store): Promise<void> {
   const response = await client.indices.getIndexTemplate({ name: `${prefix}*` }, { ignore: [404] });
   const found = installedTemplates.parse(response.body);
