@@ -20,7 +20,6 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { eventually } from '../support/eventually.ts';
-import { inLongFormOnly } from '../support/fault-form.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { type Installation, installation, publish } from '../support/worker-installation.ts';
@@ -269,37 +268,6 @@ describe('a worker', () => {
     );
     expect(next.code).toBe(0);
     expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
-  });
-
-  inLongFormOnly(() => {
-    test('makes one publication for ten simultaneous commands with the same files, and all ten report it as live', async () => {
-      await installed.startWorker();
-      const files = await filesOf(installed.environment, '2026-11-03', { individual: nurses(2000) });
-      const before = (await publicationHistory(installed.environment.store)).publications.map(
-        ({ publication }) => publication,
-      );
-      const ended = await Promise.all(Array.from({ length: 10 }, () => publish(installed, files)));
-      expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-        ended.map(() => ({ code: 0, stderr: '' })),
-      );
-      const results = ended.map(({ stdout }) =>
-        z.looseObject({ state: z.string() }).parse(JSON.parse(stdout)),
-      );
-      const [index] = await live(installed);
-      for (const result of results) {
-        // A command that starts after the end reports the files as already live.
-        if (result.state === 'live') expect(result).toMatchObject({ index });
-        else
-          expect(result).toMatchObject({
-            state: 'skipped',
-            live: (await publicationHistory(installed.environment.store)).live?.publication,
-          });
-      }
-      const after = (await publicationHistory(installed.environment.store)).publications.filter(
-        ({ publication }) => !before.includes(publication),
-      );
-      expect(after.filter(({ state }) => state !== 'skipped')).toMatchObject([{ state: 'live', index }]);
-    });
   });
 
   test('takes turns with a second worker: one publication at a time', async () => {
