@@ -3,56 +3,48 @@ import { testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
-import { startProxy } from './proxy.ts';
+import { type ProxyStep, pass, startProxy } from './proxy.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 /** An installation whose workers reach OpenSearch through a proxy that can wait for requests and disturb them. */
 export type Installation = Awaited<ReturnType<typeof installation>>;
 
 /** A new installation without workers. */
-export async function installation() {
-  const environment = await testEnvironment();
+export async function installation(settings: Record<string, string> = {}) {
+  const environment = await testEnvironment(settings);
   const queue = publishQueue(environment.config);
   atEndOfTestFile(() => queue.close());
-  let workers: RunningProcess[] = [];
-  let awaited: { request: RegExp; work: (path: string) => Promise<void> } | undefined;
-  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    if (awaited?.request.test(`${request.method} ${request.path}`)) {
-      const { work } = awaited;
-      awaited = undefined;
-      await work(request.path);
-    }
-    return request.forward();
-  });
+  const workers: RunningProcess[] = [];
+  let step: ProxyStep = pass;
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => step(request));
 
   async function stopWorkers(): Promise<void> {
-    const stopping = workers;
-    workers = [];
-    await Promise.all(stopping.map((worker) => worker.stop()));
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
   }
   return {
     environment,
     queue,
+    /** Those that were started and not stopped together. */
+    workers: workers as readonly RunningProcess[],
     /** Starts a worker that reaches OpenSearch through the proxy. */
-    startWorker: async (settings: Record<string, string> = {}): Promise<RunningProcess> => {
-      const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url, ...settings };
-      const worker = await startWorker(variables);
+    startWorker: async (more: Record<string, string> = {}): Promise<RunningProcess> => {
+      const worker = await startWorker({ ...environment.variables, OPENSEARCH_URL: proxy.url, ...more });
       workers.push(worker);
       return worker;
+    },
+    /** What happens to the requests of workers to OpenSearch from now on. */
+    disturb: (next: ProxyStep) => {
+      step = next;
     },
     /** Does something at the next request of this kind, before OpenSearch gets it. Settles when it is done. */
     at: (request: RegExp, work: (path: string) => unknown) =>
       new Promise<void>((resolve, reject) => {
-        awaited = {
-          request,
-          work: async (path) => {
-            try {
-              await work(path);
-              resolve();
-            } catch (error) {
-              reject(error);
-            }
-          },
+        step = async (each) => {
+          if (request.test(`${each.method} ${each.path}`)) {
+            step = pass;
+            await (async () => work(each.path))().then(() => resolve(), reject);
+          }
+          return each.forward();
         };
       }),
     stopWorkers,
