@@ -257,7 +257,7 @@ describe('while OpenSearch is slow', () => {
       const other = statusesOf('198.51.100.1', 40);
       await untilWaiting(MAX_IN_FLIGHT * 0.75 + 40);
       // The last quarter is not for the hosts.
-      expect(await lookupsInFlight(adminPort)).toBe(MAX_IN_FLIGHT * 0.75 + 40);
+      expect(await valueAt(adminPort, 'licenses_lookups_in_flight')).toBe(MAX_IN_FLIGHT * 0.75 + 40);
       held.resolve();
       expect(await other).toEqual(answered(40));
       const ofHosts = (await Promise.all(hosts)).flat().filter(([status]) => status === 200);

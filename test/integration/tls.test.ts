@@ -20,7 +20,7 @@ import { describeUnless } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { GOOD_LOOKUP, requestWith } from '../support/keys.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { valueAt } from '../support/series.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -28,6 +28,7 @@ const USER = 'licenses';
 const PASSWORD = 'pass/word:with@signs and €';
 const REDIS_PASSWORD = 'another/word:with@signs';
 const WRONG = 'wrong-password';
+const GOOD_LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const AWAY = 'Lookups are not available right now; try again shortly.';
 
 const folder = temporaryFolder();
@@ -131,14 +132,15 @@ async function withApi(settings: Record<string, string>, logs: string) {
   const own = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
   const other = await startApi({ ...environment.variables, ...own, ...settings });
   try {
-    const config = readConfig({ ...environment.variables, ...own });
-    const headers = { host: 'localhost', 'x-api-key': rest.key };
-    const answer = await requestWith(
-      { environment: { ...environment, config } },
-      ...(['POST', '/api/v1/lookup/verify', headers] as const),
-    );
+    const answer = await rawRequest({
+      port: Number(own.PORT),
+      method: 'POST',
+      path: '/api/v1/lookup/verify',
+      headers: { host: 'localhost', 'x-api-key': rest.key, 'content-type': 'application/json' },
+      body: JSON.stringify(GOOD_LOOKUP),
+    });
     await other.printed(logs);
-    return { answer, shared: await limitsShared(config.ADMIN_PORT), output: other.output() };
+    return { answer, shared: await limitsShared(Number(own.ADMIN_PORT)), output: other.output() };
   } finally {
     await other.stop();
   }
