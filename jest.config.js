@@ -32,12 +32,8 @@ export default {
   // What tests have installed there has packages of the same names.
   modulePathIgnorePatterns: ['<rootDir>/\\.local/'],
   // Far above what any test takes, for machines that do much else.
-  testTimeout: 240_000,
+  testTimeout: 300_000,
   // No test may need another one to have run before it; SEED=N repeats an order.
   randomize: true,
   showSeed: true,
-  // `npm run test:long` ends with a table of what was broken.
-  ...(process.env.LONG === '1' && {
-    reporters: ['default', '<rootDir>/test/support/fault-table.ts'],
-  }),
 };

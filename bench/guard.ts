@@ -22,7 +22,7 @@ const { rows, pairs, other, only } = optionsOf({
 
 const DRAWN = 130_000;
 const WARM_UP_SECONDS = 2;
-/** A kind of request may cost the API so many times the CPU that it costs in the other checkout. */
+/** A kind of request may cost the API at most this many times the CPU that it costs in the other checkout. */
 const MAX_RATIO = 1.1;
 
 const contendersOf = (service: Service): Contender[] => [

@@ -45,7 +45,7 @@ const BATCH = 32;
 /** More than the API answers with suggestions at once. */
 const BUSY_CONNECTIONS = 256;
 
-/** A service over so many rows, and what it is asked. */
+/** A service with this many rows, and the requests that are measured. */
 interface Bench {
   readonly service: Service;
   readonly all: readonly Contender[];
@@ -98,7 +98,7 @@ async function memoryAtFullRate({ all, persons, service }: Bench): Promise<numbe
   return [...samples];
 }
 
-/** Starts the API over so many rows and measures it. */
+/** Starts the API with this many rows and measures it. */
 function withBench<Result>(rows: number, work: (bench: Bench) => Promise<Result>): Promise<Result> {
   return withService(rows, async (service) => {
     const { client, index } = service;

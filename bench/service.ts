@@ -118,7 +118,7 @@ async function redisPids(url: string): Promise<number[]> {
   }
 }
 
-/** Starts the API over so many rows. They stay for later measurements, and those of an earlier one are used. */
+/** Starts the API with this many published rows. They stay for later measurements and are reused. */
 export function withService<Result>(
   rows: number,
   work: (service: Service) => Promise<Result>,

@@ -54,7 +54,7 @@ export async function sampledWhile<Result>(
   const ended = work.finally(() => {
     isDone = true;
   });
-  // Whoever waits for the result hears of an error.
+  // The caller gets the error when it awaits the result.
   ended.catch(() => undefined);
   while (!isDone) {
     samples.push(await read());

@@ -9,7 +9,10 @@ export const NO_BROWSER =
     ? 'chromium is missing; install it (Debian: apt-get install chromium) or name one with CHROMIUM_PATH'
     : undefined;
 
-/** A browser without a window. Its sandbox works neither for root nor in most containers, and the pages are our own. */
+/**
+ * Starts a browser without a window and without its sandbox, which works neither for root nor in most containers. The
+ * pages are our own.
+ */
 export function launchedBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: false });
 }

@@ -15,7 +15,7 @@ import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 /** Methods of a text that make a regular expression of another text. */
 const BUILDING_METHODS: ReadonlySet<string> = new Set(['match', 'matchAll', 'search']);
 
-/** The checker counts steps as well. With its limits of time, it takes linear ones for slow on a busy machine. */
+/** The checker also counts steps. On a busy machine, its time limits would report linear expressions as slow. */
 const WITHOUT_TIME_LIMITS = {
   timeout: 600_000,
   attackTimeout: 600_000,
@@ -35,27 +35,22 @@ interface Regex {
  * tried again from each position, as `/\s+$/` is: a text of a megabyte would stop the process for minutes. One that is
  * put together is checked as it is once its module is loaded.
  *
- * Run by `npm run check`. Exit 1 when there are any. With `--list`, it prints all expressions as JSON instead.
+ * Run by `npm run check`. Exit 1 when there are any.
  */
-const [folder = '.'] = process.argv.slice(2).filter((argument) => argument !== '--list');
+const [, , folder = '.'] = process.argv;
 const root = resolve(folder);
 const { literals, calls, fromText } = readSourceCode(root, expressionsIn);
 const built = await regexesBuiltBy(calls);
-const regexes = [...literals, ...built];
-if (process.argv.includes('--list')) {
-  print(JSON.stringify(regexes));
-} else {
-  const builtAt = new Set(built.map(({ place }) => place));
-  const problems = [
-    ...fromText.map((place) => `${place} makes a regular expression of a text.`),
-    ...calls.flatMap(({ place }) =>
-      builtAt.has(place) ? [] : `${place} can't be checked: it is not built when its module is loaded.`,
-    ),
-    ...(await Promise.all(regexes.map(problemsOf))).flat(),
-  ];
-  for (const problem of new Set(problems)) print(problem);
-  if (problems.length > 0) process.exitCode = 1;
-}
+const builtAt = new Set(built.map(({ place }) => place));
+const problems = [
+  ...fromText.map((place) => `${place} makes a regular expression of a text.`),
+  ...calls.flatMap(({ place }) =>
+    builtAt.has(place) ? [] : `${place} can't be checked: it is not built when its module is loaded.`,
+  ),
+  ...(await Promise.all([...literals, ...built].map(problemsOf))).flat(),
+];
+for (const problem of new Set(problems)) print(problem);
+if (problems.length > 0) process.exitCode = 1;
 
 function expressionsIn(files: readonly SourceFile[], checker: Checker) {
   const all = files.flatMap((file) => [...nodesIn(file)].map((node) => ({ file, node })));

@@ -14,7 +14,7 @@ const LAST_LINES = 20;
 /** How many of a process's last characters are kept: it may print more than a string can hold. */
 const MAX_OUTPUT = 8_000_000;
 
-/** Far more than a start takes, also on a busy machine. */
+/** Far longer than a start takes, even on a busy machine. */
 const PRINTED_WITHIN_MS = 120_000;
 
 /** Far more than any program of a test takes, and less than a test may: so its output is seen. */

@@ -38,7 +38,7 @@ const publicUrl = url(['https?'])
 const urls = (protocols: string[]) =>
   commaList.pipe(z.array(url(protocols)).min(1)).transform((list) => list.join(','));
 
-/** Address ranges whose addresses have the same limit each, e.g. `203.0.113.0/24=6000`. */
+/** Address ranges. Each of their addresses has the same limit, e.g. `203.0.113.0/24=6000`. */
 export interface RateLimitRange {
   readonly addresses: BlockList;
   readonly requestsPerMinute: number;
@@ -81,7 +81,7 @@ const rateLimitRanges = (unlessSet: string) =>
     .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
 
 /**
- * From where Claude calls MCP servers, for all who ask it: "outbound" at
+ * The addresses from which Claude calls MCP servers for all its users: "outbound" at
  * https://platform.claude.com/docs/en/api/ip-addresses. OpenAI's list changes too often for a default
  * (docs/mcp.md).
  */
@@ -250,7 +250,7 @@ export function loadEnvironmentFile(): void {
   if (existsSync('.env')) process.loadEnvFile('.env');
 }
 
-/** Where the addresses of what `npm start` runs stand: `{"opensearch": URL, "redis": URL, "api": URL}`. */
+/** The file with the addresses of what `npm start` runs: `{"opensearch": URL, "redis": URL, "api": URL}`. */
 export function localServicesPath(stateDir: string): string {
   return join(resolve(stateDir), 'services.json');
 }

@@ -119,7 +119,7 @@ export async function withQuotes<Result>(
   throw broken;
 }
 
-/** Other requests get their turn after this many bytes, each of which may begin a cell. */
+/** After this many bytes, which may be as many cells, other requests get their turn. */
 const BYTES_READ_AT_ONCE = 16 * 1024;
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
@@ -265,7 +265,10 @@ function withoutEmptyEnd(row: readonly string[]): readonly string[] {
   return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
 }
 
-/** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. Empty ones are left out. */
+/**
+ * The first rows of these bytes, which may end in the middle of a row. Fewer if a quotation mark is not closed. Empty
+ * rows are left out.
+ */
 function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
   const rows: string[][] = [];
   try {

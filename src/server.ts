@@ -64,8 +64,12 @@ export function badKeysPerMinute(config: Config): number {
 /** What the API process holds on to while it runs. */
 type Api = Awaited<ReturnType<typeof connect>>;
 
-/** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
-/** @param draining aborted once the process has been asked to stop; `stopping` once it ends */
+/**
+ * Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory.
+ *
+ * @param draining aborted once the process has been asked to stop
+ * @param stopping aborted once it ends
+ */
 async function connect(config: Config, log: Logger, draining: AbortSignal, stopping: AbortSignal) {
   const store = openStore(config, SEARCH_TIMEOUT_MS, {
     triesOtherNodes: true,

@@ -56,7 +56,7 @@ export function bare(
   return { name, itemsPerRound, ...single(query.body), load, servers };
 }
 
-/** OpenSearch alone, with so many ids in each request. */
+/** OpenSearch alone, with this many ids in each request. */
 export function bareIds(
   { openSearch, index, openSearchAlone: servers }: Service,
   name: string,

@@ -53,7 +53,7 @@ const ERAS: readonly Era[] = [
   },
 ];
 
-/** A tool, and what it is asked. */
+/** A tool and the call that is measured. */
 interface Question {
   readonly name: string;
   readonly tool: string;

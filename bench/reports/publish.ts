@@ -24,7 +24,7 @@ const published = loaded.extend({
 
 export type Published = z.output<typeof published>;
 
-/** How the plain client pushes: megabytes of a body, and how many requests are in flight. */
+/** Settings of the plain client: the size of a request body in megabytes, and how many requests are in flight. */
 const setting = z.strictObject({ bodyMegabytes: z.number(), inFlight: z.int() });
 
 export type Setting = z.output<typeof setting>;

@@ -22,8 +22,6 @@ export type StoredAccount = z.output<typeof storedAccount>;
  * deactivated: were it left out, its keys could be used.
  */
 export const ACCOUNTS = collection('accounts', storedAccount, {
-  // Without it, nobody knows which accounts are deactivated.
-  needsIndex: true,
   salvage: (validParts) => ({
     account: 'unknown',
     contact: null,

@@ -150,7 +150,7 @@ export interface CheckedKey {
   hasBeenActive(): boolean;
 }
 
-/** Checks a key. Gives `undefined` for a malformed one. */
+/** Checks a key. Returns `undefined` for a malformed key. */
 export type KeyCheck = (key: string) => CheckedKey | undefined;
 
 /**

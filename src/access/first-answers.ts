@@ -14,7 +14,6 @@ const firstAnswer = z.object({ at: z.iso.datetime(), sha256: z.string(), answer:
 
 /** The first answers, under a hash of account, operation and key. One that is not valid counts as expired. */
 export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, {
-  needsIndex: true,
   salvage: () => ({ at: new Date(0).toISOString(), sha256: '' }),
 });
 

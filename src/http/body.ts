@@ -21,7 +21,7 @@ export interface BodyLimit {
 }
 
 const MEGABYTE = 1024 * 1024;
-/** Slow clients hold what they have sent: so many megabytes altogether, and of an address. */
+/** The most that bodies of slow clients may take in memory: all together, and those of one address. */
 const MAX_RECEIVED = 64;
 export const MAX_RECEIVED_OF_ADDRESS = 8;
 

@@ -14,7 +14,7 @@ interface Client {
 /**
  * Bounds what is under way in this process, altogether and for each address, so that no client takes everything.
  *
- * @param maxOf how many an address may have while so many are taken altogether
+ * @param maxOf how many slots an address may have while this many are taken in all
  */
 export function slots(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
   const taken = new Map<string, number>();
@@ -46,7 +46,7 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
     take,
     has: (client: Client, size: number): boolean => !isFull(size) && !hasMost(client, size),
     taken: () => all,
-    /** Does work that takes so many slots while it lasts. @throws as `take` */
+    /** Does work that takes this many slots while it lasts. @throws as `take` */
     during: async <Result>(client: Client, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(client, size);
       try {
@@ -95,7 +95,7 @@ export function waitingSlots(
 const MB = 1024 * 1024;
 
 export const RESPONSE_LIMITS = {
-  /** So many bytes of large responses may wait in memory for their clients to read them. A full roster has 9 MB. */
+  /** The most bytes of large responses that wait in memory for their clients. A full roster has 9 MB. */
   maxBytes: 128 * MB,
   /** Of one client address, so that it never takes the room of others. */
   maxBytesOfClient: 32 * MB,

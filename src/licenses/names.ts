@@ -221,7 +221,7 @@ function withoutEnd(name: string, isEnd: IsEnd): string {
   }
 }
 
-/** `undefined` where the last word belongs to the name, or is all of it. */
+/** `undefined` if the last word belongs to the name, or is the only word. */
 function withoutLastWord(name: string, isEnd: IsEnd): string | undefined {
   const end = endOf(name, name.length, false);
   const at = endOf(name, end, true);
@@ -290,7 +290,7 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
-/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The holder has it in some way. */
+/** Whether a typed surname that matches a holder is only a part of the holder's: `Smith` of `SMITH-JONES`. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));

@@ -28,7 +28,7 @@ export const exportEnd = z.object({
 
 const RECORDS_A_PAGE = 256;
 
-/** Single lookups wait while so many records are checked and written. Where none has begun lately, a page is done at once. */
+/** Single lookups wait while this many records are checked and written. If none arrived lately, a page is done at once. */
 const RECORDS_BESIDE_LOOKUPS = 64;
 
 /** The most that the next records wait for single lookups. */

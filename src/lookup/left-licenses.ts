@@ -8,7 +8,7 @@ import type { LivePublication } from '../publications/live.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
 
-/** The numbers of so many misses are asked in one search. */
+/** One search asks for the numbers of this many misses. */
 const NUMBERS_A_SEARCH = 250;
 
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */

@@ -30,7 +30,7 @@ export const MCP_PATH = '/mcp';
 export const MAX_IN_FLIGHT = 200;
 
 /**
- * So many of them may come from one address: as many as the items of one roster, which a client may ask one by one. The
+ * The most of them from one address: as many as a roster has items, which a client may ask for one by one. The
  * users of a hosted assistant share its addresses: an address whose range may send more in a minute has more in
  * proportion, up to half of all, while at most three quarters of all are taken. The last quarter is for others.
  */

@@ -239,7 +239,7 @@ export async function publicationTimes(store: Store) {
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
-    /** The run date of the live publication, and how many places it no longer has at a board. */
+    /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
     live: live && {
       date: live.date,
       withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,

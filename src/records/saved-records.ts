@@ -183,7 +183,7 @@ export function savesOf(record: NewRecord): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(record)) / BYTES_A_SAVE);
 }
 
-export const SAVED_RECORDS = collection('savedRecords', savedRecord, { needsIndex: true });
+export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
 /** A record was not saved. */
 export class RecordRefusedError extends Error {

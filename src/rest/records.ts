@@ -114,7 +114,7 @@ export function recordsRoute(services: RestServices): Route {
         const { status, detail } = REFUSED[error.reason];
         // Lookups are answered; only this is not.
         ctx.state.outcome = 'limited';
-        // Room may be there an hour later, as records grow a day old one by one.
+        // Only the records of the last day count, so there may be room an hour later.
         if (status === 503) ctx.set('retry-after', '3600');
         ctx.status = status;
         return { detail };

@@ -98,7 +98,7 @@ function has(words: readonly string[], some: readonly string[]): boolean {
   return words.some((word) => some.includes(word));
 }
 
-/** How many rows may stand above the header: a title, a date, an address. */
+/** The most rows above the header: a title, a date, an address. */
 export const MAX_ROWS_ABOVE = 10;
 
 type Rows = readonly (readonly string[])[];

@@ -62,7 +62,7 @@ export function invalidLookup(error: unknown): InvalidLookup {
   throw error;
 }
 
-/** Other requests get their turn after this many items are read. */
+/** After this many items are read, other requests get their turn. */
 const ITEMS_READ_AT_ONCE = 25;
 
 /** Reads the items of a roster, which takes time: they are counted and paid for first. */

@@ -45,7 +45,7 @@ export const MAX_ITEMS_WITH_SUGGESTIONS = 50;
 /** How long a roster waits for single lookups, in total. */
 const MAX_GIVE_WAY_MS = 2000;
 
-/** Other requests get their turn after this many items. */
+/** After this many items, other requests get their turn. */
 const ITEMS_SHAPED_AT_ONCE = 12;
 
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
@@ -54,7 +54,7 @@ export const MAX_ROSTERS_UNDER_WAY = 2;
 /** Further rosters are rejected, because they would wait until they are too late. */
 export const MAX_ROSTERS_WAITING = 30;
 
-/** Of callers without a key, one roster is under way, as one of the two. This many wait, in a queue of their own. */
+/** Of the rosters under way, one may be of a caller without a key. This many more wait, in a queue of their own. */
 export const MAX_ROSTERS_WAITING_WITHOUT_KEY = 10;
 
 /** A roster must be answered within ten seconds. */

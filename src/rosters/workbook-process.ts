@@ -8,13 +8,13 @@ import { SaxesParser } from 'saxes';
 import { fromBufferPromise as openZip } from 'yauzl';
 import type { Sheet, WorkbookAnswer } from './workbook.ts';
 
-/** How many bytes are unpacked, of all parts together. A list of 1,000 rows and 40 columns has 2 MB. */
+/** The most bytes that are unpacked of all parts together. A list of 1,000 rows and 40 columns has 2 MB. */
 const MAX_UNPACKED_BYTES = 8_000_000;
 
 /** More parts than any workbook of a list has. */
 const MAX_PARTS = 500;
 
-/** How many visible sheets are read, and how much text of each and of all. What a list has beyond is refused later. */
+/** How many visible sheets are read, and how much text of each and of all. A list with more is refused later. */
 const MAX_SHEETS = 20;
 const MAX_SHEET_CHARACTERS = 1_000_000;
 const MAX_CHARACTERS = 3_000_000;

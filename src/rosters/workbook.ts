@@ -25,7 +25,7 @@ const MAX_CPU_SECONDS = 2;
 const MAX_MS = 10_000;
 const MAX_HEAP_MB = 256;
 
-/** One workbook is read at a time. This many may wait. */
+/** One workbook is read at a time; this many may wait. */
 const reading = pLimit(1);
 const MAX_WAITING = 10;
 
@@ -55,7 +55,7 @@ export function prepareForWorkbook(): void {
     if (spare === reader) spare = undefined;
   };
   reader.on('error', forget).on('close', forget);
-  // A process that has ended takes no file. `readWorkbook` finds it without an answer.
+  // Writing to a process that has ended fails. `readWorkbook` then gets no answer and handles it.
   reader.stdin.on('error', () => undefined);
   whileWaiting(reader, 'unref');
   spare = reader;

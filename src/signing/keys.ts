@@ -21,7 +21,6 @@ type StoredKey = Readonly<z.output<typeof storedKey>>;
  */
 export const SIGNING_KEYS = collection('signingKeys', storedKey, {
   isStoredUnder: (id, { kid }) => id === kid,
-  needsIndex: true,
 });
 
 /** The media type of what is signed: a compact JWS. */

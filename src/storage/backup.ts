@@ -17,7 +17,7 @@ const FORMAT = 'ohio-license-verification';
  */
 const FORMAT_VERSION = 6;
 
-/** The first line. Of a later version, no more is known than its number. */
+/** The first line. A later version may have other fields beside its number. */
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 
 const count = z.int().default(0);

@@ -21,8 +21,8 @@ interface Waiting<Query, Response> {
  * batch to fill. A query that has waited two seconds is refused with `TooBusyError`, so that no queue builds up
  * behind a slow response.
  *
- * @param request answers each query of a batch, in order, or fails it by a promise; when the request itself fails,
- * the whole batch fails with its error
+ * @param request answers the queries of a batch in order, or fails one with a rejected promise. If the request itself
+ * fails, the whole batch fails with its error
  */
 export function batcher<Query, Response>(
   request: (queries: readonly Query[]) => Promise<readonly (Response | PromiseLike<Response>)[]>,

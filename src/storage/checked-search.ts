@@ -60,7 +60,7 @@ const page = completeness.extend({
   hits: z.object({ total: z.object({ value: z.int() }), hits: z.array(z.unknown()) }),
 });
 
-/** Documents as they lie in OpenSearch. */
+/** Documents as OpenSearch stores them. */
 export const storedDocuments = z.array(z.object({ _id: z.string(), _source: z.looseObject({}) }));
 
 /**
@@ -151,7 +151,7 @@ const several = z.object({
  */
 export async function documentsById(client: Client, request: API.Mget_Request) {
   const { docs } = several.parse((await client.mget(request)).body);
-  // In place of `found`, a document that could not be read has an error.
+  // A document that could not be read has an `error` instead of `found`.
   if (docs.some(({ found }) => found === undefined))
     throw new SearchUnavailableError('OpenSearch did not read every document that was asked for.');
   return docs.map((doc) => (doc.found === true ? doc : undefined));

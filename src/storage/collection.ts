@@ -28,7 +28,7 @@ export function documentsAtOnce(index: StoredIndex): number {
   return index === 'savedRecords' ? 15 : 1000;
 }
 
-/** The checks of the documents of each index, as they lie in OpenSearch. */
+/** The checks of the stored documents of each index. */
 export type DocumentChecks = Readonly<Record<StoredIndex, (stored: unknown, id: string) => Checked<unknown>>>;
 
 /** Which version of a document was read; `undefined` where there was none. */
@@ -59,8 +59,6 @@ interface Options<Stored> {
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
   /** What stands in for a document that is not valid; it is left out unless given. */
   readonly salvage?: Salvage;
-  /** Whether a missing index is an error. Otherwise it has no documents, as before the first start. */
-  readonly needsIndex?: boolean;
 }
 
 /**
@@ -70,7 +68,7 @@ interface Options<Stored> {
 export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
   schema: Schema,
-  { isStoredUnder = () => true, salvage, needsIndex = false }: Options<z.output<Schema>> = {},
+  { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
 ) {
   type Stored = z.output<Schema>;
 
@@ -97,6 +95,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
    * The document of an id; `undefined` where there is none.
    *
    * @throws {BadDocumentError} when it is not valid
+   * @throws {ResponseError} also when the index is missing: nobody knows what it had, such as a deactivated account, and a
+   * write would create it without its template
    */
   async function read(store: Store, id: string, timeoutMs?: number) {
     try {
@@ -109,8 +109,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
       return { document, version: { if_seq_no: _seq_no, if_primary_term: _primary_term } };
     } catch (error) {
-      // A write would create the index without its template.
-      if (responseStatus(error) === 404 && !(needsIndex && isIndexNotFound(error))) return undefined;
+      if (responseStatus(error) === 404 && !isIndexNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -199,14 +198,12 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
   /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
   async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
     const condition = version ?? { op_type: 'create' as const };
-    try {
-      const body = valid(document);
-      await store.client.index({ index: store.names[index], id, body, refresh: true, ...condition });
-      return true;
-    } catch (error) {
-      if (responseStatus(error) !== CONFLICT) throw error;
-      return false;
-    }
+    const body = valid(document);
+    const { statusCode } = await store.client.index(
+      { index: store.names[index], id, body, refresh: true, ...condition },
+      { ignore: [CONFLICT] },
+    );
+    return statusCode !== CONFLICT;
   }
 
   /**
@@ -232,13 +229,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
 
   /** @returns whether there was one */
   async function remove({ client, names }: Store, id: string): Promise<boolean> {
-    try {
-      await client.delete({ index: names[index], id, refresh: true });
-      return true;
-    } catch (error) {
-      if (responseStatus(error) === 404) return false;
-      throw error;
-    }
+    const removed = await client.delete({ index: names[index], id, refresh: true }, { ignore: [404] });
+    return removed.statusCode !== 404;
   }
 
   return {

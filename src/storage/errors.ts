@@ -24,7 +24,7 @@ export function responseStatus(error: unknown): number | undefined {
   return error instanceof errors.ResponseError ? error.statusCode : undefined;
 }
 
-/** Whether OpenSearch could not be reached, did not answer in time or refused for load: worth another try. */
+/** Whether OpenSearch could not be reached, did not answer in time or was overloaded, so that another try may help. */
 export function isTransient(error: unknown): boolean {
   const status = responseStatus(error);
   if (status !== undefined) return status === 429 || status >= 500;
@@ -36,8 +36,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether OpenSearch refused the user: a wrong name or password, or no permission. (It answers 403 to a write into a
- * blocked index, too.)
+ * Whether OpenSearch refused the user: a wrong name or password, or no permission. (A write into a blocked index also
+ * gets 403.)
  */
 export function isDenied(error: unknown): boolean {
   const status = responseStatus(error);
@@ -49,7 +49,7 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Why OpenSearch takes nothing from this service until an operator sets something right: the user, or the certificate.
+ * Why OpenSearch refuses this service until an operator corrects a setting: the user or the certificate.
  *
  * @returns one line for the operator; `undefined` for any other error
  */
@@ -97,7 +97,12 @@ export function isDiskFull(error: unknown): boolean {
 
 const DISK_FULL = /flood-stage watermark|create-index blocked/;
 
+/** Whether OpenSearch created no index because there is one of that name. */
+export function isIndexThere(error: unknown): boolean {
+  return messageOf(error).startsWith('resource_already_exists_exception');
+}
+
 /** Whether OpenSearch answered that the index does not exist. */
 export function isIndexNotFound(error: unknown): boolean {
-  return error instanceof errors.ResponseError && error.message.startsWith('index_not_found_exception');
+  return messageOf(error).startsWith('index_not_found_exception');
 }

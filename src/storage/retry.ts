@@ -9,7 +9,7 @@ interface RetryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Does work again that failed. @throws the error of the last try, or the first that another try does not help against */
+/** Repeats work that failed. @throws the error of the last try, or the first error that is not worth another try */
 export async function retried<Result>(
   work: () => Promise<Result>,
   { tries, firstWaitMs, isWorthIt, signal }: RetryOptions,

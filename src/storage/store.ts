@@ -14,7 +14,7 @@ export interface Store {
   /** The installation's `INDEX_PREFIX`. */
   readonly prefix: string;
   readonly names: IndexNames;
-  /** Counts a stored document that is not valid, and tells of it once. */
+  /** Counts a stored document that is not valid, and reports it once. */
   readonly reportBad: (bad: BadDocument) => void;
 }
 
@@ -23,7 +23,7 @@ export function storeOf(client: Client, prefix: string, tell = printBadDocument)
 }
 
 interface StoreOptions {
-  /** Whether what one node does not answer goes to the next: for what may be done twice. */
+  /** Whether a request that one node does not answer goes to the next. Only for requests that may be done twice. */
   readonly triesOtherNodes?: boolean;
   readonly onBadDocument?: (bad: BadDocument) => void;
 }
@@ -61,7 +61,7 @@ class DetachingTransport extends Transport {
 }
 
 /**
- * A client that never retries at the node that failed: who asks decides what a failure means.
+ * A client that never retries at the node that failed: the caller decides what a failure means.
  *
  * @throws {ConfigError} when the file of the certificate authority can't be read
  */

@@ -17,19 +17,19 @@ export class BadDocumentError extends SearchUnavailableError {
   }
 }
 
-/** A stored document that was checked: what of it is valid, and what is wrong with the rest. */
+/** The result of checking a stored document. */
 export interface Checked<Stored> {
   /** As the schema gives it; `undefined` when the document is of no use. */
   readonly document?: Stored;
-  /** What lies in OpenSearch, without what is not valid. */
+  /** The stored document, without the parts that are not valid. */
   readonly kept?: object | undefined;
   readonly problem?: string;
 }
 
-/** Makes a document that is valid of one that is not, from the parts that are. */
+/** Makes a valid document from the valid parts of one that is not valid. */
 export type Salvage = (validParts: Readonly<Record<string, unknown>>) => object;
 
-/** Only for documents that mean the same without a part that may be missing. */
+/** Only for documents whose meaning does not depend on a missing part. */
 export const WITHOUT_BAD_PARTS: Salvage = (validParts) => validParts;
 
 export function checked<Schema extends z.ZodType>(
@@ -59,7 +59,7 @@ function problemOf(issue: z.core.$ZodIssue | undefined): string {
 
 const MAX_REPORTED = 10_000;
 
-/** Counts each bad document that a reader meets, and tells of each once. */
+/** Counts each bad document that a reader meets, and reports each once. */
 export function badDocumentReport(tell: (bad: BadDocument) => void): (bad: BadDocument) => void {
   const told = new Set<string>();
   return (bad) => {
@@ -75,7 +75,7 @@ export function badDocumentReport(tell: (bad: BadDocument) => void): (bad: BadDo
 export const BAD_DOCUMENT =
   'a stored document is not valid, so it is left out, or the part that is not valid';
 
-/** Tells of a bad document on standard error, as commands do. */
+/** Reports a bad document on standard error, as commands do. */
 export function printBadDocument(bad: BadDocument): void {
   process.stderr.write(`${BAD_DOCUMENT}: ${bad.id} of ${bad.index} (${bad.problem})\n`);
 }

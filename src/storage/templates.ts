@@ -5,7 +5,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { STORED_INDICES } from './collection.ts';
-import { responseStatus } from './errors.ts';
+import { isIndexThere, responseStatus } from './errors.ts';
 import type { Store } from './store.ts';
 
 const FOLDER = new URL('../../index-templates/', import.meta.url);
@@ -22,11 +22,7 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
   return template.parse(JSON.parse(await readFile(new URL(`${family}.json`, FOLDER), 'utf8')));
 }
 
-/**
- * Installs the index templates and creates the indices that hold what must survive, where they are missing.
- *
- * @throws {Error} when an index has the name of the alias of the live publication
- */
+/** Installs the index templates and creates the indices that hold what must survive, where they are missing. */
 export async function prepareIndices(store: Store): Promise<void> {
   const { client } = store;
   await installTemplates(store);
@@ -37,13 +33,6 @@ export async function prepareIndices(store: Store): Promise<void> {
     await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
   }
   await untilSearchable(client, lasting);
-  const { alias } = store.names;
-  const { indices } = client;
-  if ((await indices.exists({ index: alias })).body && !(await indices.existsAlias({ name: alias })).body) {
-    throw new Error(
-      `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
-    );
-  }
 }
 
 const installedTemplates = z.object({
@@ -55,7 +44,7 @@ const installedTemplates = z.object({
   ),
 });
 
-/** Installs each template that OpenSearch does not have as it is here: it takes a change of the cluster's state. */
+/** Installs each template that is missing or differs: an installation changes the cluster's state, which takes time. */
 async function installTemplates({ client, prefix }: Store): Promise<void> {
   const response = await client.indices.getIndexTemplate({ name: `${prefix}*` }, { ignore: [404] });
   const found = installedTemplates.parse(response.body);
@@ -105,12 +94,7 @@ async function untilSearchable(client: Client, index: string[]): Promise<void> {
 }
 
 async function createIfMissing(client: Client, index: string): Promise<void> {
-  const exists = await client.indices.exists({ index });
-  if (exists.body) return;
-  try {
-    await client.indices.create({ index });
-  } catch (error) {
-    const createdMeanwhile = responseStatus(error) === 400 && (await client.indices.exists({ index })).body;
-    if (!createdMeanwhile) throw error;
-  }
+  await client.indices.create({ index }).catch((error: unknown) => {
+    if (!isIndexThere(error)) throw error;
+  });
 }

@@ -25,7 +25,7 @@ const storedSubscription = z.object({
   /** The board's name and the number, as the dataset had them when it was watched, or when it was renumbered. */
   board: z.string(),
   license_number: z.string(),
-  /** The number as it is searched. */
+  /** The folded number, which searches compare. */
   number: z.string(),
   /** What the client calls it; null where it gave nothing. */
   reference: z.string().nullable(),
@@ -38,7 +38,6 @@ export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, document) => id === document.id,
-  needsIndex: true,
 });
 
 /**

@@ -20,9 +20,9 @@ export interface Tested {
 export type Webhooks = NonNullable<ReturnType<typeof webhookService>>;
 
 /**
- * What accounts do with their webhooks. Each function gives `undefined` where the account has none.
+ * What accounts can do with their webhooks. Each function returns `undefined` if the account has no webhook.
  *
- * @param latest the feed's latest place
+ * @param latest returns the latest cursor of the feed
  * @returns `undefined` where WEBHOOK_SECRET_KEY is not set
  */
 export function webhookService(

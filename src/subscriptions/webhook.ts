@@ -40,7 +40,6 @@ export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOO
 /** The webhooks, under the ids of their accounts. */
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
-  needsIndex: true,
 });
 
 /**

@@ -17,7 +17,7 @@ export const requestSeconds = new Histogram({
   buckets: SECONDS,
   registers: [metrics],
 });
-// An increase is seen only of a series that was there before.
+// Prometheus sees an increase only in a series that existed before.
 for (const name of ['rest', 'mcp', 'web'])
   for (const outcome of ['unavailable', 'failed']) requestSeconds.zero({ interface: name, outcome });
 

@@ -4,8 +4,8 @@ import { Counter } from 'prom-client';
 import { ConfigError } from '../config.ts';
 
 /**
- * Log lines are written together, at the latest after half a second and when the process ends. Where nobody reads
- * them, 16 MB are kept and the rest is lost.
+ * Log lines are written together, after half a second at most and when the process ends. If nobody reads them, 16 MB are
+ * kept and the rest is lost.
  */
 const BUFFER = {
   dest: 1,

@@ -44,7 +44,7 @@ export function notesOf(form: FormData): RecordNotes {
   return { checked_by: textOf(form, 'checked_by').trim(), reference: textOf(form, 'reference').trim() };
 }
 
-/** A field of a form as text; empty for a file and where it is absent. */
+/** A field of a form as text; empty if it is a file or absent. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

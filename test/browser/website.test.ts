@@ -3,8 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { startSampleService } from '../support/sample-service.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { type ReadService, sharedService, startSampleService } from '../support/shared-service.ts';
 import { type SiteTab, siteTab } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';

@@ -16,6 +16,7 @@ import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { seriesAt, valueAt } from '../support/series.ts';
 
 /** A loopback address other than the default one. */
 const OTHER_ADDRESS = '127.0.0.2';
@@ -44,14 +45,6 @@ async function worker({ variables }: TestEnvironment, settings: Record<string, s
   return { process, port };
 }
 
-/** The series of `/metrics`, by name and labels. */
-async function series(origin: string): Promise<ReadonlyMap<string, number>> {
-  const response = await fetch(`${origin}/metrics`);
-  expect(response.status).toBe(200);
-  const lines = (await response.text()).split('\n').filter((line) => /^licenses_/.test(line));
-  return new Map(lines.map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]));
-}
-
 const FILES = ['--individual', FIXTURES.individual, '--business', FIXTURES.business];
 /** The fixtures have more rejected rows than the guards allow. */
 const FORCE = ['--force', 'a test of something else'];
@@ -73,18 +66,18 @@ test('the admin ports listen on ADMIN_HOST, and have metrics of publications fro
       undefined,
     ]);
 
-  const [origin = '', api = ''] = ports.map((port) => `http://${OTHER_ADDRESS}:${port}`);
-  const before = await series(origin);
+  const series = (port: number) => seriesAt(port, OTHER_ADDRESS);
+  const before = await series(ofWorker.port);
   expect(before.get('licenses_queue_jobs{state="waiting"}')).toBe(0);
   expect([...before.keys()].filter((name) => /publication_|withheld/.test(name))).toEqual([]);
   // An age of 0 would mean that the data is current.
-  const ofApi = [...(await series(api)).keys()];
+  const ofApi = [...(await series(environment.config.ADMIN_PORT)).keys()];
   expect(ofApi).toContain('licenses_lookups_in_flight');
   expect(ofApi.filter((name) => /publication_(?:age_days|licenses)/.test(name))).toEqual([]);
 
   expect(await publish(environment, ...FORCE)).toBe('live');
   const live = Date.now() / 1000;
-  const { today, answer: after } = await onOneDay(() => series(origin));
+  const { today, answer: after } = await onOneDay(() => series(ofWorker.port));
   expect(after.get('licenses_publications_total{state="live"}')).toBe(1);
   expect(after.get('licenses_publication_age_days')).toBe(daysBetween(FIXTURES_DATE, today));
   expect(after.get('licenses_withheld_columns')).toBe(0);
@@ -93,7 +86,7 @@ test('the admin ports listen on ADMIN_HOST, and have metrics of publications fro
   expect(Math.abs(live - last)).toBeLessThan(60);
 
   expect(await publish(environment)).toBe('skipped');
-  expect((await series(origin)).get('licenses_publications_total{state="skipped"}')).toBe(1);
+  expect((await series(ofWorker.port)).get('licenses_publications_total{state="skipped"}')).toBe(1);
 });
 
 test('a lookup after the switch that finds nothing has a metric and a line of the log', async () => {
@@ -108,7 +101,7 @@ test('a lookup after the switch that finds nothing has a metric and a line of th
   const { process, port } = await worker(own, { OPENSEARCH_URL: proxy.url });
   expect(await publish(own, ...FORCE)).toBe('live');
   await process.printed('lookups find nothing; licenses rollback makes');
-  expect((await series(`http://127.0.0.1:${port}`)).get('licenses_published_not_found')).toBe(1);
+  expect(await valueAt(port, 'licenses_published_not_found')).toBe(1);
 });
 
 // `npm start` and the image run what these two run.

@@ -3,15 +3,16 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
+import { filesOf } from '../support/publication-days.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
-import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
+import { type Installation, installation } from '../support/worker-installation.ts';
 
 describe('a schedule', () => {
   let installed: Installation;
   let files: DatasetFiles;
   beforeAll(async () => {
     installed = await installation();
-    files = await filesOf(installed, '2026-11-20');
+    files = await filesOf(installed.environment, '2026-11-20');
   });
   afterEach(() => installed.stopWorkers());
 

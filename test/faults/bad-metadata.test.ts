@@ -1,6 +1,6 @@
 /** @room publishing @long */
 
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationTimes } from '../../src/publications/ledger.ts';
@@ -14,7 +14,6 @@ beforeEach(async () => {
   await service.publishDay(NURSES);
   await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'DAYTON' })));
 });
-afterEach(() => service.stop());
 
 async function run(...parameters: string[]): Promise<string> {
   const { code, stdout, stderr } = await licenses(service.environment.variables, ...parameters);

@@ -34,7 +34,7 @@ interface Published {
   readonly isGuarded?: boolean;
   /** Handles the lookups in the index that is about to go live. */
   readonly before?: ProxyStep;
-  /** Handles what follows the switch. */
+  /** Handles the requests after the switch of the alias. */
   readonly after?: ProxyStep;
   /** Whether an earlier attempt has switched the alias. */
   readonly isLive?: boolean;

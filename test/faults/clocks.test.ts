@@ -14,9 +14,9 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { expectOneCompletePublication, livePublished } from '../support/complete-publication.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { inForm } from '../support/fault-form.ts';
 import { newEnvironment } from '../support/publication-days.ts';
-import { describeProgress, endOf, eventsOf, expectInterrupted } from '../support/publication-run.ts';
+import { eventsOf, expectInterrupted } from '../support/publication-run.ts';
 import { publisher } from '../support/publisher.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
@@ -52,7 +52,7 @@ let environment: TestEnvironment;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-}, 300_000);
+});
 
 function clock(hours: number): Record<string, string> {
   return {
@@ -140,43 +140,34 @@ async function expectLedger({ published, live, kept }: Expected): Promise<void> 
   expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
 }
 
-faultTest(
-  'workers whose clocks are an hour behind and an hour ahead alternately, with rollbacks',
-  `${DONE.length} steps`,
-  async () => {
-    const { store } = environment;
-    const expected: Expected = { published: [], rolledBack: new Set(), kept: [], live: '' };
-    let written = 0;
-    for (const [step, [does, hours]] of DONE.entries()) {
-      const begunAt = Date.now();
-      if (does === 'publish') afterPublishing(expected, await publishWithClock(step, hours));
-      else {
-        const target = targetOf(expected);
-        const { from, to } = await rollBackWithClock(step, hours);
-        expect({ step, from: from.publication, to: to.publication }).toEqual({
-          step,
-          from: expected.live,
-          to: target,
-        });
-        expected.rolledBack.add(from.publication);
-        expected.live = to.publication;
-      }
-      await expectLedger(expected);
-      const events = await readEvents(store);
-      expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
-      written = events.length;
+test(`workers whose clocks are an hour behind and an hour ahead alternately, with rollbacks: ${DONE.length} steps`, async () => {
+  const { store } = environment;
+  const expected: Expected = { published: [], rolledBack: new Set(), kept: [], live: '' };
+  let written = 0;
+  for (const [step, [does, hours]] of DONE.entries()) {
+    const begunAt = Date.now();
+    if (does === 'publish') afterPublishing(expected, await publishWithClock(step, hours));
+    else {
+      const target = targetOf(expected);
+      const { from, to } = await rollBackWithClock(step, hours);
+      expect({ step, from: from.publication, to: to.publication }).toEqual({
+        step,
+        from: expected.live,
+        to: target,
+      });
+      expected.rolledBack.add(from.publication);
+      expected.live = to.publication;
     }
-    await expectOneCompletePublication(environment, await livePublished(environment));
-    const times = timesOf(await readEvents(store));
-    const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
-    expect(earlier).not.toEqual([]);
-    const { published, rolledBack, kept } = expected;
-    return {
-      hit: `${times.length} ledger events, ${earlier.length} of them dated before the one they follow`,
-      outcome: `${published.length} went live and ${rolledBack.size} were rolled back in this order; ${kept.length} are kept`,
-    };
-  },
-);
+    await expectLedger(expected);
+    const events = await readEvents(store);
+    expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
+    written = events.length;
+  }
+  await expectOneCompletePublication(environment, await livePublished(environment));
+  const times = timesOf(await readEvents(store));
+  const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
+  expect(earlier).not.toEqual([]);
+});
 
 const SCHEDULED_AT = /"next":"([^"]+)","msg":"publication scheduled"/;
 
@@ -258,35 +249,27 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
     [-1, 1],
   ],
 })) {
-  faultTest(
-    "two workers whose clocks are two hours apart, the publication's child process killed (SIGKILL)",
-    `${one} and ${other}`,
-    async () => {
-      const begunAt = Date.now();
-      const publications = await publisher({ rows: KILLED_ROWS });
-      const second = await startWorker({ ...publications.environment.variables, ...clock(other) });
-      try {
-        const first = await publications.startWorker(clock(one));
-        const ended = publications.publish('second');
-        const publication = await publicationTaken(publications.environment);
-        const progress = await untilLoaded({ share: 0.5 }, { publication, ended }, publications);
-        const killedAt = Date.now();
-        await killProcessOf([first, second]);
-        expect((await ended).code).toBe(0);
-        const seconds = (Date.now() - killedAt) / 1000;
-        await expectInterrupted(publications.environment, publication);
-        expectLogClock(first, one, begunAt);
-        expectLogClock(second, other, begunAt);
-        const workers = [[first, one] as const, [second, other] as const];
-        await expectAttemptClocks(publications.environment, publication, workers, begunAt);
-        const outcome = await endOf(publications.environment, publication);
-        await second.stop();
-        await publications.expectRecovered('second');
-        return { hit: describeProgress(progress), seconds, outcome };
-      } finally {
-        await second.stop();
-        await publications.stop();
-      }
-    },
-  );
+  test(`two workers whose clocks are two hours apart, the publication's child process killed (SIGKILL): ${one} and ${other}`, async () => {
+    const begunAt = Date.now();
+    const publications = await publisher({ rows: KILLED_ROWS });
+    const second = await startWorker({ ...publications.environment.variables, ...clock(other) });
+    try {
+      const first = await publications.startWorker(clock(one));
+      const ended = publications.publish('second');
+      const publication = await publicationTaken(publications.environment);
+      await untilLoaded({ share: 0.5 }, { publication, ended }, publications);
+      await killProcessOf([first, second]);
+      expect((await ended).code).toBe(0);
+      await expectInterrupted(publications.environment, publication);
+      expectLogClock(first, one, begunAt);
+      expectLogClock(second, other, begunAt);
+      const workers = [[first, one] as const, [second, other] as const];
+      await expectAttemptClocks(publications.environment, publication, workers, begunAt);
+      await second.stop();
+      await publications.expectRecovered('second');
+    } finally {
+      await second.stop();
+      await publications.stop();
+    }
+  });
 }

@@ -1,19 +1,18 @@
 /** @long @room publishing */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
+import type { CommandResult } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { faultTest } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-servers.ts';
-import { counted, describeProgress, endOf, expectUnderWay } from '../support/publication-run.ts';
+import { expectUnderWay } from '../support/publication-run.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
@@ -34,7 +33,6 @@ let cluster: OwnCluster;
 let alone: TestEnvironment;
 let clustered: TestEnvironment;
 let files: readonly DatasetFiles[];
-const running: RunningProcess[] = [];
 
 /** Request bodies of lookups, and the expected responses for each day. */
 let lookups: readonly object[];
@@ -188,7 +186,7 @@ describe('a cluster', () => {
       ),
     );
     await publishFiles(alone, fileOf(0));
-    running.push(await startApi(alone.variables));
+    await startApi(alone.variables);
     const rest = await apiClient(alone);
     await untilAnswering(rest, DAYS[0]);
     lookups = await lookupsDrawn(alone);
@@ -198,72 +196,50 @@ describe('a cluster', () => {
     expected = [first, await answersTo(rest, lookups)];
   }, 400_000);
 
-  afterAll(async () => {
-    await Promise.all(running.map((each) => each.stop()));
-    await clustered.cleanUp();
-    await alone.cleanUp();
-    await cluster.stop();
-  });
+  test('one of three nodes killed (SIGKILL) under load during a publication, and started again', async () => {
+    const [otherPort = 0, otherAdminPort = 0] = await freePorts(2);
+    const other = { ...clustered.variables, PORT: String(otherPort), ADMIN_PORT: String(otherAdminPort) };
+    await Promise.all([startWorker(clustered.variables), startWorker(clustered.variables)]);
+    expect(await publishDay(0)).toMatchObject({ code: 0 });
+    const [index = ''] = await indicesUnderAlias(clustered.store);
+    const settings = await clustered.client.indices.getSettings({ index });
+    expect(settings.body[index]?.settings?.index).toMatchObject({
+      number_of_shards: String(NODES),
+      number_of_replicas: '1',
+    });
 
-  faultTest(
-    'one of three nodes killed (SIGKILL) under load during a publication, and started again',
-    '',
-    async () => {
-      const [otherPort = 0, otherAdminPort = 0] = await freePorts(2);
-      const other = { ...clustered.variables, PORT: String(otherPort), ADMIN_PORT: String(otherAdminPort) };
-      running.push(await startWorker(clustered.variables), await startWorker(clustered.variables));
-      expect(await publishDay(0)).toMatchObject({ code: 0 });
-      const [index = ''] = await indicesUnderAlias(clustered.store);
-      const settings = await clustered.client.indices.getSettings({ index });
-      expect(settings.body[index]?.settings?.index).toMatchObject({
-        number_of_shards: String(NODES),
-        number_of_replicas: '1',
-      });
+    await Promise.all([startApi(clustered.variables), startApi(other)]);
+    const rest = await apiClient(clustered);
+    const rests = [rest, { ...rest, verify: verifyAt(otherPort, rest.key) }];
+    await untilAnswering(rest, DAYS[0]);
+    expect(await answersTo(rest, lookups)).toEqual(expected[0]);
 
-      running.push(await startApi(clustered.variables), await startApi(other));
-      const rest = await apiClient(clustered);
-      const rests = [rest, { ...rest, verify: verifyAt(otherPort, rest.key) }];
-      await untilAnswering(rest, DAYS[0]);
-      expect(await answersTo(rest, lookups)).toEqual(expected[0]);
-
-      let hasEnded = false;
-      const loads = rests.flatMap(() => [1, 2].map((): Load => ({ right: 0, failed: 0, wrong: [] })));
-      const asking = loads.map((load, at) => ask(rests[at % rests.length] ?? rest, load, () => hasEnded));
-      const { documents, publication: before } = await livePublication(clustered);
-      const publishing = publishDay(1);
-      const publication = await latestPublication(clustered, before);
-      const of = { environment: clustered, documents };
-      const underWay = { publication, ended: publishing };
-      const progress = await untilLoaded({ share: LOADED_SHARE }, underWay, of);
-      const killedAt = Date.now();
-      const atKill = sumOf(loads, 'right');
-      await cluster.nodes[1]?.kill();
-      await cluster.hasNodes(NODES - 1);
-      await expectUnderWay(clustered, publication);
-      await sleep(AWAY_MS);
-      const meanwhile = sumOf(loads, 'right') - atKill;
-      await cluster.nodes[1]?.start();
-      expect(await publishing).toMatchObject({ code: 0 });
-      const seconds = (Date.now() - killedAt) / 1000;
-      await untilAnswering(rest, DAYS[1]);
-      await sleep(2000);
-      hasEnded = true;
-      await Promise.all(asking);
-      const wrong = loads.flatMap((load) => load.wrong);
-      expect(wrong.slice(0, 3)).toEqual([]);
-      expect(meanwhile).toBeGreaterThan(0);
-      const [right, failed] = [sumOf(loads, 'right'), sumOf(loads, 'failed')];
-      await cluster.isWhole();
-      const answers = await answersTo(rest, lookups);
-      expect(answers).toEqual(expected[1]);
-      expect(right).toBeGreaterThan(lookups.length);
-      const end = await endOf(clustered, publication);
-      return {
-        hit: `${describeProgress(progress)}, ${counted(meanwhile, 'lookup')} while it was away`,
-        seconds,
-        outcome: `${counted(failed, 'lookup')} of ${(right + failed).toLocaleString('en-US')} got 503, ${wrong.length} a wrong answer; ${end}; ${answers.length} answers are those of one node`,
-      };
-    },
-    600_000,
-  );
+    let hasEnded = false;
+    const loads = rests.flatMap(() => [1, 2].map((): Load => ({ right: 0, failed: 0, wrong: [] })));
+    const asking = loads.map((load, at) => ask(rests[at % rests.length] ?? rest, load, () => hasEnded));
+    const { documents, publication: before } = await livePublication(clustered);
+    const publishing = publishDay(1);
+    const publication = await latestPublication(clustered, before);
+    const of = { environment: clustered, documents };
+    const underWay = { publication, ended: publishing };
+    await untilLoaded({ share: LOADED_SHARE }, underWay, of);
+    const atKill = sumOf(loads, 'right');
+    await cluster.nodes[1]?.kill();
+    await cluster.hasNodes(NODES - 1);
+    await expectUnderWay(clustered, publication);
+    await sleep(AWAY_MS);
+    const meanwhile = sumOf(loads, 'right') - atKill;
+    await cluster.nodes[1]?.start();
+    expect(await publishing).toMatchObject({ code: 0 });
+    await untilAnswering(rest, DAYS[1]);
+    await sleep(2000);
+    hasEnded = true;
+    await Promise.all(asking);
+    const wrong = loads.flatMap((load) => load.wrong);
+    expect(wrong.slice(0, 3)).toEqual([]);
+    expect(meanwhile).toBeGreaterThan(0);
+    await cluster.isWhole();
+    expect(await answersTo(rest, lookups)).toEqual(expected[1]);
+    expect(sumOf(loads, 'right')).toBeGreaterThan(lookups.length);
+  }, 600_000);
 });

@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
@@ -7,10 +6,10 @@ import { indicesUnderAlias, licensesIndices, newId, readMetadata } from '../../s
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
 import { times } from '../support/fixtures.ts';
 import { throughProxy } from '../support/proxy.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { filesOf, nurses, published } from '../support/publication-days.ts';
+import { publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
 
@@ -22,21 +21,6 @@ async function live(): Promise<string[]> {
   return indicesUnderAlias(environment.store);
 }
 
-/** Files of this date with this many nurses. */
-function filesOf(date: string, nurses = 30): Promise<DatasetFiles> {
-  return writeDay(environment.folder, `${date}-${nurses}`, {
-    date,
-    individual: licensesOf('Nursing Board', 'RN.', nurses),
-    business: licensesOf('Board of Pharmacy', '02', 3),
-  });
-}
-
-const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
-
-async function published(date: string): Promise<z.output<typeof liveResult>> {
-  return liveResult.parse(await publishFiles(environment, await filesOf(date)));
-}
-
 function back(to?: string) {
   return rollBack(environment.store, to);
 }
@@ -46,7 +30,7 @@ function back(to?: string) {
  * live after the pause, and whether it requested the flip.
  */
 async function pausedAt(date: string, at: RegExp, meanwhile: () => Promise<unknown>) {
-  const files = await filesOf(date, 29);
+  const files = await filesOf(environment, date, { individual: nurses(19) });
   let expected: string[] = [];
   let isDone = false;
   let hasFlipped = false;
@@ -93,11 +77,11 @@ const AT = {
 const AT_READING = /^POST \/[^/]*publications\/_doc\b/;
 
 describe('a publication that pauses when it', () => {
-  let first: z.output<typeof liveResult>;
-  let second: z.output<typeof liveResult>;
+  let first: Awaited<ReturnType<typeof published>>;
+  let second: Awaited<ReturnType<typeof published>>;
   beforeAll(async () => {
-    first = await published('2026-11-20');
-    second = await published('2026-11-21');
+    first = await published(environment, '2026-11-20');
+    second = await published(environment, '2026-11-21');
   });
   beforeEach(async () => {
     const [index] = await live();
@@ -110,7 +94,7 @@ describe('a publication that pauses when it', () => {
     '%s does not go live if another goes live and is rolled back meanwhile',
     async (_, at) => {
       const { result, expected } = await pausedAt('2026-11-22', at, async () => {
-        await published('2026-11-23');
+        await published(environment, '2026-11-23');
         await back();
       });
       expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
@@ -184,7 +168,10 @@ describe('a publication that pauses when it', () => {
 });
 
 test('a rollback goes back from what went live just before it took its epoch', async () => {
-  const [before, late] = [await published('2026-11-21'), await published('2026-11-22')];
+  const [before, late] = [
+    await published(environment, '2026-11-21'),
+    await published(environment, '2026-11-22'),
+  ];
   await back(before.publication);
   let isSwitched = false;
   const { from, to } = await throughProxy(
@@ -204,28 +191,32 @@ test('a rollback goes back from what went live just before it took its epoch', a
 
 describe('a refused publication or rollback does not stop others:', () => {
   beforeEach(async () => {
-    await published('2026-11-20');
-    await published('2026-11-21');
+    await published(environment, '2026-11-20');
+    await published(environment, '2026-11-21');
   });
 
   test.each([
     ['a rollback to a publication that there is not', () => back('typo').catch(() => undefined)],
     ['a publication of files that are too old', async () => publishGuarded('2026-10-01')],
-    ['a publication of the files that are live', async () => publishGuarded('2026-11-21', 30)],
+    ['a publication of the files that are live', async () => publishGuarded('2026-11-21')],
   ])('%s', async (_who, refused) => {
     const { result } = await pausedAt('2026-11-22', AT['is verified'], refused);
     expect(result).toMatchObject({ state: 'live' });
   });
 
-  async function publishGuarded(date: string, nurses?: number): Promise<void> {
-    const result = await publishFiles(environment, await filesOf(date, nurses), { isGuarded: true });
+  async function publishGuarded(date: string, count = 20): Promise<void> {
+    const result = await publishFiles(
+      environment,
+      await filesOf(environment, date, { individual: nurses(count) }),
+      { isGuarded: true },
+    );
     expect(['refused', 'skipped']).toContain(result.state);
   }
 });
 
 test('a flip that arrives only when its publication has given up leaves one live index', async () => {
-  await published('2026-11-21');
-  const files = await filesOf('2026-11-22');
+  await published(environment, '2026-11-21');
+  const files = await filesOf(environment, '2026-11-22');
   let late: (() => Promise<unknown>) | undefined;
   let isLate = false;
   await throughProxy(
@@ -266,7 +257,10 @@ describe('two simultaneous first publications', () => {
   test.each([1, 2])('leave one index, which the alias points to (round %d)', async () => {
     const own = await testEnvironment();
     try {
-      const [one, other] = [await filesOf('2026-11-20'), await filesOf('2026-11-21')];
+      const [one, other] = [
+        await filesOf(environment, '2026-11-20'),
+        await filesOf(environment, '2026-11-21'),
+      ];
       const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
       const lives = results.filter(({ state }) => state === 'live');
       expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);

@@ -13,6 +13,7 @@ import { times } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
+import { valueAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { COMPRESSIONS, formParts, PARTS_TYPE } from '../support/worst-bodies.ts';
 
@@ -230,11 +231,6 @@ describe('while OpenSearch is slow', () => {
     return rawRequest({ port, method: 'POST', path: '/mcp', headers, body });
   }
 
-  async function lookupsInFlight(port: number): Promise<number> {
-    const { text } = await rawRequest({ port, method: 'GET', path: '/metrics' });
-    return Number(/^licenses_lookups_in_flight (\d+)$/m.exec(text)?.[1]);
-  }
-
   test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
     const { environment } = service;
     let held = Promise.withResolvers<void>();
@@ -253,7 +249,7 @@ describe('while OpenSearch is slow', () => {
       return answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
     };
     const untilWaiting = (count: number) =>
-      eventually('all wait', async () => (await lookupsInFlight(adminPort)) >= count);
+      eventually('all wait', async () => (await valueAt(adminPort, 'licenses_lookups_in_flight')) >= count);
     const answered = (count: number) => times(count, () => [200, null]);
     try {
       const hosts = ['203.0.113.1', '203.0.113.2'].map((address) => statusesOf(address, MAX_IN_FLIGHT / 2));
@@ -261,7 +257,7 @@ describe('while OpenSearch is slow', () => {
       const other = statusesOf('198.51.100.1', 40);
       await untilWaiting(MAX_IN_FLIGHT * 0.75 + 40);
       // The last quarter is not for the hosts.
-      expect(await lookupsInFlight(adminPort)).toBe(MAX_IN_FLIGHT * 0.75 + 40);
+      expect(await valueAt(adminPort, 'licenses_lookups_in_flight')).toBe(MAX_IN_FLIGHT * 0.75 + 40);
       held.resolve();
       expect(await other).toEqual(answered(40));
       const ofHosts = (await Promise.all(hosts)).flat().filter(([status]) => status === 200);

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { inForm } from '../support/fault-form.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { valueAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { textRow, workbook } from '../support/workbooks.ts';
 import { PIECES, worstWorkbooks } from '../support/worst-workbooks.ts';
@@ -47,11 +48,7 @@ function upload(file: Buffer, address = nextAddress()) {
   });
 }
 
-async function longestTurn(): Promise<number> {
-  const { ADMIN_PORT: port } = service.environment.config;
-  const { text } = await rawRequest({ port, method: 'GET', path: '/metrics' });
-  return Number(/^test_longest_turn_ms (.+)$/m.exec(text)?.[1]);
-}
+const longestTurn = () => valueAt(service.environment.config.ADMIN_PORT, 'test_longest_turn_ms');
 
 describe('a workbook that is the worst for its reader is answered, and keeps nobody waiting:', () => {
   // The short form takes some of each kind.

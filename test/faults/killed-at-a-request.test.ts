@@ -1,7 +1,7 @@
 /** @room publishing */
-import { beforeAll, beforeEach } from '@jest/globals';
+import { beforeAll, beforeEach, test } from '@jest/globals';
 import { killChildrenOf } from '../support/children.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { inForm } from '../support/fault-form.ts';
 import {
   type FatalRequest,
   type KillingProxy,
@@ -64,11 +64,11 @@ let proxy: KillingProxy;
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
   proxy = await killingProxy(publications);
-}, 300_000);
+});
 beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 300_000);
+});
 
 /** Kills the worker and the publication's own process. */
 async function killAll(): Promise<void> {
@@ -78,7 +78,7 @@ async function killAll(): Promise<void> {
 }
 
 for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), long: true }))) {
-  faultTest('worker and its child process killed (SIGKILL) at a chosen request', `when ${moment.name}`, () =>
+  test(`worker and its child process killed (SIGKILL) at a chosen request: when ${moment.name}`, () =>
     proxy.killAt(
       { ...moment, after: 0 },
       {
@@ -88,6 +88,5 @@ for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name
           await publications.startWorker();
         },
       },
-    ),
-  );
+    ));
 }

@@ -1,8 +1,8 @@
 /** @room publishing @long */
-import { beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { inForm } from '../support/fault-form.ts';
 import {
   type FatalRequest,
   type KillingProxy,
@@ -35,11 +35,11 @@ beforeAll(async () => {
   const [bulk = 0, other = 0] = await proxy.requestsWithoutFault(isBulk, isOther);
   expect(bulk).toBeGreaterThan(0);
   undisturbed = { bulk, other };
-}, 300_000);
+});
 beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 300_000);
+});
 
 /** The request at this random place of a publication without a fault. */
 function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {
@@ -52,37 +52,28 @@ function killWorker(): Promise<void> {
 }
 
 for (const random of randomRequests(WORKER_KILLS, 'worker')) {
-  faultTest(
-    'worker killed (SIGKILL) at a random request, its job lock expires immediately',
-    random.name,
-    () =>
-      proxy.killAt(requestAt(random), {
-        kill: killWorker,
-        recover: async () => {
-          await lapseLocks(publications.environment);
-          await publications.startWorker();
-        },
-      }),
-  );
+  test(`worker killed (SIGKILL) at a random request, its job lock expires immediately: ${random.name}`, () =>
+    proxy.killAt(requestAt(random), {
+      kill: killWorker,
+      recover: async () => {
+        await lapseLocks(publications.environment);
+        await publications.startWorker();
+      },
+    }));
 }
 
 for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited for')) {
-  faultTest(
-    'worker killed (SIGKILL) at a random request, its job lock expires after its normal time',
-    random.name,
-    () =>
-      proxy.killAt(requestAt(random), {
-        kill: killWorker,
-        recover: () => publications.startWorker(),
-      }),
-  );
+  test(`worker killed (SIGKILL) at a random request, its job lock expires after its normal time: ${random.name}`, () =>
+    proxy.killAt(requestAt(random), {
+      kill: killWorker,
+      recover: () => publications.startWorker(),
+    }));
 }
 
 for (const random of randomRequests(PROCESS_KILLS, 'process')) {
-  faultTest("the publication's child process killed (SIGKILL) at a random request", random.name, () =>
+  test(`the publication's child process killed (SIGKILL) at a random request: ${random.name}`, () =>
     proxy.killAt(requestAt(random), {
       kill: () => killChildrenOf(publications.worker().child.pid ?? 0),
       recover: () => publications.worker().printed('signal: SIGKILL'),
-    }),
-  );
+    }));
 }

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { apiClient } from '../support/api.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 
@@ -29,4 +30,16 @@ test('a key is refused while the index that says which accounts are deactivated 
   const api = await startApi(environment.variables);
   expect(await rest.get('/api/v1/lookup/boards')).toMatchObject({ status: 503 });
   await api.stop();
+});
+
+test('an index template that is not that of this version is installed again', async () => {
+  const { store, client } = await newEnvironment();
+  const name = `${store.prefix}changes`;
+  const read = async () =>
+    (await client.indices.getIndexTemplate({ name })).body.index_templates[0]?.index_template;
+  const before = await read();
+  const body = { ...before, template: {}, _meta: { sha1: 'of another version' } };
+  await client.indices.putIndexTemplate({ name, body });
+  await prepareIndices(store);
+  expect(await read()).toEqual(before);
 });

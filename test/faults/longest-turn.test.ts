@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiAnswer } from '../support/api.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
+import { valueAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 import {
   COMPRESSIONS,
@@ -42,12 +43,7 @@ beforeAll(async () => {
 });
 
 /** The longest turn since it was asked for last, in milliseconds. */
-async function longestTurn(): Promise<number> {
-  const { text } = await rawRequest({
-    ...{ port: service.environment.config.ADMIN_PORT, method: 'GET', path: '/metrics' },
-  });
-  return Number(/^test_longest_turn_ms (.+)$/m.exec(text)?.[1]);
-}
+const longestTurn = () => valueAt(service.environment.config.ADMIN_PORT, 'test_longest_turn_ms');
 
 /**
  * Expects that an answer comes, that it is none of a failure, and that it keeps the event loop for no longer than

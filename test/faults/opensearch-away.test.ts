@@ -1,8 +1,7 @@
 /** @long @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
-import { faultTest } from '../support/fault-form.ts';
 import { type KillingProxy, killingProxy } from '../support/kill-at-request.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import { expectUnderWay } from '../support/publication-run.ts';
@@ -25,13 +24,13 @@ beforeAll(async () => {
 beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 300_000);
+});
 
 for (const { name, share, isDone } of randomRequests(OUTAGES, 'OpenSearch')) {
-  faultTest('OpenSearch killed (SIGKILL) and started again', name, async () => {
+  test(`OpenSearch killed (SIGKILL) and started again: ${name}`, async () => {
     const [bulk = 0] = await proxy.requestsWithoutFault(isBulk);
     await publications.makeReady();
-    return proxy.killAt(
+    await proxy.killAt(
       { is: isBulk, after: Math.floor(share * bulk), isDone },
       {
         kill: () => openSearch.kill(),

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -16,7 +16,7 @@ import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { indexTemplate, prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { startProxy, type WebServer } from '../support/proxy.ts';
+import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';
@@ -52,7 +52,6 @@ describe('with an unassigned shard', () => {
     const { store } = service.environment;
     [index = ''] = await indicesUnderAlias(store);
   });
-  afterAll(() => service.stop());
 
   test('every search is an error, and no licensed person is reported as not found', async () => {
     const { environment, api, rest } = service;
@@ -94,7 +93,6 @@ describe('with an unassigned shard', () => {
 
 describe('with a failed shard', () => {
   let service: TestService;
-  let proxy: WebServer;
   let isFailing = false;
   let isAway = false;
 
@@ -105,18 +103,13 @@ describe('with a failed shard', () => {
       .replaceAll(/"failed":0/g, '"failed":1');
 
   beforeAll(async () => {
-    proxy = await startProxy(readConfig().OPENSEARCH_URL, async (request) => {
+    const proxy = await startProxy(readConfig().OPENSEARCH_URL, async (request) => {
       if (isAway) return undefined;
       const answer = await request.forward();
       const isSearch = /_m?search/.test(request.path);
       return isFailing && isSearch ? { ...answer, body: failed(answer.body) } : answer;
     });
-    service = await startService({ settings: { OPENSEARCH_URL: proxy.url } });
-  });
-  afterAll(async () => {
-    isAway = false;
-    await service.stop();
-    await proxy.close();
+    service = await startService({ openSearch: proxy.url });
   });
 
   verifies('ERRORS-11', 'every search is an error, and every lookup once OpenSearch is gone', async () => {
@@ -166,7 +159,6 @@ describe('with an unassigned shard of the ledger', () => {
       await appendEvent(store, { publication, event: 'reading' });
     }
   });
-  afterEach(() => environment.cleanUp());
 
   test('nothing is decided from the remaining shards', async () => {
     const { store, client } = environment;

@@ -9,7 +9,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { queuePrefix } from '../../src/publications/job.ts';
 import { startedChildrenOf } from '../support/children.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
+import { filesOf } from '../support/publication-days.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 
 describe('licenses publish, without a worker,', () => {
@@ -25,14 +25,6 @@ describe('licenses publish, without a worker,', () => {
     await Promise.all(started.map((each) => each.stop()));
     await environment.cleanUp();
   });
-
-  function filesOf(date: string, nurses = 20): Promise<DatasetFiles> {
-    return writeDay(environment.folder, `${date}-${nurses}`, {
-      date,
-      individual: licensesOf('Nursing Board', 'RN.', nurses),
-      business: licensesOf('Board of Pharmacy', '02', 3),
-    });
-  }
 
   /** Starts the command. */
   function publishing({ individual, business }: DatasetFiles): RunningProcess {
@@ -59,7 +51,7 @@ describe('licenses publish, without a worker,', () => {
   }
 
   test('says once that no worker is running, waits, and succeeds when one starts', async () => {
-    const command = publishing(await filesOf('2026-11-20'));
+    const command = publishing(await filesOf(environment, '2026-11-20'));
     await command.printed(NO_WORKER);
     await sleep(6000);
     expect(command.child.exitCode).toBeNull();
@@ -71,7 +63,7 @@ describe('licenses publish, without a worker,', () => {
 
   test('ends on Ctrl-C without stopping a publication that a worker has started', async () => {
     const running = await worker();
-    const command = publishing(await filesOf('2026-11-20'));
+    const command = publishing(await filesOf(environment, '2026-11-20'));
     await running.printed('"msg":"publishing"');
     const children = await startedChildrenOf(running.child.pid ?? 0);
     for (const child of children) process.kill(child, 'SIGSTOP');
@@ -85,14 +77,14 @@ describe('licenses publish, without a worker,', () => {
 
   test('can publish other files once the lock of a killed worker has expired', async () => {
     const killed = await worker();
-    const left = publishing(await filesOf('2026-11-20'));
+    const left = publishing(await filesOf(environment, '2026-11-20'));
     await killed.printed('"msg":"publishing"');
     const children = await startedChildrenOf(killed.child.pid ?? 0);
     await killed.kill();
     for (const child of children) process.kill(child, 'SIGKILL');
     left.child.kill('SIGKILL');
 
-    const files = await filesOf('2026-11-21');
+    const files = await filesOf(environment, '2026-11-21');
     const busy = publishing(files);
     expect(await codeOf(busy)).toBe(2);
     expect(busy.output()).toMatch(/Publication \w+ of other files is under way/);

@@ -1,26 +1,19 @@
 /** @room publishing @long */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { eventually } from '../support/eventually.ts';
+import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
-import {
-  attemptsAt,
-  counted,
-  describeProgress,
-  endOf,
-  type LoadProgress,
-  loadProgress,
-} from '../support/publication-run.ts';
+import { attemptsAt, loadProgress } from '../support/publication-run.ts';
 import { type PublicationUnderWay, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomMoment, randomMoments, untilLoaded } from '../support/random-moments.ts';
 
 const ROWS = inForm({ short: 30_000, long: 100_000 });
 const OUTAGES = inForm({ short: 1, long: 3 });
 const AWAY_MS = 2000;
-const GOES_ON_WITHIN_MS = 60_000;
 const MID_LOAD = [0.1, 0.5] as const;
 /** A worker stops within 20 seconds. */
 const STOPS_WITHIN_SECONDS = 60;
@@ -35,7 +28,7 @@ let publications: Publisher;
 beforeAll(async () => {
   redis = await ownRedis();
   publications = await publisher({ rows: ROWS, settings: { REDIS_URL: redis.url } });
-}, 300_000);
+});
 beforeEach(async () => {
   await publications.makeReady();
   const { individual, business } = publications.files.first;
@@ -44,41 +37,17 @@ beforeEach(async () => {
     DATASET_BUSINESS: business,
     PUBLISH_SCHEDULE: SCHEDULE,
   });
-}, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await redis.stop();
-}, 300_000);
+});
 
-/** Expects that the queue runs one publication at a time and has its schedule. @returns this in words */
-async function queueSetUp(): Promise<string> {
+/** Expects that the queue runs one publication at a time and has its schedule. */
+async function expectSetUp(): Promise<void> {
   const queue = publishQueue(publications.environment.config);
   try {
     const concurrency = await queue.getGlobalConcurrency();
     const schedules = await queue.getJobSchedulersCount();
     expect({ concurrency, schedules }).toEqual(SET_UP);
-    return `${concurrency} at a time, ${counted(schedules, 'schedule')}`;
   } finally {
     await queue.close();
-  }
-}
-
-/** The progress of a load while Redis was away. */
-interface LoadedMeanwhile {
-  /** The step of the publication when Redis was killed. */
-  readonly hit: string;
-  readonly killedAt: number;
-  readonly documents: number;
-}
-
-/** Waits until a load has more than this many documents. */
-async function loadedBeyond(indexed: number, publication: string): Promise<LoadProgress> {
-  const deadline = Date.now() + GOES_ON_WITHIN_MS;
-  for (;;) {
-    const progress = await loadProgress(publications.environment, publication, publications.documents);
-    if (progress.indexed > indexed) return progress;
-    if (Date.now() > deadline) throw new Error('The load did not go on while Redis was away.');
-    await sleep(100);
   }
 }
 
@@ -87,19 +56,20 @@ async function killAndStart(
   moment: RandomMoment,
   publication: PublicationUnderWay,
   isEmptied: boolean,
-): Promise<LoadedMeanwhile> {
+): Promise<void> {
   const { environment } = publications;
   const before = await untilLoaded(moment, publication, publications);
-  const killedAt = Date.now();
   await redis.kill();
-  const { indexed } = await loadProgress(environment, publication.publication, publications.documents);
+  const { indexed } = await loadProgress(environment, publication.publication);
   if (isEmptied) await redis.loseData();
   await sleep(AWAY_MS);
-  const after = await loadedBeyond(indexed, publication.publication);
+  await eventually('the load has gone on', async () => {
+    const after = await loadProgress(environment, publication.publication);
+    expect(after.index).toBe(before.index);
+    return after.indexed > indexed;
+  });
   expect(await redis.isListening()).toBe(false);
   await redis.start();
-  expect(before.index).toBe(after.index);
-  return { hit: describeProgress(before), killedAt, documents: after.indexed - indexed };
 }
 
 const COMES_BACK = [
@@ -109,25 +79,16 @@ const COMES_BACK = [
 
 for (const { how, isEmptied } of COMES_BACK) {
   for (const moment of randomMoments(OUTAGES, `Redis ${how}`, MID_LOAD)) {
-    faultTest(
-      `Redis killed (SIGKILL) and started again ${how}`,
-      moment.name,
-      async () => {
-        const publication = await publications.begin('second');
-        const { hit, killedAt, documents } = await killAndStart(moment, publication, isEmptied);
-        await publications.expectPublished(publication);
-        const seconds = (Date.now() - killedAt) / 1000;
-        const { environment } = publications;
-        const attempts = await attemptsAt(environment, publication.publication);
-        if (isEmptied) expect(attempts).toBeUndefined();
-        else expect(attempts).toBeGreaterThan(0);
-        const end = await endOf(environment, publication.publication);
-        await publications.expectRecovered('second');
-        const outcome = `${counted(documents, 'document')} loaded while it was away; ${end}; ${await queueSetUp()}`;
-        return { hit, seconds, outcome };
-      },
-      300_000,
-    );
+    test(`Redis killed (SIGKILL) and started again ${how}: ${moment.name}`, async () => {
+      const publication = await publications.begin('second');
+      await killAndStart(moment, publication, isEmptied);
+      await publications.expectPublished(publication);
+      const attempts = await attemptsAt(publications.environment, publication.publication);
+      if (isEmptied) expect(attempts).toBeUndefined();
+      else expect(attempts).toBeGreaterThan(0);
+      await publications.expectRecovered('second');
+      await expectSetUp();
+    });
   }
 }
 
@@ -147,48 +108,30 @@ async function turnsOf(first: string, second: string): Promise<string> {
 const published = z.object({ publication: z.string() });
 
 for (const moment of randomMoments(inForm({ short: 0, long: 2 }), 'Redis, other files', [0.1, 0.3])) {
-  faultTest(
-    'Redis killed (SIGKILL) and started again empty, other files submitted during the load',
-    moment.name,
-    async () => {
-      const publication = await publications.begin('second');
-      const { hit, killedAt } = await killAndStart(moment, publication, true);
-      const other = await publications.publish('first');
-      expect(other.code).toBe(0);
-      await publications.expectPublished(publication);
-      const seconds = (Date.now() - killedAt) / 1000;
-      const first = publication.publication;
-      const turns = await turnsOf(first, published.parse(JSON.parse(other.stdout)).publication);
-      expect(turns).toMatch(/^the first begins, the other is asked for, /);
-      expect(publications.worker().output()).not.toContain('"msg":"publication failed"');
-      await publications.expectRecovered('first');
-      return { hit, seconds, outcome: turns };
-    },
-    300_000,
-  );
+  test(`Redis killed (SIGKILL) and started again empty, other files submitted during the load: ${moment.name}`, async () => {
+    const publication = await publications.begin('second');
+    await killAndStart(moment, publication, true);
+    const other = await publications.publish('first');
+    expect(other.code).toBe(0);
+    await publications.expectPublished(publication);
+    const first = publication.publication;
+    const turns = await turnsOf(first, published.parse(JSON.parse(other.stdout)).publication);
+    expect(turns).toMatch(/^the first begins, the other is asked for, /);
+    expect(publications.worker().output()).not.toContain('"msg":"publication failed"');
+    await publications.expectRecovered('first');
+  });
 }
 
-for (const name of inForm({ short: [], long: ['with nothing to do'] })) {
-  faultTest(
-    'worker stopped (SIGTERM) while Redis is away',
-    name,
-    async () => {
-      await redis.kill();
-      const askedAt = Date.now();
-      await publications.worker().stop();
-      const seconds = (Date.now() - askedAt) / 1000;
-      expect(seconds).toBeLessThan(STOPS_WITHIN_SECONDS);
-      const { child } = publications.worker();
-      expect(await redis.isListening()).toBe(false);
-      await redis.start();
-      await publications.startWorker();
-      await publications.expectRecovered('first');
-      return {
-        hit: `a worker ${name}`,
-        seconds,
-        outcome: `it ended with exit code ${child.exitCode}`,
-      };
-    },
-    300_000,
-  );
-}
+inLongFormOnly(() => {
+  test('worker stopped (SIGTERM) while Redis is away', async () => {
+    await redis.kill();
+    const askedAt = Date.now();
+    await publications.worker().stop();
+    const seconds = (Date.now() - askedAt) / 1000;
+    expect(seconds).toBeLessThan(STOPS_WITHIN_SECONDS);
+    expect(await redis.isListening()).toBe(false);
+    await redis.start();
+    await publications.startWorker();
+    await publications.expectRecovered('first');
+  });
+});

@@ -15,13 +15,13 @@ import { readBackup, restoreBackup, writeBackup } from '../../src/storage/backup
 import { digestIndexName } from '../../src/storage/store.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
-import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import type { DayRow } from '../support/day-files.ts';
 import { throughProxy } from '../support/proxy.ts';
-import { newEnvironment } from '../support/publication-days.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { filesOf, newEnvironment, nurses, published } from '../support/publication-days.ts';
+import { publishFiles } from '../support/publishing.ts';
 
 const NURSING = 'Nursing Board';
-const NURSES = licensesOf(NURSING, 'RN.', 300);
+const NURSES = nurses(300);
 const FOLLOWED = 'RN.900001';
 const DAYS_KEPT = 30;
 
@@ -32,24 +32,16 @@ function nursesOf(day: number): readonly DayRow[] {
   );
 }
 
-function filesOf({ folder }: TestEnvironment, day: number, nurses = nursesOf(day)): Promise<DatasetFiles> {
-  return writeDay(folder, `day-${day}-${nurses.length}`, {
-    date: `2026-11-${String(day).padStart(2, '0')}`,
-    individual: nurses,
-    business: licensesOf('Board of Pharmacy', '02', 5),
-  });
-}
-
 /** The cluster that was lost: a backup was made after day 3, and days 4 and 5 are not in it. */
 let lost: TestEnvironment;
 let backup: string;
 /** What a client had read: up to day 2, up to the backup, and up to day 5. */
 let cursors: { early: string; atBackup: string; late: string };
 
-async function publishDay(environment: TestEnvironment, day: number): Promise<string> {
-  const result = await publishFiles(environment, await filesOf(environment, day), { isGuarded: true });
-  if (result.state !== 'live') throw new Error(JSON.stringify(result));
-  return result.publication;
+const dateOf = (day: number) => `2026-11-${String(day).padStart(2, '0')}`;
+
+async function publishDay(environment: TestEnvironment, day: number): Promise<void> {
+  await published(environment, dateOf(day), { individual: nursesOf(day) }, { isGuarded: true });
 }
 
 async function withApi<Result>(
@@ -115,6 +107,7 @@ describe('after a restore, when the newest files are published', () => {
       expect(changes.slice(-2).map(({ date }) => date)).toEqual(['2026-11-03', '2026-11-02']);
       const unchanged = 'RN.900002';
       expect(await historyOf(rest, unchanged)).toEqual({ ...coverage, changes: [] });
+      for (const cursor of Object.values(cursors)) expect(await statusOf(rest, cursor)).toBe(410);
 
       const tool = await rest.callTool('license_history', { board: NURSING, license_number: unchanged });
       expect(tool.text).toContain('Changes between 2026-11-03 and 2026-11-09 are not known here.');
@@ -197,13 +190,15 @@ describe('after a restore, the guards compare with what was live last', () => {
 
   test('far fewer licenses, and older files, are refused', async () => {
     const environment = await restored();
-    const publish = async (files: DatasetFiles) =>
-      refusedFor(await publishFiles(environment, files, { isGuarded: true })).join();
-    expect(await publish(await filesOf(environment, 9, NURSES.slice(0, 40)))).toMatch(
-      /fewer_rows: 45 .* 302/,
-    );
-    expect(await publish(await filesOf(environment, 2))).toMatch(/^older: /);
-    expect(await publish(await filesOf(environment, 9))).toBe('live');
+    const publish = async (day: number, individual = nursesOf(day)) =>
+      refusedFor(
+        await publishFiles(environment, await filesOf(environment, dateOf(day), { individual }), {
+          isGuarded: true,
+        }),
+      ).join();
+    expect(await publish(9, NURSES.slice(0, 40))).toMatch(/fewer_rows: 42 .* 299/);
+    expect(await publish(2)).toMatch(/^older: /);
+    expect(await publish(9)).toBe('live');
   });
 
   test('not with sample data, and its history does not go on in real data', async () => {

@@ -6,13 +6,14 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { published } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
+import { requestsEnded, valueAt } from '../support/series.ts';
 
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 1000);
@@ -63,13 +64,7 @@ beforeEach(async () => {
 /** @returns the index of the day, which is live now */
 async function publishDay(date: string, city: string): Promise<string> {
   const individual = NURSES.map((nurse) => ({ ...nurse, city }));
-  const business = licensesOf('Board of Pharmacy', '02', 3);
-  const result = await publishFiles(
-    environment,
-    await writeDay(environment.folder, date, { date, individual, business }),
-  );
-  if (result.state !== 'live') throw new Error(`The publication ended as ${result.state}.`);
-  return result.index;
+  return (await published(environment, date, { individual })).index;
 }
 
 /** Makes the index live in one call, as a publication does. */
@@ -99,27 +94,18 @@ function expectDay({ status, body }: ApiAnswer, date: string, city: string): voi
 /** Waits until the API answers from this index. */
 async function untilAnswering(index: string): Promise<void> {
   await eventually(`${index} answers`, async () => {
-    const { text } = await adminPage('/readyz');
-    return z.object({ index: z.string().nullable() }).parse(JSON.parse(text)).index === index;
+    const { body } = await rawRequest({ port: adminPort(), method: 'GET', path: '/readyz' });
+    return z.object({ index: z.string().nullable() }).parse(body).index === index;
   });
 }
 
-function adminPage(path: string) {
-  return rawRequest({ port: environment.config.ADMIN_PORT, method: 'GET', path });
-}
+const adminPort = () => environment.config.ADMIN_PORT;
 
 /** The items of rosters under way and waiting. */
-async function itemsInFlight(): Promise<number> {
-  const { text } = await adminPage('/metrics');
-  return Number(/^licenses_roster_items_in_flight (\d+)$/m.exec(text)?.[1]);
-}
+const itemsInFlight = () => valueAt(adminPort(), 'licenses_roster_items_in_flight');
 
 /** The requests to the tools that have ended, or whose clients are gone. */
-async function toolRequestsEnded(): Promise<number> {
-  const { text } = await adminPage('/metrics');
-  const counts = text.matchAll(/^licenses_request_seconds_count\{[^}]*interface="mcp"[^}]*\} (\d+)$/gm);
-  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
+const toolRequestsEnded = () => requestsEnded(adminPort(), 'mcp');
 
 function untilInFlight(items: number): Promise<void> {
   return eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { faultTest } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
-import { counted } from '../support/publication-run.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { valueAt } from '../support/series.ts';
 
 const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
 /** The time limit at the client, which may be busy. The service's own histogram is checked, too. */
@@ -60,13 +58,13 @@ beforeAll(async () => {
   });
   await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
-}, 300_000);
+});
 beforeEach(async () => {
   mode = 'answers';
   broken = 0;
   held = { keys: 0, others: 0 };
   await recovered();
-}, 300_000);
+});
 afterAll(async () => {
   mode = 'answers';
 });
@@ -81,8 +79,8 @@ async function asked(): Promise<Timed> {
   return { answer: await rest.verify(GOOD), ms: Date.now() - begun };
 }
 
-/** Expects 503 from each. @returns how long the slowest took, in words */
-function expectUnavailable(all: readonly Timed[]): string {
+/** Expects 503 from each, in time. */
+function expectUnavailable(all: readonly Timed[]): void {
   for (const { answer, ms } of all) {
     expect([answer.status, Number(answer.headers.get('retry-after')) >= 1]).toEqual([503, true]);
     expect(answer.body).toEqual({
@@ -91,38 +89,24 @@ function expectUnavailable(all: readonly Timed[]): string {
     });
     expect(ms).toBeLessThan(ANSWERS_WITHIN_MS);
   }
-  const slowest = (Math.max(...all.map(({ ms }) => ms)) / 1000).toFixed(1);
-  return `${counted(all.length, 'lookup')} got 503 in at most ${slowest} s`;
-}
-
-async function metrics(): Promise<string> {
-  const port = environment.config.ADMIN_PORT;
-  return (await rawRequest({ port, method: 'GET', path: '/metrics' })).text;
 }
 
 /** Expects that no request took the service longer than its limit. */
 async function expectServedInTime(): Promise<void> {
   const labels = 'interface="rest",outcome="unavailable"';
-  const text = await metrics();
-  const all = metricIn(text, `licenses_request_seconds_count{${labels}}`);
+  const port = environment.config.ADMIN_PORT;
+  const all = await valueAt(port, `licenses_request_seconds_count{${labels}}`);
   const bucket = `le="${SERVED_WITHIN_SECONDS}",${labels}`;
   expect(all).toBeGreaterThan(0);
-  expect(metricIn(text, `licenses_request_seconds_bucket{${bucket}}`)).toBe(all);
+  expect(await valueAt(port, `licenses_request_seconds_bucket{${bucket}}`)).toBe(all);
 }
 
-/** @throws {Error} when there is no such metric */
-function metricIn(text: string, name: string): number {
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
-  if (line === undefined) throw new Error(`There is no metric ${name}.`);
-  return Number(line.slice(name.length));
-}
-
-/** Waits until lookups succeed. @returns how long that took */
-async function recovered(): Promise<number> {
+/** Waits until lookups succeed. */
+async function recovered(): Promise<void> {
   const begun = Date.now();
   for (;;) {
     const { answer } = await asked();
-    if (answer.status === 200) return (Date.now() - begun) / 1000;
+    if (answer.status === 200) return;
     expect(Date.now() - begun).toBeLessThan(RECOVERS_WITHIN_MS);
     await sleep(50);
   }
@@ -139,32 +123,28 @@ async function expectStatusKnown(): Promise<void> {
   expect(status.body).toMatchObject({ publication: { id: expect.any(String) } });
 }
 
-faultTest('lookups while OpenSearch breaks every connection', '', async () => {
+test('lookups while OpenSearch breaks every connection', async () => {
   mode = 'away';
-  const answered = expectUnavailable([await asked()]);
+  expectUnavailable([await asked()]);
   await expectStatusKnown();
   expect(broken).toBeGreaterThan(0);
-  const hit = counted(broken, 'request');
   mode = 'answers';
-  const seconds = await recovered();
+  await recovered();
   await expectServedInTime();
-  return { hit: `${hit} to OpenSearch`, seconds, outcome: answered };
 });
 
-faultTest('lookups while OpenSearch hangs', '', async () => {
+test('lookups while OpenSearch hangs', async () => {
   mode = 'hangs';
   const first = await Promise.all(Array.from({ length: 10 }, asked));
   expect(held.others).toBeGreaterThan(0);
   await sleep(6000);
   // The key is now read again, which hangs too.
-  const answered = expectUnavailable([...first, await asked()]);
+  expectUnavailable([...first, await asked()]);
   expect(held.keys).toBeGreaterThan(0);
   await expectStatusKnown();
-  const hit = counted(held.keys + held.others, 'request');
   mode = 'answers';
-  const seconds = await recovered();
+  await recovered();
   await expectServedInTime();
-  return { hit: `${hit} to OpenSearch`, seconds, outcome: answered };
 });
 
 /** The results of simultaneous requests. */
@@ -181,7 +161,10 @@ async function burst<Answer>(count: number, ask: () => Promise<Answer>): Promise
   });
   let mostUnderWay = 0;
   while (!hasEnded) {
-    mostUnderWay = Math.max(mostUnderWay, metricIn(await metrics(), 'licenses_lookups_in_flight'));
+    mostUnderWay = Math.max(
+      mostUnderWay,
+      await valueAt(environment.config.ADMIN_PORT, 'licenses_lookups_in_flight'),
+    );
     await sleep(20);
   }
   return { answers: await answering, mostUnderWay };
@@ -200,11 +183,7 @@ async function burstUntil<Answer>(
   throw new Error(`In ${MAX_BURSTS} bursts the service was never asked for more than it takes at once.`);
 }
 
-function atMost(count: number): string {
-  return `at most ${count.toLocaleString('en-US')} under way`;
-}
-
-faultTest('more lookups than the limit while OpenSearch hangs', '', async () => {
+test('more lookups than the limit while OpenSearch hangs', async () => {
   await openConnections(TOO_MANY);
   mode = 'lookups hang';
   const isRefused = ({ answer }: Timed) => answer.headers.get('retry-after') === '1';
@@ -213,19 +192,13 @@ faultTest('more lookups than the limit while OpenSearch hangs', '', async () => 
     asked,
     ({ mostUnderWay: most, answers: all }) => most > TAKEN || (most === TAKEN && all.some(isRefused)),
   );
-  const answered = expectUnavailable(answers);
+  expectUnavailable(answers);
   expect(mostUnderWay).toBe(TAKEN);
-  const hit = counted(held.others, 'request');
+  expect(held.others).toBeGreaterThan(0);
   mode = 'answers';
-  const seconds = await recovered();
+  await recovered();
   const after = await Promise.all(Array.from({ length: 100 }, asked));
   expect(after.filter(({ answer }) => answer.status !== 200)).toEqual([]);
-  const refused = answers.filter(isRefused).length;
-  return {
-    hit: `${hit} to OpenSearch`,
-    seconds,
-    outcome: `${answered}, ${refused} of them to ask again in 1 s; ${atMost(mostUnderWay)}`,
-  };
 });
 
 let calls = 0;
@@ -237,7 +210,7 @@ function called(): Promise<ApiAnswer> {
   return rest.callTool('verify_license', { license_number: GOOD.license_number }, from);
 }
 
-faultTest('more MCP calls than the limit while OpenSearch hangs', '', async () => {
+test('more MCP calls than the limit while OpenSearch hangs', async () => {
   await openConnections(MCP_TOO_MANY);
   mode = 'lookups hang';
   const { answers, mostUnderWay } = await burstUntil(MCP_TOO_MANY, called, (seen) =>
@@ -258,14 +231,9 @@ faultTest('more MCP calls than the limit while OpenSearch hangs', '', async () =
   }
   expect(mostUnderWay).toBeGreaterThan(0);
   expect(mostUnderWay).toBeLessThanOrEqual(MCP_TAKEN);
-  const hit = counted(held.others, 'request');
+  expect(held.others).toBeGreaterThan(0);
   mode = 'answers';
-  const seconds = await recovered();
+  await recovered();
   const after = await Promise.all(Array.from({ length: 100 }, called));
   expect(after.filter(({ status }) => status !== 200)).toEqual([]);
-  return {
-    hit: `${hit} to OpenSearch`,
-    seconds,
-    outcome: `${refused.length} calls got 503, ${taken.length} a tool error; ${atMost(mostUnderWay)}`,
-  };
 });

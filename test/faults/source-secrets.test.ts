@@ -11,8 +11,9 @@ import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { command } from '../support/in-process.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
+import { filesOf } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
+import { type Installation, installation } from '../support/worker-installation.ts';
 
 /** Of the two addresses of the dataset: they differ in nothing but their queries. */
 const SECRETS = ['usersecret', 'passwordsecret', 'individualtoken', 'businesstoken'] as const;
@@ -28,7 +29,7 @@ let api: RunningProcess;
 
 beforeAll(async () => {
   installed = await installation();
-  const day = await filesOf(installed, '2026-11-20');
+  const day = await filesOf(installed.environment, '2026-11-20');
   const contents = new Map([
     ['/file.csv?token=individualtoken', await readFile(day.individual)],
     ['/file.csv?token=businesstoken', await readFile(day.business)],

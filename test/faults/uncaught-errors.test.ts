@@ -11,12 +11,15 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
+import { readKeyUsage } from '../../src/access/usage.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { filesOf, installation, publish } from '../support/worker-installation.ts';
+import { valueAt } from '../support/series.ts';
+import { installation, publish } from '../support/worker-installation.ts';
 
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
 /** Far longer than stopping takes. */
@@ -53,12 +56,6 @@ function logged(of: RunningProcess, message: string) {
     .filter(({ msg }) => msg === message);
 }
 
-function metrics(port: number): Promise<string> {
-  return rawRequest({ port, method: 'GET', path: '/metrics', headers: { host: 'localhost' } }).then(
-    (answer) => answer.text,
-  );
-}
-
 function getPage() {
   const { PORT: port } = environment.config;
   return rawRequest({ port, method: 'GET', path: '/', headers: { host: 'localhost' } });
@@ -70,7 +67,7 @@ describe('an API process', () => {
     const { ADMIN_PORT } = environment.config;
     expect((await getPage()).status).toBe(200);
     expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
-    expect(await metrics(ADMIN_PORT)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+    expect(await valueAt(ADMIN_PORT, 'licenses_uncaught_errors_total')).toBe(1);
     await api.printed('injected by a test, in an event handler');
     await api.printed('"msg":"request"');
     expect(api.child.exitCode).toBeNull();
@@ -112,6 +109,10 @@ describe('an API process', () => {
     running.push(api);
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
+    const { ADMIN_PORT } = environment.config;
+    const ready = await rawRequest({ port: ADMIN_PORT, method: 'GET', path: '/readyz' });
+    expect([ready.status, ready.body]).toEqual([503, expect.objectContaining({ stopping: true })]);
+    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
     api.child.kill('SIGUSR2');
     await api.ended;
     expect(api.child.exitCode).toBe(1);
@@ -165,8 +166,18 @@ describe('an API process ends on SIGTERM', () => {
     return api.child.exitCode;
   }
 
-  test('when the reader of its log has closed the pipe', async () => {
-    expect(await exitCodeAfter((api) => api.child.stdout?.destroy())).toBe(0);
+  test('when the reader of its log has closed the pipe; it writes how often each key was used', async () => {
+    const found = async () =>
+      (await readKeyUsage(environment.store, '2000-01-01')).reduce(
+        (sum, { counts }) => sum + (counts.found ?? 0),
+        0,
+      );
+    const before = await found();
+    const exitCode = await exitCodeAfter(async (api) => {
+      expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
+      api.child.stdout?.destroy();
+    });
+    expect([exitCode, await found()]).toEqual([0, before + 1]);
   });
 
   test('when nothing reads its log and the pipe is full', async () => {
@@ -200,7 +211,7 @@ describe('a worker', () => {
       async (whose, processes) => {
         const installed = await installation();
         try {
-          const files = await filesOf(installed, '2026-11-20', 3000);
+          const files = await filesOf(installed.environment, '2026-11-20', { individual: nurses(3000) });
           const workerPort = await freePort();
           const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
           const loading = installed.at(/_bulk/, async () => {
@@ -216,7 +227,7 @@ describe('a worker', () => {
           }
           expect((await publishing).stdout).toContain('"state":"live"');
           if (whose !== 'its own') {
-            expect(await metrics(workerPort)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+            expect(await valueAt(workerPort, 'licenses_uncaught_errors_total')).toBe(1);
             expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
             expect(worker.child.exitCode).toBeNull();
           }

@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { eventually } from '../support/eventually.ts';
-import { faultTest } from '../support/fault-form.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 import {
@@ -18,7 +17,6 @@ import {
 import { publish } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
-const TIMEOUT_MS = 240_000;
 
 let receiver: Receiver;
 const cleanUps: (() => Promise<void>)[] = [];
@@ -56,53 +54,35 @@ describe('Redis', () => {
     ['empty', true],
     ['with its data', false],
   ] as const) {
-    faultTest(
-      `Redis killed (SIGKILL) while a webhook message waits for its next attempt, and started again ${back}`,
-      '',
-      async () => {
-        receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
-        await installed.publishNext();
-        await eventually('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
-        receiver.respond(well);
-        await redis.kill();
-        if (isEmptied) await redis.loseData();
-        await redis.start();
-        await installed.untilDelivered(ACCOUNT);
-        await installed.untilReconciled();
-        expect(receiver.received).toHaveLength(2);
-        expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
-        expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
-        return {
-          hit: 'a message that had got 503',
-          outcome: 'sent once more, with the same message id; delivered',
-        };
-      },
-      TIMEOUT_MS,
-    );
+    test(`Redis killed (SIGKILL) while a webhook message waits for its next attempt, and started again ${back}`, async () => {
+      receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
+      await installed.publishNext();
+      await eventually('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
+      receiver.respond(well);
+      await redis.kill();
+      if (isEmptied) await redis.loseData();
+      await redis.start();
+      await installed.untilDelivered(ACCOUNT);
+      await installed.untilReconciled();
+      expect(receiver.received).toHaveLength(2);
+      expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+      expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
+    });
 
-    faultTest(
-      `Redis killed (SIGKILL) while a webhook message is sent, and started again ${back}`,
-      '',
-      async () => {
-        const reply = await publishUntilAsked(installed, receiver);
-        await redis.kill();
-        reply();
-        await installed.untilDelivered(ACCOUNT);
-        if (isEmptied) await redis.loseData();
-        await redis.start();
-        await installed.untilReconciled();
-        expect(receiver.received).toHaveLength(1);
-        // The worker goes on.
-        await installed.publishNext();
-        await installed.untilDelivered(ACCOUNT);
-        expect(receiver.received).toHaveLength(2);
-        return {
-          hit: 'a message that the receiver had not answered',
-          outcome: 'delivered, and not sent again; the next message is delivered, too',
-        };
-      },
-      TIMEOUT_MS,
-    );
+    test(`Redis killed (SIGKILL) while a webhook message is sent, and started again ${back}`, async () => {
+      const reply = await publishUntilAsked(installed, receiver);
+      await redis.kill();
+      reply();
+      await installed.untilDelivered(ACCOUNT);
+      if (isEmptied) await redis.loseData();
+      await redis.start();
+      await installed.untilReconciled();
+      expect(receiver.received).toHaveLength(1);
+      // The worker goes on.
+      await installed.publishNext();
+      await installed.untilDelivered(ACCOUNT);
+      expect(receiver.received).toHaveLength(2);
+    });
   }
 });
 

@@ -20,9 +20,9 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { eventually } from '../support/eventually.ts';
-import { inLongFormOnly } from '../support/fault-form.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { filesOf, type Installation, installation, publish } from '../support/worker-installation.ts';
+import { type Installation, installation, publish } from '../support/worker-installation.ts';
 
 /** Some bulk requests, so that a load has not ended when the first one is answered. */
 const MANY_ROWS = 8000;
@@ -67,7 +67,7 @@ describe('a worker', () => {
 
   beforeEach(async () => {
     installed = await installation();
-    await publishFiles(installed.environment, await filesOf(installed, '2026-10-20'));
+    await publishFiles(installed.environment, await filesOf(installed.environment, '2026-10-20'));
   });
   afterEach(() => installed.cleanUp());
 
@@ -137,7 +137,7 @@ describe('a worker', () => {
       wait_for_active_shards: '0',
       body: { settings: { [filter]: 'nowhere' } },
     });
-    const publishing = publish(installed, await filesOf(installed, '2026-10-24'));
+    const publishing = publish(installed, await filesOf(installed.environment, '2026-10-24'));
     await installed.at(/_cluster\/health/, () => undefined);
     // The first request has waited for the index in vain.
     await installed.at(/_cluster\/health/, () =>
@@ -167,7 +167,7 @@ describe('a worker', () => {
     const worker = await installed.startWorker();
     const before = { live: await live(installed), indices: await indices(installed) };
     const { client } = installed.environment;
-    const { individual, business } = await filesOf(installed, '2026-10-27');
+    const { individual, business } = await filesOf(installed.environment, '2026-10-27');
     const publishing = licenses(
       installed.environment.variables,
       ...['publish', '--individual', individual, '--business', business, '--force', 'it must not help'],
@@ -199,17 +199,20 @@ describe('a worker', () => {
   test('whose process pauses before its flip and resumes after a rollback cannot flip', async () => {
     const { environment } = installed;
     const worker = await installed.startWorker();
-    await publishFiles(environment, await filesOf(installed, '2026-10-28'));
+    await publishFiles(environment, await filesOf(installed.environment, '2026-10-28'));
     const expected = await live(installed);
     let stopped: number[] = [];
     const woken = installed.at(REFRESH, async () => {
       stopped = await childrenOf(worker.child.pid ?? 0);
       for (const child of stopped) process.kill(child, 'SIGSTOP');
-      await publishFiles(environment, await filesOf(installed, '2026-10-30'));
+      await publishFiles(environment, await filesOf(installed.environment, '2026-10-30'));
       await rollBack(environment.store);
       for (const child of stopped) process.kill(child, 'SIGCONT');
     });
-    const [paused] = await Promise.all([publish(installed, await filesOf(installed, '2026-10-29')), woken]);
+    const [paused] = await Promise.all([
+      publish(installed, await filesOf(installed.environment, '2026-10-29')),
+      woken,
+    ]);
     expect(stopped).not.toEqual([]);
     expect(paused.code).toBe(2);
     expect(JSON.parse(paused.stdout)).toMatchObject({
@@ -236,7 +239,10 @@ describe('a worker', () => {
     }
     await installed.startWorker();
     const lost = loseJob();
-    const published = await publish(installed, await filesOf(installed, '2026-11-01', 60));
+    const published = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-01', { individual: nurses(60) }),
+    );
     await lost;
     expect(published.code).toBe(0);
     const result = liveResult.parse(JSON.parse(published.stdout));
@@ -244,7 +250,10 @@ describe('a worker', () => {
     expect(await live(installed)).toEqual([result.index]);
 
     const lostAgain = loseJob();
-    const refused = await publish(installed, await filesOf(installed, '2026-11-02', 50));
+    const refused = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-02', { individual: nurses(50) }),
+    );
     await lostAgain;
     expect(refused.code).toBe(2);
     expect(JSON.parse(refused.stdout)).toMatchObject({
@@ -253,40 +262,12 @@ describe('a worker', () => {
       reasons: [expect.stringMatching(/^fewer_rows: 53 rows/)],
     });
 
-    const next = await publish(installed, await filesOf(installed, '2026-11-03', 60));
+    const next = await publish(
+      installed,
+      await filesOf(installed.environment, '2026-11-03', { individual: nurses(60) }),
+    );
     expect(next.code).toBe(0);
     expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
-  });
-
-  inLongFormOnly(() => {
-    test('makes one publication for ten simultaneous commands with the same files, and all ten report it as live', async () => {
-      await installed.startWorker();
-      const files = await filesOf(installed, '2026-11-03', 2000);
-      const before = (await publicationHistory(installed.environment.store)).publications.map(
-        ({ publication }) => publication,
-      );
-      const ended = await Promise.all(Array.from({ length: 10 }, () => publish(installed, files)));
-      expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-        ended.map(() => ({ code: 0, stderr: '' })),
-      );
-      const results = ended.map(({ stdout }) =>
-        z.looseObject({ state: z.string() }).parse(JSON.parse(stdout)),
-      );
-      const [index] = await live(installed);
-      for (const result of results) {
-        // A command that starts after the end reports the files as already live.
-        if (result.state === 'live') expect(result).toMatchObject({ index });
-        else
-          expect(result).toMatchObject({
-            state: 'skipped',
-            live: (await publicationHistory(installed.environment.store)).live?.publication,
-          });
-      }
-      const after = (await publicationHistory(installed.environment.store)).publications.filter(
-        ({ publication }) => !before.includes(publication),
-      );
-      expect(after.filter(({ state }) => state !== 'skipped')).toMatchObject([{ state: 'live', index }]);
-    });
   });
 
   test('takes turns with a second worker: one publication at a time', async () => {
@@ -303,7 +284,7 @@ describe('a worker', () => {
     const publications: string[] = [];
     for (const [at, date] of ['2026-11-04', '2026-11-05'].entries()) {
       const publication = `${Date.now().toString(36)}turn${at}`;
-      const files = await filesOf(installed, date, 2000);
+      const files = await filesOf(installed.environment, date, { individual: nurses(2000) });
       const sources = {
         individual: await sourceAt(files.individual),
         business: await sourceAt(files.business),

@@ -6,10 +6,10 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { type DayRow, writeDay } from '../support/day-files.ts';
+import type { DayRow } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { published } from '../support/publication-days.ts';
 
 const HOLDERS = 50;
 const FLIPS = 20;
@@ -31,18 +31,14 @@ beforeAll(async () => {
   client = await apiClient(environment);
 });
 
-/** Files of this date, in which every holder's city is the date. */
-function filesOf(date: string): Promise<DatasetFiles> {
+/** Publishes a day on which every holder's city is the date. */
+async function publishDay(date: string): Promise<void> {
   const row = (board: string, number: string, name: string): DayRow => ({ board, number, name, city: date });
-  const nurses = Array.from({ length: HOLDERS }, (_, at) =>
+  const individual = Array.from({ length: HOLDERS }, (_, at) =>
     row(NURSING, `RN.${800_000 + at}`, `GAP, HOLDER${at}`),
   );
   const salon = row('Cosmetology and Barber Board', 'COSS.1', 'GAP SALON');
-  return writeDay(environment.folder, date, { date, individual: nurses, business: [salon] });
-}
-
-async function publishDay(date: string): Promise<void> {
-  await publishFiles(environment, await filesOf(date));
+  await published(environment, date, { individual, business: [salon] });
 }
 
 /** Publishes a day and waits until the API answers from it. */

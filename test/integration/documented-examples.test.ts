@@ -18,7 +18,7 @@ import {
 } from '../support/documented.ts';
 import { issuableNumbers } from '../support/issuable-numbers.ts';
 import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
-import { type SampleService, startSampleService } from '../support/sample-service.ts';
+import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -10,7 +10,7 @@ import { EXAMPLES, installTypescriptExample, NO_PYTHON, npm } from '../support/e
 import { answered, type FileAnswer } from '../support/file-server.ts';
 import { times } from '../support/fixtures.ts';
 import { json, type RosterProgram, rosterOf, runAgainst, verifyRoster } from '../support/roster-programs.ts';
-import { type SampleService, startSampleService } from '../support/sample-service.ts';
+import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NURSING = 'Nursing Board';

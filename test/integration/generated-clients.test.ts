@@ -7,7 +7,7 @@ import { runProgram } from '../../scripts/processes.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedFolder } from '../support/installed-folder.ts';
 import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
-import { type SampleService, startSampleService } from '../support/sample-service.ts';
+import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A client is made of this service's OpenAPI document without a warning, compiled, and finds a license. */

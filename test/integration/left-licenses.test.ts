@@ -1,5 +1,5 @@
 /** @room lookups */
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { numberMissIn } from '../support/answers.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
@@ -29,7 +29,6 @@ beforeAll(async () => {
 beforeEach(() => {
   step = pass;
 });
-afterAll(() => service.stop());
 
 /** What /lookup/verify says of a number that it does not find. */
 async function miss(number: string, more: object = {}) {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE, fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { rawRequest } from '../support/raw-http.ts';
 import { sentTogether } from '../support/sent-together.ts';
+import { seriesAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const NURSING = 'Nursing Board';
@@ -19,23 +19,7 @@ beforeAll(async () => {
   });
 });
 
-/** The series of the admin port's /metrics, by name and labels. */
-async function series(): Promise<ReadonlyMap<string, number>> {
-  const answer = await rawRequest({
-    port: service.environment.config.ADMIN_PORT,
-    method: 'GET',
-    path: '/metrics',
-  });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-  const lines = answer.text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => {
-      const end = line.lastIndexOf(' ');
-      return [line.slice(0, end), Number(line.slice(end + 1))];
-    }),
-  );
-}
+const series = () => seriesAt(service.environment.config.ADMIN_PORT);
 
 describe('the metrics', () => {
   test('count requests by interface and outcome', async () => {

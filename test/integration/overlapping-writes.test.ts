@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
 import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
 });
-afterAll(() => environment.cleanUp());
 
 function issue(store: Store, account: string, contact?: string) {
   return createKey(store, environment.config.API_KEY_PREFIX, {

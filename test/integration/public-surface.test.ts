@@ -12,6 +12,7 @@ import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { shownNurse } from '../support/saved-records.ts';
+import { seriesAt } from '../support/series.ts';
 
 const WEB_LIMIT = 6;
 const SAVES = 20;
@@ -47,7 +48,7 @@ beforeAll(async () => {
   });
   api = await startApi(environment.variables);
   rest = await apiClient(environment);
-}, 300_000);
+});
 
 function newAddress(): string {
   lastAddress += 1;
@@ -63,11 +64,7 @@ function get(path: string, headers: Record<string, string> = {}, port = environm
   });
 }
 
-async function series(): Promise<ReadonlyMap<string, number>> {
-  const { text } = await get('/metrics', {}, environment.config.ADMIN_PORT);
-  const lines = text.split('\n').filter((line) => line.startsWith('licenses_'));
-  return new Map(lines.map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]));
-}
+const series = () => seriesAt(environment.config.ADMIN_PORT);
 
 test.each([
   ...['/', '/data', '/status', '/openapi.json', '/docs/swagger-ui-bundle.js', '/favicon.svg', '/nothing'],

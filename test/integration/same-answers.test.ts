@@ -161,7 +161,7 @@ test('the same question gets the same answer over every interface', async () => 
     return (compared.get(name) ?? 0) < FEWEST_TAKEN * all;
   });
   expect({ few: few.map(({ name }) => name), compared: [...compared] }).toMatchObject({ few: [] });
-}, 300_000);
+});
 
 test('the number of shards changes no answer', async () => {
   const sharded = await startService({ files: sampleAndOddRows, settings: { INDEX_SHARDS: '5' } });
@@ -274,7 +274,7 @@ test('every item of a roster is answered with all that a single lookup answers',
     start += items.length;
     round += 1;
   }
-}, 300_000);
+});
 
 function isOutcome(outcome: string): outcome is ViewOutcome {
   return ['found', 'ambiguous', 'not_found', 'invalid'].includes(outcome);

@@ -219,7 +219,7 @@ describeUnless(pythonIsMissing(), 'examples/python/verify_record.py', () => {
   let installed: string;
   beforeAll(async () => {
     installed = await installedRequirements(resolve(ROOT, 'test/python/requirements.txt'));
-  }, 300_000);
+  });
 
   test('says the same with PyJWT: valid, any byte changed, another key', async () => {
     const jws = await signed(shownNurse());

@@ -7,10 +7,10 @@ import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type DayRow, writeDay } from '../support/day-files.ts';
+import type { DayRow } from '../support/day-files.ts';
 import { daysAfter, todayInNewYork } from '../support/days.ts';
-import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { published } from '../support/publication-days.ts';
 
 const WATCHED = 'RN.900001';
 const DAYS = 30;
@@ -27,11 +27,7 @@ type Row = Pick<DayRow, 'city' | 'expires'> | undefined;
 
 async function publish(date: string, row: Row): Promise<void> {
   const watched = row === undefined ? [] : [{ board: NURSING, number: WATCHED, ...row }];
-  const { folder } = service.environment;
-  const individual = [...watched, ...OTHERS];
-  const files = await writeDay(folder, date, { date, individual, business: PHARMACIES });
-  const { state } = await publishFiles(service.environment, files);
-  if (state !== 'live') throw new Error(`${date} is ${state}.`);
+  await published(service.environment, date, { individual: [...watched, ...OTHERS] });
 }
 
 /** Everything is lost, and a backup is restored. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
 import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
@@ -26,10 +26,6 @@ let receiver: Receiver;
 beforeAll(async () => {
   installed = await webhookInstallation();
   receiver = await startReceiver();
-});
-afterAll(async () => {
-  await receiver.close();
-  await installed.stop();
 });
 
 /** Delivers to an account at this time, in milliseconds. @param id of another webhook than it has */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
@@ -43,9 +43,6 @@ beforeAll(async () => {
     response.writeHead(await answer()).end('the answer of the receiver');
   });
   url = `${receiver.url}/hook?token=a-secret-token`;
-});
-afterAll(async () => {
-  await receiver?.close();
 });
 
 beforeEach(async () => {

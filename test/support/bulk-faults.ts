@@ -1,14 +1,5 @@
 import { z } from 'zod';
-import {
-  answer,
-  cut,
-  loseResponse,
-  type ProxiedRequest,
-  type ProxyStep,
-  pass,
-  startProxy,
-  type WebServer,
-} from './proxy.ts';
+import { answer, cut, loseResponse, type ProxiedRequest, type ProxyStep, pass, startProxy } from './proxy.ts';
 
 /** What OpenSearch answers for an item at its flood stage: with status 429, some releases with 403. */
 function blocked(status: 403 | 429): object {
@@ -60,18 +51,14 @@ export const BULK_FAULTS = {
 
 export type BulkFault = keyof typeof BULK_FAULTS;
 
-/** A proxy in front of OpenSearch that disturbs bulk requests. */
-export interface BulkProxy extends Pick<WebServer, 'url' | 'close'> {
-  /** How many items each bulk request had. */
-  readonly requests: readonly number[];
-  /** How many bulk requests were not taken in full, by OpenSearch or by the proxy, or got no answer. */
-  refused(): number;
-  /** What happens to bulk requests from now on; `hold` holds them until the next call. */
-  disturb(fault: BulkFault | 'hold'): void;
-}
+export type BulkProxy = Awaited<ReturnType<typeof bulkProxy>>;
 
-/** @param faults of the first bulk request, the second, …; the others pass until `disturb` is called */
-export async function bulkProxy(openSearch: string, faults: readonly BulkFault[] = []): Promise<BulkProxy> {
+/**
+ * A proxy in front of OpenSearch that disturbs bulk requests.
+ *
+ * @param faults of the first bulk request, the second, …; the others pass until `disturb` is called
+ */
+export async function bulkProxy(openSearch: string, faults: readonly BulkFault[] = []) {
   const requests: number[] = [];
   let refused = 0;
   let later: BulkFault = 'none';
@@ -88,9 +75,12 @@ export async function bulkProxy(openSearch: string, faults: readonly BulkFault[]
   });
   return {
     url,
-    requests,
+    /** How many items each bulk request had. */
+    requests: requests as readonly number[],
+    /** How many bulk requests were not taken in full, by OpenSearch or by the proxy, or got no answer. */
     refused: () => refused,
-    disturb: (fault) => {
+    /** What happens to bulk requests from now on; `hold` holds them until the next call. */
+    disturb: (fault: BulkFault | 'hold') => {
       release();
       if (fault === 'hold') ({ promise: open, resolve: release } = Promise.withResolvers<void>());
       else later = fault;

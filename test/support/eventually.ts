@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Far more than anything takes that a test waits for, also on a busy machine. */
+/** Far longer than anything that a test waits for takes, even on a busy machine. */
 const WITHIN_MS = 120_000;
 
 /** Waits until this is so. */

@@ -4,26 +4,20 @@ import { apiClient } from './api.ts';
 import { changesPage } from './changes.ts';
 import { inForm } from './fault-form.ts';
 import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from './feed-copy.ts';
-import { type FatalRequest, isComparing, type KillingProxy, killingProxy } from './kill-at-request.ts';
-import { type Publisher, publisher } from './publisher.ts';
+import { type FatalRequest, isComparing, killingProxy } from './kill-at-request.ts';
+import { publisher } from './publisher.ts';
 import type { RandomRequest } from './random-moments.ts';
 
 const ROWS = inForm({ short: 3000, long: 20_000 });
 const PAGE = 100;
 
-/** Publications that a client follows by the feed, and a proxy that kills at a request while they are compared. */
-export interface FollowedPublisher {
-  readonly publications: Publisher;
-  readonly proxy: KillingProxy;
-  /** The request for digests and changes at this share of all of them. */
-  requestAt(random: RandomRequest): FatalRequest;
-  /** Expects that the client's copy, after it has read the feed, is what is live. */
-  expectCurrentCopy(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type FollowedPublisher = Awaited<ReturnType<typeof followedPublisher>>;
 
-/** Two days that differ in a tenth of their licenses, with an API, and a worker behind the proxy. */
-export async function followedPublisher(settings: Record<string, string> = {}): Promise<FollowedPublisher> {
+/**
+ * Two days that differ in a tenth of their licenses, with an API that a client follows by the feed, and a worker behind a
+ * proxy that kills at a request while they are compared.
+ */
+export async function followedPublisher(settings: Record<string, string> = {}) {
   const publications = await publisher({
     rows: ROWS,
     settings: { REST_REQUESTS_PER_MINUTE: '1000000', ...settings },
@@ -46,14 +40,16 @@ export async function followedPublisher(settings: Record<string, string> = {}): 
   return {
     publications,
     proxy,
-    requestAt: ({ share, isDone }) => ({ is: isComparing, after: Math.floor(share * undisturbed), isDone }),
+    /** The request for digests and changes at this share of all of them. */
+    requestAt: ({ share, isDone }: RandomRequest): FatalRequest => ({
+      is: isComparing,
+      after: Math.floor(share * undisturbed),
+      isDone,
+    }),
+    /** Expects that the client's copy, after it has read the feed, is what is live. */
     expectCurrentCopy: async () => {
       await copy.catchUp(rest, PAGE);
       expect(copy.licenses).toEqual(await liveLicenses());
-    },
-    stop: async () => {
-      await publications.stop();
-      await proxy.close();
     },
   };
 }

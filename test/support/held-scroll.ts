@@ -2,25 +2,10 @@ import { readConfig } from '../../src/config.ts';
 import { eventually } from './eventually.ts';
 import { type ProxyStep, pass, startProxy } from './proxy.ts';
 
-/** A proxy before OpenSearch that can hold the pages of exports. */
-export interface HeldScroll {
-  readonly url: string;
-  /** How many scrolls were begun and not cleared. */
-  readonly open: number;
-  /** How many pages were asked for, the first ones left out. */
-  readonly pages: number;
-  /** Holds every page after the first from now on. */
-  hold(): void;
-  /** Waits until so many are held. */
-  reached(count: number): Promise<void>;
-  /** Lets what is held go on: as asked, unless a step is given. */
-  release(step?: ProxyStep): void;
-  /** What happens before the first page of the next scroll is asked for, once. */
-  beforeNext(work: () => Promise<unknown>): void;
-  close(): Promise<void>;
-}
+export type HeldScroll = Awaited<ReturnType<typeof heldScroll>>;
 
-export async function heldScroll(server = readConfig().OPENSEARCH_URL): Promise<HeldScroll> {
+/** A proxy before OpenSearch that can hold the pages of exports. */
+export async function heldScroll(server = readConfig().OPENSEARCH_URL) {
   let gate: PromiseWithResolvers<ProxyStep> | undefined;
   let held = 0;
   let open = 0;
@@ -45,23 +30,28 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL): Promise<
   });
   return {
     url: proxy.url,
+    /** How many scrolls were begun and not cleared. */
     get open() {
       return open;
     },
+    /** How many pages were asked for, the first ones left out. */
     get pages() {
       return pages;
     },
+    /** Holds every page after the first from now on. */
     hold: () => {
       gate = Promise.withResolvers();
     },
-    reached: (count) => eventually(`${count} pages are held`, async () => held >= count),
-    release: (step = pass) => {
+    /** Waits until so many are held. */
+    reached: (count: number) => eventually(`${count} pages are held`, async () => held >= count),
+    /** Lets what is held go on: as asked, unless a step is given. */
+    release: (step: ProxyStep = pass) => {
       gate?.resolve(step);
       gate = undefined;
     },
-    beforeNext: (work) => {
+    /** What happens before the first page of the next scroll is asked for, once. */
+    beforeNext: (work: () => Promise<unknown>) => {
       before = work;
     },
-    close: () => proxy.close(),
   };
 }

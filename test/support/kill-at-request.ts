@@ -1,6 +1,5 @@
-import type { ObservedFault } from './fault-form.ts';
 import { type ProxiedRequest, type ProxyStep, pass, startProxy } from './proxy.ts';
-import { describeProgress, endOf, expectInterrupted, loadProgress } from './publication-run.ts';
+import { expectInterrupted } from './publication-run.ts';
 import type { Publisher } from './publisher.ts';
 
 export type RequestFilter = (request: ProxiedRequest) => boolean;
@@ -33,7 +32,7 @@ export const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests
 const isWaiting: RequestFilter = ({ path }) => path.startsWith('/_cluster/health');
 
 export async function killingProxy(publications: Publisher) {
-  const { environment, documents } = publications;
+  const { environment } = publications;
   let step: ProxyStep = pass;
   const { url, close } = await startProxy(environment.config.OPENSEARCH_URL, (request) =>
     isWaiting(request) ? request.forward() : step(request),
@@ -59,7 +58,7 @@ export async function killingProxy(publications: Publisher) {
     killAt: async (
       { is, after, isDone }: FatalRequest,
       { kill, recover, mayContinue = false }: KillAndRecovery,
-    ): Promise<ObservedFault> => {
+    ): Promise<void> => {
       const held = Promise.withResolvers<'held'>();
       const released = Promise.withResolvers<void>();
       let before = 0;
@@ -74,22 +73,15 @@ export async function killingProxy(publications: Publisher) {
       if ((await Promise.race([held.promise, publication.ended])) !== 'held') {
         throw new Error('The publication ended without the request at which it was to be interrupted.');
       }
-      let hit: string;
-      let killedAt: number;
       try {
-        hit = describeProgress(await loadProgress(environment, publication.publication, documents));
-        killedAt = Date.now();
         await kill();
       } finally {
         released.resolve();
       }
       await recover(publication.publication);
       await publications.expectPublished(publication);
-      const seconds = (Date.now() - killedAt) / 1000;
       if (!mayContinue) await expectInterrupted(environment, publication.publication);
-      const outcome = await endOf(environment, publication.publication);
       await publications.expectRecovered('second');
-      return { hit, seconds, outcome };
     },
     close,
   };

@@ -15,23 +15,7 @@ const HEAP_MEGABYTES = 512;
 const NODE_HEAP_MEGABYTES = 384;
 
 /** A server that a test has for itself, so that it may kill it. It comes back on the same port. */
-export interface OwnServer {
-  readonly url: string;
-  /** SIGKILL. @throws {Error} when it had ended before */
-  kill(): Promise<void>;
-  /** SIGSTOP: it takes connections but answers nothing. */
-  pause(): void;
-  /** SIGCONT */
-  resume(): void;
-  /** Whether anything takes connections at its address. */
-  isListening(): Promise<boolean>;
-  /** Starts it again and waits until it answers. */
-  start(): Promise<void>;
-  /** Deletes what it has stored. Only while it is killed. */
-  loseData(): Promise<void>;
-  /** Stops it and removes its folder. */
-  stop(): Promise<void>;
-}
+export type OwnServer = Awaited<ReturnType<typeof running>>;
 
 /** How a kind of server is started in a folder of its own, and where in there its data are. */
 interface ServerKind {
@@ -85,7 +69,7 @@ export async function ownRedis(): Promise<OwnServer> {
   });
 }
 
-async function running({ url, folder, data, start }: ServerKind): Promise<OwnServer> {
+async function running({ url, folder, data, start }: ServerKind) {
   let server = await start();
   const stop = once(async () => {
     await server.stop(STOP_MS);
@@ -94,14 +78,20 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
   atEndOfTestFile(stop);
   return {
     url,
+    /** SIGKILL. @throws {Error} when it had ended before */
     kill: () => server.kill(),
+    /** SIGSTOP: it takes connections but answers nothing. */
     pause: () => void server.child.kill('SIGSTOP'),
     resume: () => void server.child.kill('SIGCONT'),
+    /** Whether anything takes connections at its address. */
     isListening: () => isListening(url),
+    /** Starts it again and waits until it answers. */
     start: async () => {
       server = await start();
     },
+    /** Deletes what it has stored. Only while it is killed. */
     loseData: () => rm(data, { recursive: true, force: true }),
+    /** Stops it and removes its folder. */
     stop,
   };
 }
@@ -119,32 +109,15 @@ function isListening(url: string): Promise<boolean> {
   });
 }
 
-/** One OpenSearch of a cluster, which comes back on the same port with its data. */
-export interface ClusterNode {
-  readonly url: string;
-  /** SIGKILL. @throws {Error} when it had ended before */
-  kill(): Promise<void>;
-  /** Starts it again and waits until it answers. */
-  start(): Promise<void>;
-}
-
-/** An OpenSearch cluster that a test has for itself. */
-export interface OwnCluster {
-  readonly nodes: readonly ClusterNode[];
-  /** Waits until the first node sees so many nodes. */
-  hasNodes(count: number): Promise<void>;
-  /** Waits until all nodes are in it and every index has all of its copies. */
-  isWhole(): Promise<void>;
-  /** Stops it and removes its folders. */
-  stop(): Promise<void>;
-}
+export type OwnCluster = Awaited<ReturnType<typeof ownCluster>>;
 
 /** A cluster of so many nodes on this machine, with small heaps. */
-export async function ownCluster(size: number): Promise<OwnCluster> {
+export async function ownCluster(size: number) {
   const parent = await shortLivedFolder();
   const folders = await Promise.all(
     Array.from({ length: size }, () => mkdtemp(join(parent, 'licenses-cluster-'))),
   );
+  atEndOfTestFile(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
   const clusterName = basename(folders[0] ?? '');
   const httpPorts = await freePorts(size);
   const transportPorts = await freePorts(size);
@@ -164,6 +137,7 @@ export async function ownCluster(size: number): Promise<OwnCluster> {
   const servers = await Promise.all(names.map((_, at) => started(at)));
   const nodes = httpPorts.map((port, at) => ({
     url: `http://127.0.0.1:${port}`,
+    /** SIGKILL. @throws {Error} when it had ended before */
     kill: async () => {
       await servers[at]?.kill();
     },
@@ -181,11 +155,9 @@ export async function ownCluster(size: number): Promise<OwnCluster> {
   await isWhole();
   return {
     nodes,
-    hasNodes: (count) => isHealthy(`wait_for_nodes=${count}`),
+    /** Waits until the first node sees so many nodes. */
+    hasNodes: (count: number) => isHealthy(`wait_for_nodes=${count}`),
+    /** Waits until all nodes are in it and every index has all of its copies. */
     isWhole,
-    stop: async () => {
-      await Promise.all(servers.map((server) => server.stop(STOP_MS)));
-      await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
-    },
   };
 }

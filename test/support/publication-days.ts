@@ -1,45 +1,40 @@
-import { afterAll } from '@jest/globals';
-import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import type { PublishResult } from '../../src/publications/history.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type Day, licensesOf, writeDay } from './day-files.ts';
-import { type DatasetFiles, publishFiles } from './publishing.ts';
+import { type Day, type DayRow, licensesOf, writeDay } from './day-files.ts';
+import { type DatasetFiles, type PublishingOptions, publishFiles } from './publishing.ts';
 
-const NURSING = 'Nursing Board';
-const PHARMACY = 'Board of Pharmacy';
-
-const environments: TestEnvironment[] = [];
-
-/** A new environment with empty indices. It is removed after the last test of the file. */
+/** A new environment with empty indices. */
 export async function newEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
   const environment = await testEnvironment(settings);
-  environments.push(environment);
   await prepareIndices(environment.store);
   return environment;
 }
-afterAll(async () => {
-  for (const each of environments) await each.cleanUp();
-});
 
-const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
-type LivePublication = z.output<typeof liveResult>;
+/** So many nurses, numbered from RN.900001. */
+export function nurses(count: number): DayRow[] {
+  return licensesOf('Nursing Board', 'RN.', count);
+}
 
-/** Files of this date with 20 nurses. */
+/** Files of this date with 20 nurses and two pharmacies, unless it has others. */
 export function filesOf(
   { folder }: TestEnvironment,
   date: string,
-  more: Partial<Day> = {},
+  day: Partial<Day> = {},
 ): Promise<DatasetFiles> {
-  return writeDay(folder, `${date}-${newId()}`, {
-    date,
-    individual: licensesOf(NURSING, 'RN.', 20),
-    business: licensesOf(PHARMACY, '02', 2),
-    ...more,
-  });
+  const usual = { date, individual: nurses(20), business: licensesOf('Board of Pharmacy', '02', 2) };
+  return writeDay(folder, `${date}-${newId()}`, { ...usual, ...day });
 }
 
-/** Publishes the files of this date. */
-export async function published(environment: TestEnvironment, date: string): Promise<LivePublication> {
-  return liveResult.parse(await publishFiles(environment, await filesOf(environment, date)));
+/** Publishes the files of this date. @throws {Error} when they do not go live */
+export async function published(
+  environment: TestEnvironment,
+  date: string,
+  day: Partial<Day> = {},
+  options: PublishingOptions = {},
+): Promise<Extract<PublishResult, { state: 'live' }>> {
+  const result = await publishFiles(environment, await filesOf(environment, date, day), options);
+  if (result.state !== 'live') throw new Error(JSON.stringify(result));
+  return result;
 }

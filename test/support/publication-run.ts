@@ -1,85 +1,51 @@
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { publicationDetails } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type LedgerEvent, readEvents } from '../../src/publications/ledger.ts';
-import { liveLicensesIndex } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/errors.ts';
 
-/** How far a publication is, as the ledger, the alias and the index that it builds tell. */
+/** How far a publication has loaded: the index that it builds, once there is one, and the documents indexed in it. */
 export interface LoadProgress {
-  /** The last event of the ledger; `undefined` before the first. */
-  readonly step: LedgerEvent['event'] | undefined;
-  /** Whether the alias points at it. */
-  readonly isLive: boolean;
-  /** The index that it builds, once there is one. */
   readonly index: string | undefined;
-  /** Documents that OpenSearch has indexed for it. */
+  /** Whether a search would find them or not. */
   readonly indexed: number;
-  /** Of all its documents, as far as they are indexed. */
-  readonly share: number;
 }
 
-/** @param documents how many it has when it is complete */
-export async function loadProgress(
-  environment: TestEnvironment,
-  publication: string,
-  documents: number,
-): Promise<LoadProgress> {
-  const { store } = environment;
+export async function loadProgress(environment: TestEnvironment, publication: string): Promise<LoadProgress> {
   const events = await eventsOf(environment, publication);
-  const live = await liveLicensesIndex(store);
-  const last = events.at(-1);
-  const index = last?.index;
-  const indexed = index === undefined ? 0 : await documentsIndexed(environment, index);
-  return {
-    step: last?.event,
-    isLive: live?.metadata.publication === publication,
-    index,
-    indexed,
-    share: indexed / documents,
-  };
-}
-
-/** Documents that OpenSearch has indexed in an index, whether a search would find them or not. */
-export async function documentsIndexed({ client }: TestEnvironment, index: string): Promise<number> {
+  const index = events.find(({ event }) => event === 'loading')?.index;
+  if (index === undefined) return { index, indexed: 0 };
   try {
-    const { body } = await client.indices.stats({ index, metric: 'indexing' });
-    return body._all.primaries?.indexing?.index_total ?? 0;
+    const { body } = await environment.client.indices.stats({ index, metric: 'indexing' });
+    return { index, indexed: body._all.primaries?.indexing?.index_total ?? 0 };
   } catch (error) {
-    if (isIndexNotFound(error)) return 0;
+    if (isIndexNotFound(error)) return { index, indexed: 0 };
     throw error;
   }
 }
 
 /** A publication's events but for `queued`, which whoever asked may write late. */
 export async function eventsOf({ store }: TestEnvironment, publication: string): Promise<LedgerEvent[]> {
-  const events = await readEvents(store);
-  return events.filter((event) => event.publication === publication && event.event !== 'queued');
+  const events = await readEvents(store, publication);
+  return events.filter(({ event }) => event !== 'queued');
 }
 
-/** What a publication was doing, for the table of faults. */
-export function describeProgress({ step, isLive, share }: LoadProgress): string {
-  if (isLive) return step === 'live' ? 'pruning, already live' : 'going live';
-  if (step === 'loading') return `loading at ${percent(share)}`;
-  return step ?? 'starting';
-}
-
-export function percent(share: number): string {
-  return `${Math.round(100 * share)} %`;
+/** The job of a publication as the queue has it; `undefined` where the queue does not know it. */
+async function jobOf({ config }: TestEnvironment, publication: string) {
+  const queue = publishQueue(config);
+  try {
+    const job = await queue.getJob(publication);
+    return job && { attempts: job.attemptsStarted, state: await job.getState() };
+  } finally {
+    await queue.close();
+  }
 }
 
 /** How often a worker has taken up a publication; `undefined` where the queue does not know it. */
 export async function attemptsAt(
-  { config }: TestEnvironment,
+  environment: TestEnvironment,
   publication: string,
 ): Promise<number | undefined> {
-  const queue = publishQueue(config);
-  try {
-    const job = await queue.getJob(publication);
-    return job?.attemptsStarted;
-  } finally {
-    await queue.close();
-  }
+  return (await jobOf(environment, publication))?.attempts;
 }
 
 /** Expects that a publication's first attempt did not end it: a fault that came too late would leave one alone. */
@@ -90,30 +56,10 @@ export async function expectInterrupted(environment: TestEnvironment, publicatio
   }
 }
 
-/** How a publication ended, as the queue, the ledger and the alias tell: for the table of faults. */
-export async function endOf(environment: TestEnvironment, publication: string): Promise<string> {
-  const { store } = environment;
-  const attempts = await attemptsAt(environment, publication);
-  const { summary, events } = await publicationDetails(store, publication);
-  const loads = events.filter(({ event }) => event === 'loading').length;
-  const tried = attempts === undefined ? 'the queue has lost the job' : counted(attempts, 'attempt');
-  return `${tried}, ${counted(loads, 'load')}; ${summary.state}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 const UNDER_WAY: ReadonlySet<string> = new Set(['active', 'delayed', 'waiting']);
 
 /** Expects that the queue still waits for a publication's end, be it for another attempt. */
-export async function expectUnderWay({ config }: TestEnvironment, publication: string): Promise<void> {
-  const queue = publishQueue(config);
-  try {
-    const job = await queue.getJob(publication);
-    const state = (await job?.getState()) ?? 'unknown';
-    if (!UNDER_WAY.has(state)) throw new Error(`The fault interrupted nothing: the job is ${state}.`);
-  } finally {
-    await queue.close();
-  }
+export async function expectUnderWay(environment: TestEnvironment, publication: string): Promise<void> {
+  const { state = 'unknown' } = (await jobOf(environment, publication)) ?? {};
+  if (!UNDER_WAY.has(state)) throw new Error(`The fault interrupted nothing: the job is ${state}.`);
 }

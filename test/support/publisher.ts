@@ -32,7 +32,6 @@ const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, r
 export interface PublicationUnderWay {
   /** Its id. */
   readonly publication: string;
-  readonly takenAt: number;
   /** How the command that asked for it ended. */
   readonly ended: Promise<CommandResult>;
 }
@@ -81,7 +80,7 @@ export async function publisher({
     const deadline = Date.now() + TAKEN_WITHIN_MS;
     for (;;) {
       const [, publication] = TAKEN.exec(worker.output().slice(printedBefore)) ?? [];
-      if (publication !== undefined) return { publication, takenAt: Date.now(), ended };
+      if (publication !== undefined) return { publication, ended };
       if (Date.now() > deadline) throw new Error(`The worker took no job:\n${worker.output()}`);
       await sleep(10);
     }

@@ -11,7 +11,7 @@ export interface DatasetFiles {
   readonly business: string;
 }
 
-interface PublishingOptions {
+export interface PublishingOptions {
   /** Its id, as for a second attempt; a new one unless given. */
   readonly publication?: string;
   readonly date?: string;

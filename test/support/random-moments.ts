@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../sample-data/generator/random.ts';
+import { eventually } from './eventually.ts';
 import { SEED } from './fault-form.ts';
-import { documentsIndexed, eventsOf, type LoadProgress, percent } from './publication-run.ts';
+import { type LoadProgress, loadProgress } from './publication-run.ts';
 import type { PublicationUnderWay, Publisher } from './publisher.ts';
-
-const LOADED_WITHIN_MS = 120_000;
 
 /** A moment of a load, as a share of the documents that it indexes. */
 export interface RandomMoment {
@@ -57,21 +55,21 @@ export async function untilLoaded(
   { publication, ended }: Pick<PublicationUnderWay, 'publication' | 'ended'>,
   { environment, documents }: Pick<Publisher, 'environment' | 'documents'>,
 ): Promise<LoadProgress> {
-  const deadline = Date.now() + LOADED_WITHIN_MS;
   let hasEnded = false;
   void ended.then(() => {
     hasEnded = true;
   });
-  let index: string | undefined;
-  for (;;) {
-    index ??= (await eventsOf(environment, publication)).find(({ event }) => event === 'loading')?.index;
-    const indexed = index === undefined ? 0 : await documentsIndexed(environment, index);
-    const progress = { step: 'loading', isLive: false, index, indexed, share: indexed / documents } as const;
-    if (hasEnded || progress.share >= 1) {
-      throw new Error(`The load ended before the test saw ${percent(share)} of it: nothing was interrupted.`);
-    }
-    if (progress.share >= share) return progress;
-    if (Date.now() > deadline) throw new Error(`Less than ${percent(share)} was loaded in two minutes.`);
-    await sleep(10);
-  }
+  let progress: LoadProgress = { index: undefined, indexed: 0 };
+  await eventually(
+    `${Math.round(100 * share)} % is loaded`,
+    async () => {
+      progress = await loadProgress(environment, publication);
+      if (hasEnded || progress.indexed >= documents) {
+        throw new Error('The load ended before the test saw this part of it: nothing was interrupted.');
+      }
+      return progress.indexed >= share * documents;
+    },
+    10,
+  );
+  return progress;
 }

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { answered, type FileAnswer, fileServer } from './file-server.ts';
-import type { SampleService } from './sample-service.ts';
+import type { SampleService } from './shared-service.ts';
 import type { temporaryFolder } from './temporary-folder.ts';
 
 /** A program of the examples that reads a roster: how a user starts it in its folder. */

@@ -15,30 +15,47 @@ export const HIGH_LIMITS = {
 /** An API process that answers from published files, with all that it needs. */
 export interface TestService {
   readonly environment: TestEnvironment;
+  /** The process that was started last. */
   readonly api: RunningProcess;
   readonly rest: ApiClient;
-  /** Stops the process and removes what was made. */
+  /** Starts the process again, as after a release. */
+  restartApi(): Promise<void>;
+  /** Stops the process and removes what was made; so does the end of the test file. */
   stop(): Promise<void>;
 }
 
 interface ServiceOptions {
   /** Settings beside the test environment's; limits are high unless given here. */
   readonly settings?: Record<string, string>;
-  /** What to publish, of one day or of several: the fixtures, unless given. */
+  /** What to publish, of one day, of several or of none: the fixtures, unless given. */
   readonly files?: (folder: string) => Promise<DatasetFiles | readonly DatasetFiles[]>;
+  /** The address at which the process alone reaches OpenSearch, such as that of a proxy. */
+  readonly openSearch?: string | undefined;
 }
 
 /** A new environment with published files, and an API process on it. */
-export async function startService({ settings = {}, files }: ServiceOptions = {}): Promise<TestService> {
+export async function startService({
+  settings = {},
+  files = async () => FIXTURES,
+  openSearch,
+}: ServiceOptions = {}): Promise<TestService> {
   const environment = await testEnvironment({ ...HIGH_LIMITS, ...settings });
-  const days = [files === undefined ? FIXTURES : await files(environment.folder)].flat();
-  for (const day of days) await publishFiles(environment, day);
-  const api = await startApi(environment.variables);
-  const rest = await apiClient(environment);
+  for (const day of [await files(environment.folder)].flat()) await publishFiles(environment, day);
+  const variables = {
+    ...environment.variables,
+    ...(openSearch !== undefined && { OPENSEARCH_URL: openSearch }),
+  };
+  let api = await startApi(variables);
   return {
     environment,
-    api,
-    rest,
+    get api() {
+      return api;
+    },
+    rest: await apiClient(environment),
+    restartApi: async () => {
+      await api.stop();
+      api = await startApi(variables);
+    },
     stop: async () => {
       await api.stop();
       await environment.cleanUp();

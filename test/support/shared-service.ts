@@ -3,6 +3,7 @@ import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { environmentAt } from '../../scripts/environment.ts';
 import { startSample } from '../../scripts/welcome.ts';
+import { liveLicensesIndex } from '../../src/publications/metadata.ts';
 import { apiClient } from './api.ts';
 import { type WebServer, webServer } from './proxy.ts';
 import { startService, type TestService } from './service.ts';
@@ -19,7 +20,7 @@ const sharedData = z.enum(['fixtures', 'sample', 'evaluation']);
 export type SharedData = z.output<typeof sharedData>;
 
 /** An API process that a test file reads from, and does nothing else to. */
-export type ReadService = Omit<TestService, 'api'>;
+export type ReadService = Pick<TestService, 'environment' | 'rest' | 'stop'>;
 
 /** The environment variable with the address at which a run of the tests tells where its services are. */
 export const SERVICES_VARIABLE = 'TEST_SERVICES';
@@ -34,6 +35,17 @@ export async function sharedService(data: SharedData = 'fixtures'): Promise<Read
   const response = await fetch(`${services}/${data}`);
   const environment = await environmentAt(z.record(z.string(), z.string()).parse(await response.json()));
   return { environment, rest: await apiClient(environment), stop: () => environment.cleanUp() };
+}
+
+/** An API process that answers from what `npm start` publishes. */
+export type SampleService = Awaited<ReturnType<typeof startSampleService>>;
+
+/** @returns also where it answers, and the run date of the sample data, `YYYY-MM-DD` */
+export async function startSampleService() {
+  const service = await sharedService('sample');
+  const { config, store } = service.environment;
+  const live = await liveLicensesIndex(store);
+  return { ...service, url: `http://127.0.0.1:${config.PORT}`, date: live?.metadata.date ?? '' };
 }
 
 /** Starts each service when the first test file asks for it. @param begin called before the first starts */

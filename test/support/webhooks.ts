@@ -2,9 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Queue } from 'bullmq';
 import type { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
 import { latestCursor } from '../../src/changes/feed.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
@@ -20,8 +18,9 @@ import { type DeliveryJob, queueUndelivered, WEBHOOKS_QUEUE } from '../../worker
 import { licensesOf, writeDay } from './day-files.ts';
 import { daysAfter } from './days.ts';
 import { eventually } from './eventually.ts';
-import { type ProxyStep, pass, startProxy, webServer } from './proxy.ts';
+import { webServer } from './proxy.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
+import { installation } from './worker-installation.ts';
 
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 20);
@@ -51,17 +50,10 @@ type Respond = (received: Received) => Reply | Promise<Reply>;
 
 export const well: Respond = () => ({ status: 204 });
 
-/** A receiver of webhooks on this machine. */
-export interface Receiver {
-  /** A path of its own for each name. */
-  url(name?: string): string;
-  readonly received: readonly Received[];
-  /** How it answers from now on; it is asked when the request has been read. */
-  respond(respond: Respond): void;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-export async function startReceiver(): Promise<Receiver> {
+/** A receiver of webhooks on this machine. */
+export async function startReceiver() {
   const received: Received[] = [];
   let respond = well;
   const server = await webServer(async (request, response) => {
@@ -73,9 +65,11 @@ export async function startReceiver(): Promise<Receiver> {
     response.writeHead(status, sent).end();
   });
   return {
+    /** A path of its own for each name. */
     url: (name = '') => `${server.url}/${SECRET_PATH}/${name}?token=${SECRET_PATH}`,
-    received,
-    respond: (next) => {
+    received: received as readonly Received[],
+    /** How it answers from now on; it is asked when the request has been read. */
+    respond: (next: Respond) => {
       respond = next;
     },
     close: server.close,
@@ -86,7 +80,7 @@ export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>
 
 /** An installation, with one day published unless told otherwise, whose workers reach OpenSearch through a proxy. */
 export async function webhookInstallation(settings: Record<string, string> = {}, isPublished = true) {
-  const environment: TestEnvironment = await testEnvironment({
+  const { environment, workers, startWorker, disturb, stopWorkers, cleanUp } = await installation({
     WEBHOOK_SECRET_KEY: SECRET_KEY,
     WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     ...settings,
@@ -95,9 +89,7 @@ export async function webhookInstallation(settings: Record<string, string> = {},
   await prepareIndices(store);
   const queue = new Queue<DeliveryJob>(WEBHOOKS_QUEUE, queueOptions(environment.config));
   queue.on('error', () => undefined);
-  const workers: RunningProcess[] = [];
-  let step: ProxyStep = pass;
-  const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => step(request));
+  atEndOfTestFile(() => queue.close());
   let day = 0;
   const cities = new Map<string, string>();
 
@@ -175,12 +167,9 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     return made.map(({ webhook }) => webhook);
   }
 
-  async function stopWorkers(): Promise<void> {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-  }
   if (isPublished) await publishNext();
   return {
-    environment,
+    ...{ environment, workers, startWorker, disturb, stopWorkers },
     queue,
     latest,
     nextFiles,
@@ -217,16 +206,6 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     reconcile,
     removeWebhook: (name: string) =>
       environment.client.delete({ index: store.names.webhooks, id: accountId(name), refresh: true }),
-    startWorker: async (more: Record<string, string> = {}): Promise<RunningProcess> => {
-      const worker = await startWorker({ ...environment.variables, OPENSEARCH_URL: proxy.url, ...more });
-      workers.push(worker);
-      return worker;
-    },
-    workers: workers as readonly RunningProcess[],
-    /** What happens to the requests of workers to OpenSearch. */
-    disturb: (next: ProxyStep) => {
-      step = next;
-    },
     /** Waits until an account has been told of everything. */
     untilDelivered: (name: string) =>
       eventually(
@@ -238,12 +217,10 @@ export async function webhookInstallation(settings: Record<string, string> = {},
       await reconcile();
       await untilIdle();
     },
-    stopWorkers,
     stop: async () => {
       await stopWorkers();
       await queue.close();
-      await proxy.close();
-      await environment.cleanUp();
+      await cleanUp();
     },
   };
 }

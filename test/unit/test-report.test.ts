@@ -1,11 +1,5 @@
 import { expect, test } from '@jest/globals';
-import {
-  counts,
-  failures,
-  slowest,
-  type TestedFile,
-  unverifiedRequirements,
-} from '../../scripts/test-report.ts';
+import { counts, failures, type TestedFile, unverifiedRequirements } from '../../scripts/test-report.ts';
 import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
 
 function file(name: string, results: Record<string, string>, values: Partial<TestedFile> = {}): TestedFile {
@@ -33,7 +27,7 @@ const FILES = [
     {},
     { status: 'failed', message: '\n  ● Test suite failed\n\n  SyntaxError: x' },
   ),
-  file('test/unit/three.test.ts', { passes: 'passed' }, { endTime: 12_000 }),
+  file('test/unit/three.test.ts', { passes: 'passed' }),
 ];
 
 test('a file that could not be loaded counts as one failure', () => {
@@ -51,13 +45,6 @@ test('each failure has its place, its error, its logs and the command that repea
     'FAILED test/unit/two.test.ts:1',
     '  SyntaxError: x',
     '  repeat: SEED=1 npm test -- test/unit/two.test.ts',
-  ]);
-});
-
-test('the slowest files come first', () => {
-  expect(slowest(FILES, 2)).toEqual([
-    '   12.0 s  test/unit/three.test.ts',
-    '    1.5 s  test/unit/one.test.ts',
   ]);
 });
 

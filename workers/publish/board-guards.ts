@@ -105,7 +105,7 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
 }
 
 const RENEWAL = 'ACTIVE IN RENEWAL';
-/** A renewal moves the expiry date by so many years at most. */
+/** A renewal moves the expiry date by at most this many years. */
 const RENEWAL_YEARS = 3;
 
 /** A renewal, or a place that the State withholds. */

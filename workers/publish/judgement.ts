@@ -17,11 +17,11 @@ interface Details extends Partial<Omit<Check, 'check' | 'measured' | 'limit' | '
   readonly isTooFew?: boolean;
   /** What else the guard's sentence in `data/refusals.json` says. */
   readonly says?: Readonly<Record<string, string | number | undefined>>;
-  /** In place of that sentence. */
+  /** Replaces that sentence. */
   readonly sentence?: string;
 }
 
-/** It passes unless more was measured than the limit. */
+/** A check passes if the measured value is not above the limit. */
 export function judge(
   check: RefusalReason,
   measured: number,

@@ -60,7 +60,7 @@ class UndeliveredError extends Error {
  * Delivers to webhooks, by one job for each webhook that has not been told of everything. What was delivered is in
  * OpenSearch; Redis may be empty.
  *
- * @param onEnded is told of each delivery
+ * @param onEnded called after each delivery
  */
 export function startWebhooks(
   config: Config,

@@ -17,7 +17,7 @@ const PROBE =
   'HEAD /probe HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-probe\r\nConnection: close\r\n\r\n';
 const PROBE_RESPONSE = /HTTP\/1\.1 (?:(?!HTTP\/1\.1 ).)*x-request-id: the-probe\r\n/is;
 
-/** A client's connection, over which bytes go as they are. */
+/** A client's connection that sends and receives raw bytes. */
 export class Connection {
   readonly #socket: Socket;
   readonly #events = new EventEmitter();

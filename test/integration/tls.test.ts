@@ -1,0 +1,361 @@
+/** @room lookups */
+
+import { readFile } from 'node:fs/promises';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import { type RunningProcess, startProcess } from '../../scripts/processes.ts';
+import { readConfig } from '../../src/config.ts';
+import { detailIn, recordIn } from '../support/answers.ts';
+import { type ApiClient, apiClient, parsed } from '../support/api.ts';
+import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import { eventually } from '../support/eventually.ts';
+import { inForm, inLongFormOnly } from '../support/fault-form.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { valueAt } from '../support/series.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const USER = 'licenses';
+const PASSWORD = 'pass/word:with@signs and €';
+const REDIS_PASSWORD = 'another/word:with@signs';
+const WRONG = 'wrong-password';
+const GOOD_LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
+const AWAY = 'Lookups are not available right now; try again shortly.';
+
+const folder = temporaryFolder();
+let files: { readonly key: string; readonly certificate: string };
+/** Whether OpenSearch takes the password. */
+let isPasswordTaken: boolean;
+/** The paths to which the user may not send requests. */
+let forbidden: RegExp | undefined;
+/** How often OpenSearch was asked which publication is live, as the API does once a second. */
+let aliasReads = 0;
+let environment: TestEnvironment;
+/** Host and port of OpenSearch and of Redis. */
+let address: string;
+let redisAddress: string;
+let api: RunningProcess;
+let worker: RunningProcess;
+let rest: ApiClient;
+
+/** The address of Redis as this user. */
+function redisUrl(password: string): string {
+  return `rediss://${USER}:${encodeURIComponent(password)}@${redisAddress}`;
+}
+
+/** An https proxy in front of OpenSearch that answers as OpenSearch's security plugin does. */
+async function securedOpenSearch(openSearch: string): Promise<Server> {
+  const basic = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const { headers, method = 'GET', url = '/' } = request;
+    if (!isPasswordTaken || headers.authorization !== basic) {
+      request.resume();
+      response
+        .writeHead(401, { 'www-authenticate': 'Basic realm="OpenSearch Security"' })
+        .end('Unauthorized');
+      return;
+    }
+    if (forbidden?.test(url)) {
+      const error = {
+        type: 'security_exception',
+        reason: `no permissions for [${url}] and User [name=${USER}]`,
+      };
+      request.resume();
+      response
+        .writeHead(403, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }));
+      return;
+    }
+    if (url.includes('_alias')) aliasReads += 1;
+    const forwarded = httpRequest(openSearch + url, { method, headers }, (answered) => {
+      response.writeHead(answered.statusCode ?? 502, answered.headers);
+      answered.pipe(response);
+    });
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
+  }
+
+  const { key, certificate } = files;
+  const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }, answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  atEndOfTestFile(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return server;
+}
+
+/** A Redis that takes TLS connections of one user with a password, and no others. */
+async function startSecuredRedis(port: number): Promise<void> {
+  const redis = startProcess('Redis', 'redis-server', [
+    ...['--port', '0', '--tls-port', String(port), '--bind', '127.0.0.1', '--dir', folder.path()],
+    ...['--tls-cert-file', files.certificate, '--tls-key-file', files.key, '--tls-auth-clients', 'no'],
+    ...['--tls-ca-cert-file', files.certificate, '--maxmemory-policy', 'noeviction'],
+    ...['--user', 'default', 'off', '--user', USER, 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'],
+  ]);
+  await redis.printed('Ready to accept connections');
+}
+
+beforeEach(() => {
+  isPasswordTaken = true;
+  forbidden = undefined;
+});
+
+/** Nothing that a process printed may have a password, in any form. */
+function expectNoPassword(...printed: string[]): void {
+  const secrets = [PASSWORD, REDIS_PASSWORD, WRONG].flatMap((password) => [
+    password,
+    encodeURIComponent(password),
+    Buffer.from(`${USER}:${password}`).toString('base64'),
+  ]);
+  for (const secret of secrets) for (const text of printed) expect(text).not.toContain(secret);
+}
+
+function publish(settings: Record<string, string> = {}) {
+  const { individual, business } = FIXTURES;
+  const given = ['--individual', individual, '--business', business, '--force', 'a test'];
+  return licenses({ ...environment.variables, ...settings }, 'publish', ...given);
+}
+
+/** What a second API process answers to a lookup, says of shared limits and logs, once it has logged this. */
+async function withApi(settings: Record<string, string>, logs: string) {
+  const own = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+  const other = await startApi({ ...environment.variables, ...own, ...settings });
+  try {
+    const answer = await rawRequest({
+      port: Number(own.PORT),
+      method: 'POST',
+      path: '/api/v1/lookup/verify',
+      headers: { host: 'localhost', 'x-api-key': rest.key, 'content-type': 'application/json' },
+      body: JSON.stringify(GOOD_LOOKUP),
+    });
+    await other.printed(logs);
+    return { answer, shared: await limitsShared(Number(own.ADMIN_PORT)), output: other.output() };
+  } finally {
+    await other.stop();
+  }
+}
+
+const limitsShared = (port: number) => valueAt(port, 'licenses_limits_shared');
+
+async function endOf(started: RunningProcess): Promise<{ end: string; output: string }> {
+  return { end: await started.ended, output: started.output() };
+}
+
+/** What is wrong, the settings that make it so, and what is expected of the line about it. */
+type OpenSearchRefusal = [
+  what: string,
+  settings: () => Record<string, string>,
+  expectLine: (line: string) => unknown,
+];
+
+const line = z.looseObject({ msg: z.string(), error: z.string().optional() });
+
+/** The log line that has this value, from all that a process printed. */
+function logged(output: string, name: string, value: unknown): z.output<typeof line> | undefined {
+  const lines = output.split('\n').flatMap((text) => line.safeParse(parsed(text)).data ?? []);
+  return lines.find((each) => each[name] === value);
+}
+
+describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () => {
+  beforeAll(async () => {
+    isPasswordTaken = true;
+    files = await selfSigned(folder.path());
+    const proxy = await securedOpenSearch(readConfig().OPENSEARCH_URL);
+    address = `127.0.0.1:${z.custom<AddressInfo>().parse(proxy.address()).port}`;
+    const redisPort = await freePort();
+    redisAddress = `127.0.0.1:${redisPort}`;
+    await startSecuredRedis(redisPort);
+    environment = await testEnvironment({
+      OPENSEARCH_URL: `https://${address}`,
+      OPENSEARCH_USERNAME: USER,
+      OPENSEARCH_PASSWORD: PASSWORD,
+      OPENSEARCH_CA: files.certificate,
+      REDIS_URL: redisUrl(REDIS_PASSWORD),
+      NODE_EXTRA_CA_CERTS: files.certificate,
+    });
+    [worker, api] = await Promise.all([startWorker(environment.variables), startApi(environment.variables)]);
+    const { code, output } = await publish();
+    expect([code, output]).toEqual([0, expect.stringContaining('Live: publication')]);
+    rest = await apiClient(environment);
+  });
+  afterAll(() => expectNoPassword(api.output(), worker.output()));
+
+  test('lookups are answered, publications listed, and API processes count limits together', async () => {
+    const before = await rest.verify(GOOD_LOOKUP);
+    recordIn(before);
+    const { answer, shared } = await withApi({}, 'API ready');
+    recordIn(answer);
+    expect([shared, await limitsShared(environment.config.ADMIN_PORT)]).toEqual([1, 1]);
+    const remaining = [before, answer].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect(remaining[1]).toBe((remaining[0] ?? 0) - 1);
+    const ca = await readFile(files.certificate);
+    const redis = new Redis(redisUrl(REDIS_PASSWORD), { tls: { ca } });
+    try {
+      expect(await redis.keys(`limit:${environment.config.INDEX_PREFIX}rest:*`)).not.toEqual([]);
+    } finally {
+      redis.disconnect();
+    }
+    const { code, stdout } = await licenses(environment.variables, 'publications');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('live')]);
+  });
+
+  test.each<OpenSearchRefusal>([
+    [
+      'a wrong password',
+      () => ({ OPENSEARCH_PASSWORD: WRONG }),
+      (line) =>
+        expect(line).toBe(
+          `OpenSearch at ${address} refuses the user or the password. Check OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD.`,
+        ),
+    ],
+    ...inForm<OpenSearchRefusal[]>({
+      short: [],
+      long: [
+        [
+          'a certificate that is not trusted',
+          () => ({ OPENSEARCH_CA: '', NODE_EXTRA_CA_CERTS: '' }),
+          (line) =>
+            expect(line).toBe(
+              `The certificate of OpenSearch at ${address} is not trusted: self-signed certificate. Set OPENSEARCH_CA to the PEM file of its authority.`,
+            ),
+        ],
+        [
+          'a user without permission',
+          () => {
+            forbidden = /_alias|_mapping|_index_template/;
+            return {};
+          },
+          (line) =>
+            expect(line).toMatch(
+              new RegExp(
+                `^OpenSearch at ${address} does not permit this to its user OPENSEARCH_USERNAME: .+`,
+              ),
+            ),
+        ],
+      ],
+    }),
+  ])(
+    '%s at OpenSearch is one line for the operator, from commands, worker and API',
+    async (_what, settings, expectLine) => {
+      const variables = { ...environment.variables, ...settings() };
+      const [command, otherWorker, otherApi] = await Promise.all([
+        licenses(variables, 'publications'),
+        endOf(startScript('workers/main.ts', variables)),
+        withApi(settings(), 'OpenSearch can not be used'),
+      ]);
+      expect([command.code, command.stdout]).toEqual([1, '']);
+      expectLine(command.stderr.trimEnd());
+      expect(otherWorker.end).toBe('exit code 1');
+      expectLine(logged(otherWorker.output, 'level', 60)?.msg ?? otherWorker.output);
+      expect([otherApi.answer.status, otherApi.answer.body]).toEqual([
+        503,
+        { detail: AWAY, data_age_days: null },
+      ]);
+      expectLine(logged(otherApi.output, 'msg', 'OpenSearch can not be used')?.error ?? '');
+      expectNoPassword(command.output, otherWorker.output, otherApi.output);
+    },
+  );
+
+  test.each<[string, () => Record<string, string>, RegExp, string]>([
+    [
+      'a wrong password',
+      () => ({ REDIS_URL: redisUrl(WRONG) }),
+      /^Redis at \S+ can't be used: WRONGPASS [^\n]+ is REDIS_URL right\?\n$/,
+      'WRONGPASS',
+    ],
+    [
+      'a certificate that is not trusted',
+      () => ({ NODE_EXTRA_CA_CERTS: '' }),
+      /^Redis at \S+ can't be used: self-signed certificate\. Set NODE_EXTRA_CA_CERTS [^\n]+\n$/,
+      'self-signed certificate',
+    ],
+  ])(
+    '%s at Redis is told by commands, worker and API, which goes on',
+    async (_what, settings, words, logs) => {
+      const other = startScript('workers/main.ts', { ...environment.variables, ...settings() });
+      try {
+        const [command, alone] = await Promise.all([
+          publish(settings()),
+          withApi(settings(), logs),
+          other.printed(logs),
+        ]);
+        expect([command.code, command.stdout]).toEqual([1, '']);
+        expect(command.stderr).toMatch(words);
+        expect(command.stderr).toContain(redisAddress);
+        recordIn(alone.answer);
+        expect(alone.shared).toBe(0);
+        expectNoPassword(command.output, alone.output, other.output());
+      } finally {
+        await other.stop();
+      }
+    },
+  );
+
+  test('a password that is no longer taken is logged by the API, which answers again when it is', async () => {
+    // The API logs a failure again only once a request has succeeded, and another test may have made it fail.
+    const reads = aliasReads;
+    await eventually('the API has read the alias', () => aliasReads > reads + 1);
+    const before = api.output().length;
+    isPasswordTaken = false;
+    expect(detailIn(await rest.verify(GOOD_LOOKUP), 503)).toBe(AWAY);
+    await eventually('the log says why', () =>
+      api.output().slice(before).includes(`OpenSearch at ${address} refuses the user or the password.`),
+    );
+    isPasswordTaken = true;
+    await eventually('it answers', async () => (await rest.verify(GOOD_LOOKUP)).status === 200);
+  });
+
+  inLongFormOnly(() => {
+    test('OpenSearch takes the user and the password in the address, too', async () => {
+      const { OPENSEARCH_USERNAME: _user, OPENSEARCH_PASSWORD: _password, ...others } = environment.variables;
+      const url = `https://${USER}:${encodeURIComponent(PASSWORD)}@${address}`;
+      const { code, stdout } = await licenses({ ...others, OPENSEARCH_URL: url }, 'publications');
+      expect([code, stdout]).toEqual([0, expect.stringContaining('live')]);
+      const wrong = `https://${USER}:${WRONG}@${address}`;
+      const refused = await licenses({ ...others, OPENSEARCH_URL: wrong }, 'publications');
+      expect([refused.code, refused.output]).toEqual([
+        1,
+        expect.stringContaining(`at ${address} refuses the user`),
+      ]);
+      expectNoPassword(refused.output);
+    });
+
+    test('a publication that is not permitted fails at once and says why', async () => {
+      forbidden = /_bulk/;
+      const { code, output } = await publish();
+      expect([code, output]).toEqual([
+        1,
+        expect.stringContaining(`Failed: OpenSearch at ${address} does not permit this to its user`),
+      ]);
+      expectNoPassword(output);
+    });
+
+    test('a file of the authority that can not be read is one line, too', async () => {
+      const variables = { ...environment.variables, OPENSEARCH_CA: '/nowhere/ca.pem' };
+      const { code, output } = await licenses(variables, 'publications');
+      expect([code, output]).toEqual([
+        1,
+        'OPENSEARCH_CA is "/nowhere/ca.pem", but that file can\'t be read.\n',
+      ]);
+    });
+
+    test('a worker that starts while OpenSearch does not answer says so without the password', async () => {
+      const away = { ...environment.variables, OPENSEARCH_URL: 'https://127.0.0.1:1' };
+      const { end, output } = await endOf(startScript('workers/main.ts', away));
+      expect(end).toBe('exit code 1');
+      expect(logged(output, 'level', 60)?.msg).toMatch(/^OpenSearch does not answer at 127\.0\.0\.1:1\./);
+      expectNoPassword(output);
+    });
+  });
+});

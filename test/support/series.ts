@@ -1,0 +1,27 @@
+/** The series of an admin port's `/metrics`, by name and labels. */
+export async function seriesAt(port: number, host = '127.0.0.1'): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`http://${host}:${port}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end + 1))];
+    }),
+  );
+}
+
+/** The value of one series. @throws {Error} when there is none */
+export async function valueAt(port: number, name: string): Promise<number> {
+  const value = (await seriesAt(port)).get(name);
+  if (value === undefined) throw new Error(`There is no series ${name}.`);
+  return value;
+}
+
+/** How many requests an interface has answered or given up on. */
+export async function requestsEnded(port: number, ofInterface: 'rest' | 'mcp'): Promise<number> {
+  const counts = [...(await seriesAt(port))].filter(
+    ([name]) =>
+      name.startsWith('licenses_request_seconds_count{') && name.includes(`interface="${ofInterface}"`),
+  );
+  return counts.reduce((sum, [, count]) => sum + count, 0);
+}
