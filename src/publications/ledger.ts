@@ -87,8 +87,9 @@ const ledgerEvent = z.object({
   sources: z.object({ individual: z.string(), business: z.string() }).optional(),
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
-  /** Licenses, endorsements with them, by board. */
+  /** Licenses, endorsements with them, by board and by primary status. */
   boards: countsByName.optional(),
+  statuses: countsByName.optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: countsByName.optional(),
   discipline: disciplineCounts.optional(),
@@ -149,11 +150,11 @@ const MAX_EVENTS = 10_000;
 const EVENTS_A_REQUEST = 1000;
 
 /** What grows with the files, and no summary of many publications needs. */
-const LARGE_PARTS = ['unknown_labels', 'checks', 'values'];
+const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
 
 /**
- * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks
- * and unknown labels.
+ * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
+ * status and unknown labels.
  */
 export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   return eventsThat(store, publication === undefined ? [] : [{ term: { publication } }], publication);

@@ -108,6 +108,7 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   expect(await readFile(again, 'utf8')).toMatch(/^- column\\_changed: 60 of 60 licenses/m);
   expect(await readFile(again, 'utf8')).not.toContain('What the guards refuse');
   expect(shown.summary).toMatchObject({ accepted: ['column_changed:PARCEL_CITY'], checks: live.checks });
+  expect(shown.summary.statuses.ACTIVE).toBeGreaterThan(0);
   const both = await cli.run('publications', 'diff', first, live.publication, '--json');
   expect(JSON.parse(both.stdout).boards).toMatchObject([
     { board: 'Medical Board', columns: [{ column: 'PARCEL_CITY', changed: { count: 60 } }] },

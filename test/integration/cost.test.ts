@@ -10,6 +10,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import { functionCalls } from '../support/function-calls.ts';
 import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { sendRoster } from '../support/rosters.ts';
@@ -35,6 +36,8 @@ beforeAll(async () => {
   environment = await testEnvironment({
     REST_REQUESTS_PER_MINUTE: '1000000',
     MCP_REQUESTS_PER_MINUTE: '1000000',
+    // For what counts the files.
+    NODE_OPTIONS: '--inspect=127.0.0.1:0',
   });
   const files = await fixturesAnd(environment.folder, {
     individual: [
@@ -233,6 +236,24 @@ describe('simultaneous lookups', () => {
       if (last === 'Busy') expect(matchesIn(answer)).toMatchObject({ count: 100, truncated: true });
     }
   });
+});
+
+/** Whoever follows a lookup opens this many files. Fewer would be files of 300 lines and more. */
+const MAX_FILES = 22;
+
+test('a lookup by number runs code of at most 22 files', async () => {
+  const calls = await functionCalls(api);
+  try {
+    let files = await calls.filesDuring(() => byNumber('RN.910002'));
+    // A timer may run code of another file beside a lookup, but not beside each of ten.
+    for (const _ of times(9, Number)) {
+      const called = new Set(await calls.filesDuring(() => byNumber('RN.910002')));
+      files = files.filter((file) => called.has(file));
+    }
+    expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });
+  } finally {
+    calls.close();
+  }
 });
 
 function isOne({ body }: ApiAnswer): boolean {

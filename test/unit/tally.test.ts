@@ -122,6 +122,24 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     });
   });
 
+  test('counts licenses by primary status: 50 of up to 100 characters, and further ones together', () => {
+    const tally = newTally();
+    const stated = (line: number, status: string | null) => {
+      const each = license(line);
+      return { ...each, license: { ...each.license, status } };
+    };
+    const [refused, long] = [stated(2, 'ACTIVE'), stated(4, 'x'.repeat(200))];
+    note(tally, refused, stated(3, 'ACTIVE'), long, stated(5, null));
+    for (let at = 0; at < 60; at += 1) note(tally, stated(6 + at, `STATUS ${at}`));
+    noteRefused(tally, { ...refused, isDuplicate: true });
+    const { statuses } = tallySummary(tally);
+    expect(Object.keys(statuses)).toHaveLength(51);
+    expect(statuses).toMatchObject({
+      ...{ ACTIVE: 1, ['x'.repeat(100)]: 1, '': 1, 'STATUS 46': 1 },
+      'further statuses': 13,
+    });
+  });
+
   test('refuses more than 200,000 licenses that OpenSearch refused', () => {
     const tally = newTally();
     const each = license(2);

@@ -24,6 +24,10 @@ const MAX_SAMPLED_LENGTH = 50_000;
 /** The State has 24 boards. With more labels than this, the column has something else in it. */
 const MAX_BOARDS = 100;
 
+/** The State has six primary statuses. Licenses with further ones are counted together. */
+const MAX_STATUSES = 50;
+const OTHER_STATUSES = 'further statuses';
+
 /** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
 
@@ -57,6 +61,8 @@ export function newTally(missingColumns: readonly string[] = []) {
     boards,
     /** How many of each type, by board. */
     types: new Map<string, Map<string, number>>(),
+    /** How many have each primary status. */
+    statuses: new Map<string, number>(),
     /** How many have each disciplinary sub-status. */
     subStatuses: new Map<string, number>(),
     /** A uniform sample of each board's documents. */
@@ -143,7 +149,8 @@ export function noteRefused(
 }
 
 /** Adds a document to the counts, or takes it out. */
-function count({ counts, boards, types, subStatuses }: Tally, license: ComparedLicense, by: 1 | -1): void {
+function count(tally: Tally, license: ComparedLicense, by: 1 | -1): void {
+  const { counts, boards, types, statuses, subStatuses } = tally;
   const { board, license_type: type, source_row: sourceRow } = license;
   counts[sourceRow.endsWith(':0') ? 'licenses' : 'endorsements'] += by;
   addLicense(profileOf(boards, board), license, by);
@@ -154,6 +161,8 @@ function count({ counts, boards, types, subStatuses }: Tally, license: ComparedL
       addTo(ofBoard, type, by);
     }
   }
+  const status = listed(license.status ?? '');
+  addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
   const subStatus = disciplineOf(license)?.subStatus ?? '';
   if (subStatus !== '') addTo(subStatuses, subStatus, by);
 }
@@ -242,6 +251,7 @@ export function tallySummary(tally: Tally) {
   return {
     counts: tally.counts,
     boards: licensesByBoard(tally),
+    statuses: Object.fromEntries(tally.statuses),
     unknown_labels: Object.fromEntries(tally.unknownLabels),
     values: valuesOf(tally),
     discipline: disciplineIn(tally),
