@@ -192,32 +192,3 @@ describe('a place that the State withholds', () => {
     });
   });
 });
-
-describe('rejected rows', () => {
-  test('of publications that did not go live are kept for the latest ten, for 30 days', async () => {
-    const environment = await newEnvironment();
-    const { client, store } = environment;
-    const refused: string[] = [];
-    await publishWith(environment, AT_HOME);
-    const files = await filesWith(environment, BROKEN);
-    for (let number = 1; number <= 12; number += 1) {
-      const result = await publishFiles(environment, files, { isGuarded: true });
-      expect(result.state).toBe('refused');
-      refused.push(result.publication);
-    }
-    await client.updateByQuery({
-      index: store.names.ledger,
-      refresh: true,
-      body: {
-        query: { term: { publication: refused[11] ?? '' } },
-        script: { source: 'ctx._source.at = params.at', params: { at: '2026-01-01T00:00:00.000Z' } },
-      },
-    });
-    await prune(store, 3);
-    const { body } = await client.search({ index: store.names.rejectedRows, body: { size: 100 } });
-    const kept = found
-      .parse(body)
-      .hits.hits.map(({ _source }) => z.object({ publication: z.string() }).parse(_source));
-    expect(kept.map(({ publication }) => publication).toSorted()).toEqual(refused.slice(1, 11).toSorted());
-  });
-});

@@ -262,7 +262,7 @@ test('what a rollback withdrew is marked and no fact of the page, until its publ
   ];
   const { changes, tool, timeline } = await shown();
   expect(changes).toEqual(undone);
-  expect(tool).toMatch(/marked withdrawn .* do not tell/);
+  expect(tool).toMatch(/marked withdrawn .* Do not tell/);
   expect(tool.split('"withdrawn":true')).toHaveLength(3);
   expect(timeline).not.toContain('Status changed');
   expect(timeline).not.toContain('went back');
