@@ -112,9 +112,9 @@ describe('a workbook is refused in words that has', () => {
     [
       'a text that is not there',
       () => workbook({ sheets: [cell(2)], sharedStrings: '<si><t>a</t></si>' }),
-      /can not be read/,
+      /cannot be read/,
     ],
-    ['texts, and no part with them', () => workbook({ sheets: [cell(0)] }), /can not be read/],
+    ['texts, and no part with them', () => workbook({ sheets: [cell(0)] }), /cannot be read/],
     [
       'a sheet that is not there',
       () => workbook({ sheets: [textRow('a'), textRow('b')], missing: ['xl/worksheets/sheet1.xml'] }),
@@ -134,12 +134,12 @@ describe('a workbook is refused in words that has', () => {
       () => workbook({ sheets: [''], others: { 'xl/worksheets/sheet1.xml': new Uint8Array([0x3c, 0xff]) } }),
       /missing or broken/,
     ],
-    ['no workbook in it', () => Buffer.from(zipSync({ 'a.txt': zeros(10) })), /can not be read/],
-    ['its end cut off', () => workbook({ sheets: [textRow('a')] }).subarray(0, 300), /can not be read/],
+    ['no workbook in it', () => Buffer.from(zipSync({ 'a.txt': zeros(10) })), /cannot be read/],
+    ['its end cut off', () => workbook({ sheets: [textRow('a')] }).subarray(0, 300), /cannot be read/],
     [
       'only the beginning of an older one',
       () => Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
-      /can not be read/,
+      /cannot be read/,
     ],
     [
       'a size that is not true',
@@ -150,7 +150,7 @@ describe('a workbook is refused in words that has', () => {
         file.writeUInt32LE(1, entry + 24);
         return file;
       },
-      /can not be read/,
+      /cannot be read/,
     ],
   ])('%s', async (_what, file, words) => {
     await expect(rowsOf(file())).rejects.toThrow(words);

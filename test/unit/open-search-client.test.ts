@@ -96,7 +96,12 @@ test('a bulk request fails with its first item that was not taken, but for the a
   const write = (accepted?: number[]) =>
     bulk(client, { index: 'licenses', body: [{ index: {} }, {}] }, accepted);
   answer = {
-    body: { items: [{ index: { status: 200 } }, { create: { status: 409, error: { type: 'conflict', reason: 'is there' } } }] },
+    body: {
+      items: [
+        { index: { status: 200 } },
+        { create: { status: 409, error: { type: 'conflict', reason: 'is there' } } },
+      ],
+    },
   };
   expect(await write([409])).toEqual([200, 409]);
   await expect(write()).rejects.toThrow('OpenSearch did not take every document: is there');
