@@ -22,7 +22,11 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
   return template.parse(JSON.parse(await readFile(new URL(`${family}.json`, FOLDER), 'utf8')));
 }
 
-/** Installs the index templates and creates the indices that hold what must survive, where they are missing. */
+/**
+ * Installs the index templates and creates the indices that hold what must survive, where they are missing.
+ *
+ * @throws {Error} when an index has the name of the alias of the live publication
+ */
 export async function prepareIndices(store: Store): Promise<void> {
   const { client } = store;
   await installTemplates(store);
@@ -33,6 +37,13 @@ export async function prepareIndices(store: Store): Promise<void> {
     await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
   }
   await untilSearchable(client, lasting);
+  const { alias } = store.names;
+  const { indices } = client;
+  if ((await indices.exists({ index: alias })).body && !(await indices.existsAlias({ name: alias })).body) {
+    throw new Error(
+      `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
+    );
+  }
 }
 
 const installedTemplates = z.object({

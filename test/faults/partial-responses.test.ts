@@ -10,7 +10,6 @@ import { liveLookups } from '../../src/lookup/service.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
-import { prune } from '../../src/publications/prune.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { indexTemplate, prepareIndices } from '../../src/storage/templates.ts';
@@ -167,7 +166,6 @@ describe('with an unassigned shard of the ledger', () => {
     expect(before).toHaveLength(1);
     await unassignOneShard(client, store.names.ledger);
     await expect(readEvents(store)).rejects.toThrow();
-    await expect(prune(store, 1)).rejects.toThrow();
     await expect(countDocuments(client, store.names.ledger)).rejects.toThrow(SearchUnavailableError);
     await expect(
       search(client, z.unknown(), { index: store.names.ledger, body: { query: { match_all: {} } } }),
