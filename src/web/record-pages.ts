@@ -232,7 +232,7 @@ async function historyNow(
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
 function sinceThen({ record }: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
-    return alert('caution', html`This record cannot be compared with the State’s latest data right now.`);
+    return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);
   const { record: now, date } = history;
   if (now === undefined)
     return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
