@@ -163,7 +163,7 @@ test(`workers whose clocks are an hour behind and an hour ahead alternately, wit
     expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
     written = events.length;
   }
-  await expectOneCompletePublication(environment, await livePublished(environment));
+  await expectOneCompletePublication(environment, await livePublished(environment), expected.kept);
   const times = timesOf(await readEvents(store));
   const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
   expect(earlier).not.toEqual([]);

@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
+import {
+  type PublicationHistory,
+  type PublicationSummary,
+  publicationHistory,
+} from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
 import { STORED_INDICES } from '../../src/storage/collection.ts';
@@ -30,10 +34,13 @@ export async function livePublished({ store }: TestEnvironment): Promise<Publish
  * Expects what must hold after every fault: the alias points at one index; that index is whole, has its durable
  * settings and is what an undisturbed publication of the same files gave; the ledger says the same; there are no
  * other indices but those kept for rollback, with their digests; and nothing waits in the queue.
+ *
+ * @param publications those that are kept, where rollbacks between publications decide it
  */
 export async function expectOneCompletePublication(
   environment: TestEnvironment,
   expected: Published,
+  publications?: readonly string[],
 ): Promise<void> {
   const { store, config } = environment;
   const live = await indicesUnderAlias(store);
@@ -46,7 +53,12 @@ export async function expectOneCompletePublication(
   expect(history.live).toMatchObject({ state: 'live', index, date: expected.date, counts: expected.counts });
   expect(history.publications.filter(({ state }) => state === 'live')).toHaveLength(1);
 
-  const kept = keptIndices(history, config.KEEP_PUBLICATIONS);
+  const isKept = ({ publication }: PublicationSummary) => publications?.includes(publication);
+  const summaries =
+    publications === undefined
+      ? keptPublications(history, config.KEEP_PUBLICATIONS)
+      : history.publications.filter(isKept);
+  const kept = summaries.flatMap(({ index }) => index ?? []);
   const expectedIndices = [
     ...STORED_INDICES.map((index) => store.names[index]),
     ...kept,
@@ -109,8 +121,8 @@ async function expectWhole(
   expect(Object.keys(settingsResponse.parse(settings))).toEqual([index]);
 }
 
-/** The live index, and the latest others that have been live. */
-function keptIndices({ publications }: PublicationHistory, keep: number): string[] {
+/** The live publication, and the latest others that have been live. */
+function keptPublications({ publications }: PublicationHistory, keep: number): PublicationSummary[] {
   const inState = (wanted: string, of = publications) => of.filter(({ state }) => state === wanted);
   const live = inState('live');
   // The latest come first.
@@ -120,8 +132,7 @@ function keptIndices({ publications }: PublicationHistory, keep: number): string
   );
   // Those rolled back before went when the one after them went live.
   const rolledBack = inState('rolled_back', afterLive).slice(0, 1);
-  const kept = [...live, ...inState('superseded').slice(0, keep - 1), ...rolledBack];
-  return kept.flatMap(({ index }) => index ?? []);
+  return [...live, ...inState('superseded').slice(0, keep - 1), ...rolledBack];
 }
 
 async function indicesOf({ store: { client, prefix } }: TestEnvironment): Promise<string[]> {
