@@ -18,7 +18,6 @@ import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { addBadDocuments, documentsOf } from '../support/bad-documents.ts';
 import { allChanges } from '../support/changes.ts';
-import { command } from '../support/in-process.ts';
 import { nurses, published } from '../support/publication-days.ts';
 import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
@@ -161,8 +160,8 @@ describe('beside documents with every wrong type in every field', () => {
     const file = join(environment.folder, 'b.backup');
     const backup = await licenses(environment.variables, 'backup', file, '--json');
     expect(backup.code).toBe(0);
-    const inWords = await command(environment.variables, 'backup', file);
-    expect(inWords.stderr).toMatch(/^Not valid, and left out, or the part that is not valid: \S+ of \S+ \(/);
+    const inWords = await licenses(environment.variables, 'backup', file);
+    expect(inWords.stderr).toMatch(/^Not valid, and left out, or the part that is not valid: \S+ of \S+ \(/m);
     const other = await testEnvironment();
     const restored = await licenses(other.variables, 'restore', file);
     await other.cleanUp();
