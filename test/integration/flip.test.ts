@@ -77,7 +77,7 @@ describe('a flip', () => {
     expect(await aliases()).toEqual({ [first]: [store.names.wasLive], [second]: live });
   });
 
-  interface Overtaken {
+  interface Race {
     readonly isRollback: boolean;
     /** What the later one found live. */
     readonly uses?: readonly string[];
@@ -85,11 +85,7 @@ describe('a flip', () => {
   }
 
   /** Takes the next epoch once the alias has switched to an index, before the flip looks again. */
-  function flipOvertaken(
-    to: string,
-    under: number,
-    { isRollback, uses = [], isResponseLost = false }: Overtaken,
-  ) {
+  function flipFenced(to: string, under: number, { isRollback, uses = [], isResponseLost = false }: Race) {
     return throughProxy(
       environment,
       async (request) => {
@@ -103,23 +99,19 @@ describe('a flip', () => {
     );
   }
 
-  test.each<Overtaken>([
-    { isRollback: false },
-    { isRollback: true },
-    { isRollback: false, isResponseLost: true },
-  ])(
-    'that is overtaken right after it is taken back, with its mark, unless the later one found it live: %j',
-    async (overtaken) => {
+  test.each<Race>([{ isRollback: false }, { isRollback: true }, { isRollback: false, isResponseLost: true }])(
+    'that is fenced right after it switched is taken back, with its mark, unless the later one found it live: %j',
+    async (race) => {
       const [first, second, third] = [await newIndex(), await newIndex(), await newIndex()];
       await flipTo(first, await epoch('first'));
       await flipTo(second, await epoch('second'));
       const before = await aliases();
-      const to = overtaken.isRollback ? first : third;
-      const flipping = flipOvertaken(to, await epoch('overtaken'), overtaken);
+      const to = race.isRollback ? first : third;
+      const flipping = flipFenced(to, await epoch('fenced'), race);
       await expect(flipping).rejects.toThrow('it was taken back');
       expect(await aliases()).toEqual(before);
-      const found = { isRollback: overtaken.isRollback, uses: [to] };
-      expect(await flipOvertaken(to, await epoch('found'), found)).toBe(second);
+      const found = { isRollback: race.isRollback, uses: [to] };
+      expect(await flipFenced(to, await epoch('found'), found)).toBe(second);
       expect(await under()).toEqual([to]);
     },
   );
