@@ -68,10 +68,16 @@ async function test(signal: AbortSignal): Promise<Counts> {
   rmSync(LOGS, { recursive: true, force: true });
   const needsServers = files.some(({ path }) => !path.startsWith('test/unit/'));
   const services = needsServers ? await startServices({ signal, isShortLived: true }) : undefined;
-  const shared = await serveServices(() => keepLogsIn(join(LOGS, 'shared')));
   try {
-    const jest = (lane: readonly TestFile[], workers: number, logs = LOGS) =>
-      runJest(lane, { workers, services, shared: shared.url, signal, logs });
+    /** Each lane has services of its own: a file that runs again finds nothing that it wrote before. */
+    const jest = async (lane: readonly TestFile[], workers: number, logs = LOGS) => {
+      const shared = await serveServices(() => keepLogsIn(join(LOGS, 'shared')));
+      try {
+        return await runJest(lane, { workers, services, shared: shared.url, signal, logs });
+      } finally {
+        await shared.close();
+      }
+    };
     const isAlone = (file: TestFile) => FORM === 'long' || file.isAlone;
     const tested = [
       ...(await jest(
@@ -95,7 +101,6 @@ async function test(signal: AbortSignal): Promise<Counts> {
       : [];
     return report(tested, rerun);
   } finally {
-    await shared.close();
     await services?.stop();
   }
 }
