@@ -295,7 +295,8 @@ export function isPartOfSurname(licenseeName: string, lastName: string): boolean
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
   const typed = surnameKeys(lastName, true);
-  return typed.length > 0 && !typed.some((key) => whole.includes(key));
+  // The name of a business has no given names.
+  return given !== '' && typed.length > 0 && !typed.some((key) => whole.includes(key));
 }
 
 /** What typed names are compared with: the keys of the surname and the given names as they are written. */

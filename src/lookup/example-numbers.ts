@@ -4,7 +4,7 @@ import { BOARDS } from '../licenses/boards.ts';
 import type { LivePublication } from '../publications/live.ts';
 
 /** The number of one license of each type, by the board's name and the type. */
-export type ExampleNumbers = ReadonlyMap<string, ReadonlyMap<string, string>>;
+type ExampleNumbers = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const response = z.object({
   responses: z.array(

@@ -18,7 +18,7 @@ import { type LivePublication, type PublicationSource, withLivePublication } fro
 import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { type ExampleNumbers, exampleNumbers } from './example-numbers.ts';
+import { exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type Listing, type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
@@ -196,8 +196,10 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       }),
     livePublication: (): Promise<LivePublication> => withLivePublication(tracker, async (live) => live),
     /** The live publication with the number of one license of each type. */
-    liveExamples: (): Promise<{ readonly live: LivePublication; readonly examples: ExampleNumbers }> =>
-      withLivePublication(tracker, async (live) => ({ live, examples: await examplesOf(live) })),
+    liveExamples: () =>
+      withLivePublication(tracker, async (live) => {
+        return { ...originOf(live), live, examples: await examplesOf(live) };
+      }),
     /**
      * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
      *

@@ -54,10 +54,7 @@ export async function answerOrdinary(
 }
 
 /** What the SDK adds to a result in each era. */
-const ADDED = {
-  legacy: {},
-  modern: { resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER } },
-};
+const ADDED = { legacy: {}, modern: { resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER } } };
 
 /** The era of a tool call whose headers the SDK's transports would take; `undefined` for one that they may refuse. */
 function eraOf(

@@ -53,12 +53,14 @@ export const resultOrigin = {
   message: z.string(),
 };
 
-export function originOf(origin: Pick<Origin, 'date' | 'today'>) {
+type DataOrigin = Pick<Origin, 'date' | 'today' | 'isSampleData'>;
+
+export function originOf(origin: Omit<DataOrigin, 'isSampleData'>) {
   return { data_as_of: origin.date, data_age_days: dataAgeDays(origin) };
 }
 
 /** The message of a result: what these sentences say, and what every result says. */
-export function messageOf(origin: Origin, ...sentences: readonly string[]): string {
+export function messageOf(origin: DataOrigin, ...sentences: readonly string[]): string {
   const age = ageSentence(origin);
   // A miss says the age itself.
   const isAgeSaid = sentences.some((sentence) => sentence.includes(age));
@@ -72,9 +74,7 @@ export const missResult = missFacts.partial().extend({ reason: z.string().option
 const STANDING = new Set(['status', 'raw_status', 'cautions', 'notes', 'board_action']);
 
 /** Licenses of the same standing, by their type (and board, where it is not the same): a row of each, in the order of the columns. */
-const group = z.looseObject({
-  types: z.record(z.string(), z.array(z.array(z.string().nullable()))),
-});
+const group = z.looseObject({ types: z.record(z.string(), z.array(z.array(z.string().nullable()))) });
 
 /** The result of every lookup tool. */
 export const lookupResult = z.object({
@@ -202,12 +202,10 @@ function groupsOf(rows: readonly Fields[], inCommon: Fields, columns: readonly s
 }
 
 /** Attributes from `extra_data` that a model needs even in a list. */
-function highlightedAttributes({ extra_data }: ResponseRecord) {
-  const street = extra_data[EXTRA_DATA_LABELS.street];
-  return {
-    board_action: extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
-    ...(street === undefined ? {} : { street }),
-  };
+function highlightedAttributes({ extra_data: extra }: ResponseRecord) {
+  const street = extra[EXTRA_DATA_LABELS.street];
+  const board_action = extra[EXTRA_DATA_LABELS.boardAction] ?? null;
+  return { board_action, ...(street !== undefined && { street }) };
 }
 
 /** A license as it is in a roster or a history. */

@@ -76,6 +76,16 @@ describe('the tool result for a number that is found', () => {
     expect(message).toBe(`${said} ${AUTHORITY}`.trimStart());
   });
 
+  test('of a business says nothing of surnames', () => {
+    const extra_data = { 'Board Action': 'No' };
+    const business = record({ full_name: 'EXAMPLE PHARMACY LLC', extra_data });
+    const { message } = result(
+      { ...business, nameMatch: true },
+      { searched: { last_name: 'Example Pharm' } },
+    );
+    expect(message).toBe(AUTHORITY);
+  });
+
   test.each([
     [false, 'No license of the Nursing Board has that name. Next, search by the name that was given'],
     [undefined, 'Next, search by the name that was given'],
