@@ -13,7 +13,7 @@ import { openService, type Service, ServiceError, type ServiceOptions } from './
 const MAX_REQUEST_CHARACTERS = 300_000;
 
 /** A roster file of any size. */
-export interface RosterFile extends Omit<Table, 'rows' | 'leftOut'> {
+export interface RosterFile extends Omit<Table, 'rows' | 'leftOut' | 'above'> {
   readonly path: string;
   /** How many rows it has below the header. */
   readonly total: number;

@@ -8,7 +8,7 @@ import {
   type View,
 } from '../answers/view.ts';
 import { type Cell, type CsvFormat, type ListFormat, spreadsheetCsv } from '../csv.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
+import { boardAction, hasBoardAction, isBoardActionGiven } from '../licenses/standing.ts';
 import type { Table } from './list.ts';
 import type { RosterResult } from './roster.ts';
 import type { AnswerFormat } from './service.ts';
@@ -29,7 +29,7 @@ const RESULT_CELLS: Readonly<Record<string, (view: View) => Cell | undefined>> =
   result_raw_status: (view) => recordOf(view)?.raw_status,
   result_expiry_date: (view) => recordOf(view)?.expiry_date,
   result_days_until_expiry: (view) => recordOf(view)?.days_until_expiry,
-  result_board_action: (view) => recordOf(view)?.extra_data[EXTRA_DATA_LABELS.boardAction],
+  result_board_action: (view) => boardActionOf(recordOf(view)),
   result_cautions: (view) => recordOf(view)?.cautions.join(';'),
   result_notes: (view) => recordOf(view)?.notes.join(';'),
   result_name_match: (view) => recordOf(view)?.name_match?.toString(),
@@ -46,6 +46,12 @@ const RESULT_CELLS: Readonly<Record<string, (view: View) => Cell | undefined>> =
 
 function recordOf(view: View): ResponseRecord | undefined {
   return view.outcome === 'found' ? view.record : undefined;
+}
+
+/** A disciplinary status is an action of the board, also where the State's column says No. */
+function boardActionOf(record: ResponseRecord | undefined): string | undefined {
+  const isByStatus = record !== undefined && hasBoardAction(record) && !isBoardActionGiven(record);
+  return isByStatus ? 'Yes' : record && boardAction(record);
 }
 
 function factsOf(view: View): Partial<MissFacts> {

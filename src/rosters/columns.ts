@@ -113,12 +113,14 @@ interface HeaderRow {
 
 /**
  * The row, among the first ones, that names the most meanings, the first of several; none without one to look up by.
- * The row above it counts as a part of it where both together name more. A row with a license number is no header.
+ * The row above it counts as a part of it where both together name more. A row with a license number is no header, nor
+ * is one below a license of the list.
  */
 export function headerRowOf(rows: Rows): HeaderRow | undefined {
   let best: HeaderRow | undefined;
   for (const [at, cells] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
     const row = cells.slice(0, MAX_COLUMNS);
+    if (row.some(isSurelyNumber)) break;
     if (row.some(isLikeNumber)) continue;
     const upper = rows[at - 1] ?? [];
     const isGrouped = upper.includes('') || upper.length < row.length;

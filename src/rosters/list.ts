@@ -41,6 +41,8 @@ export interface Table {
   readonly format: ListFormat;
   /** The numbers of rows that were left out: they repeat the names of the columns, or are totals. */
   readonly leftOut: readonly number[];
+  /** The numbers of rows above the one that names the columns. */
+  readonly above: readonly number[];
 }
 
 /** A form that sends a list again has a megabyte for it and for everything else. */
@@ -93,7 +95,7 @@ export async function readTable(text: string): Promise<Table> {
   const { rows, format } = await readRows(text, options);
   if (rows.length > MAX_ITEMS + 1) throw tooManyRows();
   const { columns, meanings } = rosterColumns(rows.map(({ cells }) => cells));
-  return { columns, meanings, rows: rows.slice(1), format, leftOut: [] };
+  return { columns, meanings, rows: rows.slice(1), format, leftOut: [], above: [] };
 }
 
 function tooManyRows(): BadRequestError {
@@ -122,23 +124,24 @@ function withoutBullets(rows: readonly NumberedRow[]): readonly NumberedRow[] {
 export function tableOf({ rows, format }: List, { headerAt, header, meanings }: ListColumns): Table {
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
   if (below.length === 0) throw new BadRequestError('The list has no rows below the names of its columns.');
-  const above = new Set(rows.slice(0, rows.length - below.length).map(rowKey));
-  const isLeftOut = (row: NumberedRow) => above.has(rowKey(row)) || isFooter(row);
+  const headers = new Set(rows.slice(0, rows.length - below.length).map(rowKey));
+  const isLeftOut = (row: NumberedRow) => headers.has(rowKey(row)) || isFooter(row);
   const kept = below.filter((row) => !isLeftOut(row));
   const checked = kept.flatMap((row) => rowsOfNumbers(row, meanings));
   if (checked.length > MAX_ITEMS) throw tooManyRows();
   const columns = meanings.map((meaning, at) => header[at] || meaning || `column ${at + 1}`);
-  const leftOut = below.filter(isLeftOut).map(({ number }) => number);
-  return { columns, rows: checked, format, meanings, leftOut };
+  const numbersOf = (some: readonly NumberedRow[]) => some.map(({ number }) => number);
+  const [leftOut, above] = [numbersOf(below.filter(isLeftOut)), numbersOf(rows.slice(0, headerAt ?? 0))];
+  return { columns, rows: checked, format, meanings, leftOut, above };
 }
 
 function rowKey({ cells }: NumberedRow): string {
   return JSON.stringify(cells.map((cell) => cell.trim().toLowerCase()));
 }
 
-/** How lines begin that reports have below and between their rows. */
+/** How lines begin that reports have below and between their rows. `Total Care` is a business. */
 const FOOTER =
-  /^(?:(?:grand |sub-?)?totals?\b|page:? \d|end of (?:list|report|file)\b|(?:printed|generated|exported|run date)\b.*\d|\d+ (?:rows|records|employees|licenses)\b)/i;
+  /^(?:(?:grand |sub-?)?totals?\b[^a-z]*(?:$|(?:number|count|rows|records|employees|nurses|staff|licenses)\b)|page:? \d|end of (?:list|report|file)\b|(?:printed|generated|exported|run date)\b.*\d|\d+ (?:rows|records|employees|licenses)\b)/i;
 
 function isFooter({ cells }: NumberedRow): boolean {
   const filled = cells.filter((cell) => cell.trim() !== '');

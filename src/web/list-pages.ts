@@ -179,7 +179,7 @@ async function sendAnswer(
     const { shape, parts } = answerTable(list);
     const answer = await rosters.answer(await rosterOf(fields, sent.board), shape, clientGone(ctx));
     ctx.type = CSV_TYPE;
-    ctx.attachment('licenses-checked.csv');
+    ctx.attachment(answer.origin.isSampleData ? 'sample-data-checked.csv' : 'licenses-checked.csv');
     ctx.body = Buffer.concat(parts(answer));
     return;
   }
@@ -196,8 +196,8 @@ async function sendAnswer(
   }
   if (format === 'save') ctx.status = 400;
   const body = html`${whatToDo(sent, rows, noteFields(notes, problems))}
-${rowSections(rows, today)}
 ${columnsRead(list, sent.sheet ?? '')}
+${rowSections(rows, today)}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
   const title = listTitle(rows);
   await sendPage(ctx, { title, problems, origin: { date, isSampleData }, body });
@@ -248,7 +248,7 @@ ${
 }
 
 /** Which sheet, rows and columns were read as what; nothing for one column. */
-function columnsRead({ columns, meanings, leftOut }: Table, sheet: string): Html {
+function columnsRead({ columns, meanings, leftOut, above }: Table, sheet: string): Html {
   const named = columns.map((column, at) => [`“${column}”`, meanings[at]] as const);
   const read = named.flatMap(([column, meaning]) =>
     meaning === undefined ? [] : [`${column} as ${MEANING_WORDS[meaning].toLowerCase()}`],
@@ -256,11 +256,12 @@ function columnsRead({ columns, meanings, leftOut }: Table, sheet: string): Html
   const kept = named.flatMap(([column, meaning]) => (meaning === undefined ? [column] : []));
   const parts = [
     sheet,
-    columns.length > 1 ? `Read: ${listed(read)}.` : '',
-    kept.length === 0 ? '' : `Not used: ${listed(kept)}.`,
-    leftOut.length === 0
-      ? ''
-      : `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`,
+    columns.length > 1 && `Read: ${listed(read)}.`,
+    kept.length > 0 && `Not used: ${listed(kept)}.`,
+    above.length > 0 &&
+      `${counted(above.length, 'row')} above the names of the columns not checked: ${listed(above.map(String))}.`,
+    leftOut.length > 0 &&
+      `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`,
   ];
-  return html`<p class="hint">${parts.filter((part) => part !== '').join(' ')}</p>`;
+  return html`<p class="hint">${parts.filter(Boolean).join(' ')}</p>`;
 }

@@ -194,6 +194,12 @@ describe('a list is understood', () => {
       'Company,Ward,Note\nTotal Care,3,x\n',
       [{ name: 'Total Care' }],
     ],
+    ['such a business alone', 'Company\nTotal Care\nTotal: 1\n', [{ name: 'Total Care' }]],
+    [
+      'two lists, the first without names of columns: all of its rows are looked up',
+      'RN.1\nLicense number\nRN.2\n',
+      [{ number: 'RN.1' }, { number: 'License number' }, { number: 'RN.2' }],
+    ],
     ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
     [
       'the names of the REST API',
