@@ -22,16 +22,12 @@ ${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard(liv
 
 function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | undefined): Html {
   const { licenses, endorsements = 0, rejected = 0 } = metadata.counts ?? summary?.counts ?? {};
+  const notLoaded = `${count(rejected)} rows and endorsements of the State’s files, which cannot be read or repeat a number. A license may be missing here: ask the board.`;
   return factList([
     ['State data of', longDate(metadata.date)],
     ['Loaded', summary && ohioTime(summary.at)],
     ['Licenses', licenses === undefined ? undefined : count(licenses + endorsements)],
-    [
-      'Not loaded',
-      rejected === 0
-        ? undefined
-        : `${count(rejected)} rows and endorsements of the State’s files, which cannot be read or repeat a number. A license may be missing here: ask the board.`,
-    ],
+    ['Not loaded', rejected === 0 ? undefined : notLoaded],
   ]);
 }
 

@@ -34,8 +34,7 @@ export function errorsAsPages(pages: Router, files: Router, { sendPage, onError 
       // What was typed is not lost: the form sends it again.
       const next = route === SEARCH ? searchForm(readSearch(ctx.query).fields) : LOOK_UP;
       const body = html`${text}${next}`;
-      const hasSearch = route === SEARCH;
-      await sendPage(ctx, { title, body, hasSearch });
+      await sendPage(ctx, { title, body, hasSearch: route === SEARCH });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
       if (status >= 500) onError(ctx, error);

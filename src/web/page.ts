@@ -192,18 +192,11 @@ function dataLine({ date }: PageOrigin, readOn: string): Html {
 /** Says aloud where the data is really old, or has a date that has not come yet. */
 function ageWarning({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
-  if (age < 0) {
-    return alert(
-      'bad',
-      html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`,
-    );
-  }
-  return freshness(age) === 'stale'
-    ? alert(
-        'bad',
-        html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`,
-      )
-    : NOTHING;
+  const words =
+    age < 0
+      ? html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`
+      : html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`;
+  return freshness(age) === 'stale' ? alert('bad', words) : NOTHING;
 }
 
 /** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
@@ -248,10 +241,7 @@ export function formField(
   control: (attributes: Html) => Html,
 ): Html {
   const problem = problems.find(({ field }) => field === id);
-  const describedBy = [
-    ...(hint === undefined ? [] : [`${id}-hint`]),
-    ...(problem === undefined ? [] : [`${id}-error`]),
-  ].join(' ');
+  const describedBy = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
   const attributes = html` id="${id}"${describedBy === '' ? NOTHING : html` aria-describedby="${describedBy}"`}${
     problem === undefined ? NOTHING : raw(' aria-invalid="true"')
   }`;

@@ -11,7 +11,6 @@ const FIELDS = {
 /** What a visitor adds to a record; empty where nothing is said. */
 export type RecordNotes = Readonly<Record<keyof typeof FIELDS, string>>;
 
-const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
 const NAMES = ['checked_by', 'reference'] as const;
 
 /** The fields of what a visitor may add to a record. */
@@ -54,7 +53,7 @@ export function textOf(form: FormData, name: string): string {
 export function recordForm(
   board: string,
   number: string,
-  notes: RecordNotes = NO_NOTES,
+  notes: RecordNotes = { checked_by: '', reference: '' },
   problems: readonly FieldProblem[] = [],
 ): Html {
   return html`<form class="no-print" action="/records" method="post"><input type="hidden" name="board" value="${board}"><input type="hidden" name="number" value="${number}">
