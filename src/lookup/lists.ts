@@ -107,12 +107,13 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
   if (texts.some((text = '') => fold(text).length > MAX_FOLDED_CHARACTERS)) return NONE;
   const { readings, others } = readTypedPerson(name);
   const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
+  const asTyped = (at: Scope, isAnywhere: boolean) => [
+    () => list([...ofPersons(readings, at), ...ofBusiness(name, at)], [], isAnywhere),
+    () => list(kind === 'person' ? [] : [businessWordsQuery(at.board, name, at.filters)], [], isAnywhere),
+  ];
   const steps: (() => Promise<Listing>)[] = [
-    () => list([...ofPersons(readings), ...ofBusiness(name)]),
-    () => list(kind === 'person' ? [] : [businessWordsQuery(board, name, filters)]),
-    ...(board === undefined && !hasFilters(filters)
-      ? []
-      : [() => list([...ofPersons(readings, ANYWHERE), ...ofBusiness(name, ANYWHERE)], [], true)]),
+    ...asTyped(request, false),
+    ...(board === undefined && !hasFilters(filters) ? [] : asTyped(ANYWHERE, true)),
     ...others.map((other) => () => list(ofPersons([other]), [personName(other)])),
   ];
   if (suggest) {
