@@ -178,16 +178,21 @@ export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
   },
   endorsement: {
     meaning: 'one of its endorsements is not active or has a board action',
-    tag: 'Endorsement not active',
+    tag: 'Look at its endorsement',
     sentence: (license) => {
-      const told = endorsementsToTell(license).map(
-        ({ number, type, standing }) =>
-          `${number ?? type ?? 'without a number'}: ${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
-      );
+      const told = endorsementsInWords(license).map(({ name, standing }) => `${name}: ${standing}`);
       return `Look at its endorsements, too: ${told.join('; ')}.`;
     },
   },
 };
+
+/** The endorsements that a reader must look at, each with the reason: `Active, the board has acted on it`. */
+export function endorsementsInWords(license: StandingFields) {
+  return endorsementsToTell(license).map(({ number, type, standing }) => ({
+    name: number ?? type ?? 'without a number',
+    standing: `${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
+  }));
+}
 
 /** What a reader must be told of a license, a sentence each. */
 export function recordSentences(
@@ -253,12 +258,12 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   not_a_business: {
     meaning: 'it is a person’s, and a business was asked for',
     sentence: (_miss, number, where, voice) =>
-      `The ${number} is a person's license ${where}, not a business's. ${VOICES[voice].asPersons}`,
+      `The ${number} is a person${genitive(voice)} license ${where}, not a business${genitive(voice)}. ${VOICES[voice].asPersons}`,
   },
   removed: {
     meaning: 'a license with it left the dataset; see last_in_dataset and last_raw_status',
-    sentence: ({ left }, number, where) =>
-      `A license with the ${number} was in the State's dataset before, and is not ${where}.${
+    sentence: ({ left }, number, where, voice) =>
+      `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${
         left?.lastInDataset == null
           ? ''
           : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`
@@ -287,16 +292,22 @@ function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
  */
 export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const { request, reason, isFeedUnread } = miss;
-  const where = `in the State's dataset of ${date}`;
-  const unread = isFeedUnread
-    ? ' Whether such a license left the dataset could not be read now: ask again later.'
-    : '';
-  const message =
-    request.by === 'number'
-      ? REASON_WORDS[reason].sentence(miss, `number "${request.number}"`, where, voice).trimEnd() + unread
-      : nameMessage(miss, request, where);
-  // A page has the marks of print.
-  return voice === 'page' ? message.replace(/"([^"]*)"/g, '“$1”').replaceAll("'", '’') : message;
+  const where = `in the State${genitive(voice)} dataset of ${date}`;
+  if (request.by !== 'number') return nameMessage(miss, request, where, voice);
+  const number = `number ${quoted(request.number, voice)}`;
+  const message = REASON_WORDS[reason].sentence(miss, number, where, voice).trimEnd();
+  return isFeedUnread ? `${message} ${FEED_UNREAD}` : message;
+}
+
+export const FEED_UNREAD = 'Whether such a license left the dataset could not be read now: ask again later.';
+
+/** A page has the marks of print. What was typed between them stays as it was typed. */
+function quoted(typed: string, voice: Voice): string {
+  return voice === 'page' ? `“${typed}”` : `"${typed}"`;
+}
+
+function genitive(voice: Voice): string {
+  return voice === 'page' ? '’s' : "'s";
 }
 
 /** The whole of what is told of a miss: with the age of the data, and who is the authority. */
@@ -305,23 +316,20 @@ export function missDetail(miss: Miss, origin: Pick<Origin, 'date' | 'today'>, v
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-function nameMessage({ surnameExists, nameExists }: Miss, request: NameRequest, where: string): string {
+function nameMessage(miss: Miss, request: NameRequest, where: string, voice: Voice): string {
+  const { surnameExists, nameExists } = miss;
   const { board } = request;
+  const [name, filters] = [quoted(nameOf(request), voice), filterWords(request.filters, voice)];
+  const named = `name ${name}${filters === '' ? '' : ` with ${filters}`}`;
   const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
   if (nameExists === true) {
-    return `${holders} has licenses of the name "${nameOf(request)}" ${where}, but none with ${filterWords(request.filters)}. Check the filters, or leave them out.`;
+    return `${holders} has licenses of the name ${name} ${where}, but none with ${filters}. Check the filters, or leave them out.`;
   }
   if (surnameExists === true && request.by === 'person') {
-    return `${holders} has licenses of the surname "${request.lastName}" ${where}, but none of the ${nameWords(request)}. Check the given name, or leave it out.`;
+    return `${holders} has licenses of the surname ${quoted(request.lastName, voice)} ${where}, but none of the ${named}. Check the given name, or leave it out.`;
   }
   const whose = board === undefined ? 'any of the 24 boards' : `the ${board.name}`;
-  return `No license of ${whose} matches the ${nameWords(request)} ${where}. Check the spelling and the board.`;
-}
-
-/** What was searched: `name "Bowen, Su" with city "Toledo"`. */
-function nameWords(request: NameRequest): string {
-  const filters = filterWords(request.filters);
-  return `name "${nameOf(request)}"${filters === '' ? '' : ` with ${filters}`}`;
+  return `No license of ${whose} matches the ${named} ${where}. Check the spelling and the board.`;
 }
 
 /** A name as it was searched: `Bowen, Su` of a person. */
@@ -331,10 +339,10 @@ function nameOf(request: NameRequest): string {
 }
 
 /** `city "Tolede" and status "ACTIVE"`; empty without filters. */
-function filterWords(filters: Filters): string {
+function filterWords(filters: Filters, voice: Voice): string {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
-    return value === undefined ? [] : [`${name} "${value}"`];
+    return value === undefined ? [] : [`${name} ${quoted(value, voice)}`];
   }).join(' and ');
 }
 
@@ -392,10 +400,7 @@ const REST_REQUEST = {
 export const REQUEST_WORDS = {
   rest: REST_REQUEST,
   /** An item of a list by REST: a number needs no board. */
-  restItem: {
-    ...REST_REQUEST,
-    noBoard: (by) => (by === 'number' ? undefined : REST_REQUEST.noBoard()),
-  },
+  restItem: { ...REST_REQUEST, noBoard: (by) => (by === 'number' ? undefined : REST_REQUEST.noBoard()) },
   tool: {
     ...FIELD_WORDS,
     unknownBoard: (name) => `board ${boardProblem(name)} list_ohio_boards lists all.`,

@@ -96,6 +96,8 @@ export interface Miss {
   readonly didYouMean: readonly string[];
   /** The numbers among them whose holder has the name that was sent; absent where none was sent. */
   readonly ofTheName?: readonly string[] | undefined;
+  /** The licenses of those numbers. Only pages tell their holders. */
+  readonly offered?: readonly LicenseRecord[];
   /** Of `other_board` and `ambiguous`: the boards that have the number. */
   readonly boards?: readonly string[];
   /** Of `removed`. */

@@ -71,15 +71,17 @@ export async function suggestedNumbers(
   return offeredNumbers(request, candidates);
 }
 
-type OfferedNumbers = Pick<Miss, 'didYouMean' | 'ofTheName'>;
+type OfferedNumbers = Pick<Miss, 'didYouMean' | 'ofTheName' | 'offered'>;
 
-/** The numbers of some licenses, those written most like the one typed first, and which of them are of the name sent with it. */
+/** The numbers of some licenses, those written most like the one typed first, and which of them have the name sent with it. */
 export function offeredNumbers({ number, name }: NumberRequest, licenses: Found): OfferedNumbers {
   const numbersOf = (some: Found) => some.map((license) => license.license_number);
   const didYouMean = nearestSpellings(number, numbersOf(licenses), MAX_SUGGESTED_NUMBERS);
-  if (name === undefined) return { didYouMean };
+  const offered = licenses.filter(({ license_number: each }) => didYouMean.includes(each));
+  const numbers = { didYouMean, ...(offered.length > 0 && { offered }) };
+  if (name === undefined) return numbers;
   const ofHolder = numbersOf(licenses.filter((license) => isHolder(license, name)));
-  return { didYouMean, ofTheName: didYouMean.filter((each) => ofHolder.includes(each)) };
+  return { ...numbers, ofTheName: didYouMean.filter((each) => ofHolder.includes(each)) };
 }
 
 /** Whether the name that was sent with a number is that of the license's holder. */

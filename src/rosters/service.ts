@@ -223,7 +223,7 @@ function resultOf(
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
   const listed =
     suggestionsOmitted && outcome.outcome === 'none'
-      ? { ...outcome, didYouMean: [], ofTheName: undefined }
+      ? { ...outcome, didYouMean: [], ofTheName: undefined, offered: [] }
       : listedOf(outcome, maxMatches);
   return { index, reference, view: viewOf(listed, origin, foundBy), suggestionsOmitted };
 }

@@ -10,7 +10,7 @@ export type ShownChange = Pick<HistoryChange, 'date' | 'kind' | 'cause' | 'field
 const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
   data: undefined,
   rejected_row: 'The State’s row could not be read on that day.',
-  rollback: 'This service went back to an earlier dataset. The board did nothing.',
+  rollback: 'This service went back to an earlier dataset. The board did not do this.',
   release: 'A new version of this service reads the State’s data differently. The board did nothing.',
 };
 
@@ -82,10 +82,12 @@ function entry(change: ShownChange): Html {
 
 /** What changed, a sentence each, and why where the board did not do it. */
 function sentencesOf({ kind, cause, fields }: ShownChange): string[] {
+  const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
   const sentences =
     kind === 'changed' ? Object.entries(withoutTwins(fields)).map(fieldSentence) : [KINDS[kind]];
-  const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
-  return reason === undefined ? sentences : [...sentences, reason];
+  if (reason === undefined) return sentences;
+  // The dataset has a row that cannot be read: the license has not left it.
+  return cause === 'rejected_row' && kind !== 'changed' ? [reason] : [...sentences, reason];
 }
 
 /** The fields without those that say what another one says. */

@@ -1,4 +1,4 @@
-import { boardActionInWords, missMessage, NOT_GIVEN } from '../answers/words.ts';
+import { boardActionInWords, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { type Board, boardByCode } from '../licenses/boards.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -13,12 +13,20 @@ import {
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { history, lastChange, type ShownChange } from './history.ts';
-import { factList, type Html, html, NOTHING, type PageServices, publicOrigin } from './page.ts';
+import {
+  factList,
+  type Html,
+  html,
+  NOTHING,
+  type PageOrigin,
+  type PageServices,
+  publicOrigin,
+} from './page.ts';
 import { recordForm } from './record-notes.ts';
 import { statusTags, verdictBox, verdictOf } from './verdict.ts';
-import { fromToday, inWords, longDate, properCase } from './words.ts';
+import { fromToday, inWords, longDate, missInWords, properCase } from './words.ts';
 
-const MAX_NUMBER_LENGTH = 200;
+export const MAX_NUMBER_LENGTH = 200;
 
 const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board']);
 
@@ -45,8 +53,7 @@ export function licensePage(services: PageServices): Route {
         ctx.status = 404;
         const title =
           view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
-        await sendPage(ctx, { title, origin, body: withoutRecord(view, board, number) });
-        return;
+        return sendPage(ctx, { title, origin, body: withoutRecord(view, board, number) });
       }
       if (code !== board.code || number !== record.license_number) {
         ctx.status = 301;
@@ -55,14 +62,13 @@ export function licensePage(services: PageServices): Route {
       }
       const body = html`${licenseBody(record, view.changes, todayInOhio())}
 <div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
-<button class="plain" type="button" data-action="copy" data-text="${summary(record, date, todayInOhio())}" hidden>Copy</button></div>
+<button class="plain" type="button" data-action="copy" data-text="${summary(record, origin, todayInOhio())}" hidden>Copy</button></div>
 ${recordForm(board.code, record.license_number)}
 ${history(view.changes, view)}
 ${boardContact(board)}
 <p class="hint">This page: ${publicOrigin(ctx, config)}${licensePath(record)}</p>`;
       const name = properCase(record.full_name);
-      const title = `${name}, ${record.license_number}`;
-      await sendPage(ctx, { title, heading: name, origin, body });
+      return sendPage(ctx, { title: `${name}, ${record.license_number}`, heading: name, origin, body });
     },
   };
 }
@@ -81,8 +87,7 @@ function withoutRecord(
   number: string,
 ): Html {
   if (outcome.outcome !== 'none') return NOTHING;
-  const said = missMessage({ ...outcome, didYouMean: [] }, longDate(known.date), 'page');
-  return html`<p>${said}</p>
+  return html`<p>${missInWords({ ...outcome, didYouMean: [] }, known.date)}</p>
 ${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
 }
@@ -104,6 +109,7 @@ const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] =
 /** Every fact of a license once; then its endorsements, and the attributes that come in numbers. */
 function licenseFacts(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { board, expiry_date: expires, extra_data: extra, issue_date: issued } = record;
+  const until = expires && `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`;
   const endorsed = endorsedLicense(record);
   const attributes = Object.entries(extra).filter(
     ([label, value]) =>
@@ -116,10 +122,7 @@ function licenseFacts(record: LicenseRecord, changes: readonly ShownChange[], to
     ([label]) => GROUPS.find(({ labels }) => labels.test(label))?.heading,
   );
   return html`${factList([
-    [
-      'Expires',
-      expires === null ? NOT_GIVEN : `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`,
-    ],
+    ['Expires', until ?? NOT_GIVEN],
     ['Board action', boardActionInWords(record)],
     ['Last change', lastChange(changes)],
     ['Endorses', endorsed && licenseLink({ board, license_number: endorsed.number })],
@@ -169,7 +172,7 @@ function address({ city, state, county, extra_data: extra }: LicenseRecord): str
 }
 
 /** The text of the button that copies. */
-function summary(record: LicenseRecord, date: string, today: string): string {
+function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, today: string): string {
   const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
   return [
     `${name}, ${type ?? 'license'} ${number}, ${board}`,
@@ -177,7 +180,9 @@ function summary(record: LicenseRecord, date: string, today: string): string {
     `Status: ${record.raw_status ?? NOT_GIVEN}`,
     `Expires: ${expires ?? NOT_GIVEN}`,
     `Board action: ${boardActionInWords(record)}`,
-    `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
+    isSampleData
+      ? SAMPLE_DATA_NOTICE
+      : `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
   ].join('\n');
 }
 

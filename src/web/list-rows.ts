@@ -1,22 +1,22 @@
 import { raw } from 'hono/html';
-import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf } from '../answers/view.ts';
-import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf, type View } from '../answers/view.ts';
+import { endorsementsInWords, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
-import type { Miss } from '../licenses/lookup.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
 import {
   boardAction,
   ENDORSED_LICENSE_LABELS,
   EXTRA_DATA_LABELS,
-  endorsementsToTell,
+  endorsedLicense,
 } from '../licenses/standing.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import type { RosterResult } from '../rosters/roster.ts';
+import { MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
-import { statusTags } from './verdict.ts';
-import { count, counted, longDate, properCase, shortDate } from './words.ts';
+import { statusInWords, statusTags } from './verdict.ts';
+import { count, counted, missInWords, properCase, shortDate } from './words.ts';
 
 /** What is stored and shown of a license's extra data: what its cautions depend on. */
 const STANDING_LABELS: ReadonlySet<string> = new Set([
@@ -46,8 +46,12 @@ export interface SentRow {
   readonly fields: RowFields;
 }
 
+type RowResult = Omit<RosterResult, 'index' | 'reference'>;
+
+const NOT_SUGGESTED = `Similar ones were looked for only for the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows that were not found: look this one up by itself.`;
+
 /** A row beside what was found for it. */
-export function listRow({ view }: Pick<RosterResult, 'view'>, { number, fields }: SentRow): ListRow {
+export function listRow({ view, suggestionsOmitted }: RowResult, { number, fields }: SentRow): ListRow {
   const licenses = view.records.map(rowLicense);
   const row = { row: number, fields, need: needOf(view), licenses, near: [] };
   switch (view.outcome) {
@@ -57,10 +61,7 @@ export function listRow({ view }: Pick<RosterResult, 'view'>, { number, fields }
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
       const sentences = [
         ...recordSentences(record, { cautions, notes: [] }, origin.today),
-        ...endorsementsToTell(record).map(
-          ({ number: of, type, standing }) =>
-            `Endorsement ${of ?? type ?? ''}: ${standing.raw_status ?? 'no status given'}.`,
-        ),
+        ...endorsementsInWords(record).map(({ name, standing }) => `Endorsement ${name}: ${standing}.`),
       ];
       return {
         ...row,
@@ -73,7 +74,7 @@ export function listRow({ view }: Pick<RosterResult, 'view'>, { number, fields }
     case 'invalid':
       return { ...row, note: inPlainWords(view.detail) };
     case 'not_found':
-      return { ...row, ...missed(view.miss, view.origin.date) };
+      return { ...row, ...missed(view, suggestionsOmitted) };
   }
 }
 
@@ -85,16 +86,29 @@ function inPlainWords(detail: string): string {
   );
 }
 
-function missed(miss: Miss, date: string): Pick<ListRow, 'note' | 'near'> {
-  const { request, reason, didYouMean, ofTheName = [] } = miss;
-  const isOffered = request.by === 'number' && reason === 'unknown';
-  const said = missMessage(isOffered ? { ...miss, didYouMean: [] } : miss, longDate(date), 'page');
-  if (isOffered && ofTheName.length > 0) {
-    return { note: `${said} A license with a similar number has the name.`, near: [...ofTheName] };
-  }
-  const isName = request.by !== 'number' && didYouMean.length > 0;
-  const note = isName ? `${said} Similar names: ${didYouMean.join('; ')}.` : said;
-  return { note, near: isOffered ? [...didYouMean] : [] };
+type MissView = Extract<View, { outcome: 'not_found' }>;
+
+function missed({ miss, origin }: MissView, isOmitted: boolean): Pick<ListRow, 'note' | 'near'> {
+  const { request, reason, didYouMean, ofTheName = [], offered = [] } = miss;
+  const [isNumber, isUnknown] = [request.by === 'number', reason === 'unknown'];
+  const isOfTheName = isUnknown && ofTheName.length > 0;
+  const near = isOfTheName ? ofTheName : didYouMean;
+  const licenses = near.flatMap((number) => offered.filter((each) => each.license_number === number));
+  const sentences = [
+    missInWords(isUnknown ? { ...miss, didYouMean: [] } : miss, origin.date),
+    isOfTheName && 'A license with a similar number has the name.',
+    !isNumber && near.length > 0 && `Similar names: ${near.join('; ')}.`,
+    ...licenses.map((license) => licenseInWords(license, origin.today)),
+    isUnknown && isOmitted && NOT_SUGGESTED,
+  ];
+  return { note: sentences.filter(Boolean).join(' '), near: isNumber && isUnknown ? [...near] : [] };
+}
+
+/** `RN.1: Garcia, Maria, Registered Nurse (RN), Active, board action.` */
+function licenseInWords(license: LicenseRecord, today: string): string {
+  const { license_number: number, full_name: name, license_type: type } = license;
+  const facts = [properCase(name), type ?? [], statusInWords(license, today)];
+  return `${number}: ${facts.flat().join(', ')}.`;
 }
 
 function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
@@ -174,7 +188,7 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
     const name = sentName(row.fields) ?? row.fields.license_number;
     const licenses = row.licenses.map(
       (license) =>
-        html`<p>${properCase(license.full_name)}<br>${numberLink(license)} ${statusTags(license, today)}</p>`,
+        html`<p>${properCase(license.full_name)}<br>${licenseLink(license, undefined, NEW_TAB)} ${statusTags(license, today)}</p>`,
     );
     return [
       html`<div>${licenses}<p><a href="${searchAddress({ q: name })}"${NEW_TAB}>All with this name</a></p></div>`,
@@ -182,16 +196,13 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
       '',
     ];
   }
-  const saysNothing = row.need === 'clear' && boardAction(only) === '';
+  const standings = [only, endorsedLicense(only)?.standing ?? only];
+  const saysNothing = row.need === 'clear' && standings.map(boardAction).includes('');
   return [
-    html`<div><b>${properCase(only.full_name)}</b><br>${numberLink(only)}</div>`,
+    html`<div><b>${properCase(only.full_name)}</b><br>${licenseLink(only, undefined, NEW_TAB)}</div>`,
     html`<div>${statusTags(only, today, row.name_match)}${saysNothing ? html`<br><span class="hint">Board action: not given by the State</span>` : NOTHING}</div>`,
     only.expiry_date === null ? 'Not given' : shortDate(only.expiry_date),
   ];
-}
-
-function numberLink(license: RowLicense): Html {
-  return licenseLink(license, license.license_number, NEW_TAB);
 }
 
 function noteCell({ note, near, fields }: ListRow): Html | string {

@@ -25,7 +25,7 @@ import {
 import { JOSE } from '../signing/keys.ts';
 import { recordAddress } from './addresses.ts';
 import { history, withoutTwins } from './history.ts';
-import { boardContact, licenseBody } from './license-pages.ts';
+import { boardContact, licenseBody, MAX_NUMBER_LENGTH } from './license-pages.ts';
 import { savedListBody } from './list-form.ts';
 import { listTitle } from './list-rows.ts';
 import {
@@ -39,7 +39,7 @@ import {
   publicOrigin,
 } from './page.ts';
 import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
-import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
+import { counted, fieldLabel, inWords, longDate, missInWords, ohioTime, properCase } from './words.ts';
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
@@ -53,7 +53,7 @@ export function saveRecordPage(services: PageServices): Route {
       const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
       const board = boardByCode(textOf(form, 'board'));
       const number = textOf(form, 'number');
-      if (board === undefined || number === '')
+      if (board === undefined || number === '' || number.length > MAX_NUMBER_LENGTH)
         throw new BadRequestError('This form cannot be read. Go back and press the button again.');
       const notes = notesOf(form);
       const problems = noteProblems(notes);
@@ -136,10 +136,7 @@ export function recordPage(services: PageServices): Route {
         ctx.status = 404;
         ctx.state.outcome = 'none';
         const body = html`<p>A code has 16 letters and digits. Check each character, and type it into the box above. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.</p>`;
-        return sendPage(ctx, {
-          title: 'No record with this code',
-          body,
-        });
+        return sendPage(ctx, { title: 'No record with this code', body });
       }
       const code = writtenRecordCode(readRecordCode(typed) ?? '');
       ctx.vary('Accept');
@@ -177,6 +174,7 @@ const PRINT = html`<p class="no-print"><button type="button" data-action="print"
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
+  const file = html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`;
   return factList([
     ['Saved', ohioTime(at)],
     ['By the account', account],
@@ -187,10 +185,7 @@ function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
     ['Code', html`<code>${code}</code>`],
     ['Online until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
     ['Web address', html`<a href="${recordAddress(code)}">${address}</a>`],
-    [
-      'Signed',
-      jws && html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`,
-    ],
+    ['Signed', jws && file],
   ]);
 }
 
@@ -230,15 +225,17 @@ async function historyNow(
 }
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
-function sinceThen({ record }: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
+function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
     return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);
-  const { record: now, date } = history;
+  const { record: now, date, outcome } = history;
+  if (outcome.outcome === 'none' && outcome.reason === 'unreadable')
+    return alert('caution', html`${missInWords(outcome, date)}`);
   if (now === undefined)
     return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
-  const changed = Object.entries(withoutTwins(changedFields(record, now)));
-  if (changed.length === 0)
-    return alert('neutral', html`The State’s data of ${longDate(date)} still says the same.`);
+  const changed = Object.entries(withoutTwins(changedFields(saved.record, now)));
+  const same = date > saved.date ? 'still says the same' : 'says the same. No later data is loaded';
+  if (changed.length === 0) return alert('neutral', html`The State’s data of ${longDate(date)} ${same}.`);
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
   return html`<section class="since"><h2>Changed since</h2>
 ${dataTable(

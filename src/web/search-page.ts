@@ -1,4 +1,4 @@
-import { missMessage } from '../answers/words.ts';
+import { FEED_UNREAD } from '../answers/words.ts';
 import type { Route } from '../http/guard.ts';
 import { BOARDS, boardByCode, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
@@ -13,7 +13,7 @@ import { alert, dataTable, type Html, html, NOTHING, type PageServices } from '.
 import { addressOfRecord } from './record-pages.ts';
 import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchForm } from './search-form.ts';
 import { statusTags } from './verdict.ts';
-import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
+import { count, counted, listed, longDate, missInWords, properCase, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
 export function searchPage({ lookups, records, sendPage, live }: PageServices): Route {
@@ -52,10 +52,9 @@ export function searchPage({ lookups, records, sendPage, live }: PageServices): 
         ctx.state.outcome = 'found';
         return redirect(record);
       }
-      const typed = { fields, date, today: todayInOhio(), kinds };
-      const { counts } = listing;
-      const body = html`${searchForm(fields, { licenseTypes, counts: listing.ignoresFilters ? undefined : counts })}
-${resultOf(listing, typed)}`;
+      const counts = listing.ignoresFilters ? undefined : listing.counts;
+      const body = html`${searchForm(fields, { licenseTypes, counts })}
+${resultOf(listing, { fields, date, today: todayInOhio(), kinds })}`;
       const title = titleOf(listing, q);
       return sendPage(ctx, { ...start, title, origin: { date, isSampleData }, body });
 
@@ -103,6 +102,7 @@ function reasonOf({ number }: Listing): NotFoundReason {
 
 const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
   ambiguous: 'More than one license for',
+  other_board: 'At another board:',
   removed: 'No longer in the State’s data:',
   unreadable: 'Not readable in the State’s data:',
 };
@@ -135,18 +135,21 @@ function resultOf(listing: Listing, shown: Shown): Html {
   const { fields, date, today } = shown;
   if (number?.outcome === 'found') {
     const { record, nameMatch } = number;
-    const warning = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
-    return html`${nameMatch === false ? alert('caution', warning) : NOTHING}${licenseTable([record], today, nameMatch)}`;
+    return html`${nameMatch === false ? alert('caution', OTHER_NAME) : NOTHING}${licenseTable([record], today, nameMatch)}`;
   }
   if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
-    return html`<p>${missMessage(number, longDate(date), 'page')}</p>`;
+    return html`<p>${missInWords(number, date)}</p>`;
   }
+  const isOther = total === 0 || listing.shown.length > 0;
+  const isUnread = isOther && number?.outcome === 'none' && number.isFeedUnread === true;
+  const unread = isUnread ? html`<p>${FEED_UNREAD}</p>` : NOTHING;
   if (total === 0) {
-    const check = `Check the spelling${fields.board === undefined ? '' : ', and the filters'}. A city is a filter, not part of the name.`;
-    return html`${kindsHint(shown)}<p>${nothing(fields, date)} ${shown.kinds.length === 0 ? check : NOTHING}</p>
-<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
+    const [typed, withoutFilters] = typedWithFilters(fields);
+    const check = 'Check the spelling. A city is a filter, not part of the name.';
+    return html`${kindsHint(shown)}<p>The State’s data of ${longDate(date)} has no license with the number or the name ${typed}. ${shown.kinds.length === 0 ? check : NOTHING}${withoutFilters}</p>
+${unread}<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
   }
-  return html`${whyShown(listing, shown)}
+  return html`${unread}${whyShown(listing, shown)}
 ${
   licenses.length === 0
     ? html`<p>There is no page ${pageOf(fields)}. <a href="${searchAddress({ ...fields, page: undefined })}">Go to the first page</a></p>`
@@ -155,9 +158,12 @@ ${
 ${pageLinks(total, fields)}`;
 }
 
-/** What was searched in which dataset; it never says "unlicensed". */
-function nothing(fields: SearchFields, date: string): string {
-  return `The State’s data of ${longDate(date)} has no license with the number or the name “${fields.q}”.`;
+const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
+
+/** What was searched, and a link that searches it without the filters: nothing without filters. */
+function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link: Html] {
+  if (Object.keys(chosen).length === 0) return [`“${q}”`, NOTHING];
+  return [`“${q}” that fits the filters`, html` <a href="${searchAddress({ q })}">Remove the filters</a>`];
 }
 
 function kindsHint({ kinds }: Shown): Html {
@@ -169,21 +175,23 @@ function kindsHint({ kinds }: Shown): Html {
 
 /** What the list is of, where it is not of what was typed. */
 function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, date }: Shown): Html {
+  const [typed, withoutFilters] = typedWithFilters(fields);
   if (number?.outcome === 'none' && number.reason !== 'unknown') {
     const board = boardByCode(fields.board ?? '');
     const words =
       number.reason === 'other_board'
         ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
         : 'Choose the license that you mean.';
-    return html`<p>${words}</p>`;
+    const isOfNobody = number.ofTheName?.length === 0;
+    return html`<p>${words}</p>${isOfNobody ? alert('caution', OTHER_NAME) : NOTHING}`;
   }
   const compare =
     'Compare the whole name, the place and the type before you take a license for the one you mean.';
   if (shown.length > 0) {
-    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no “${fields.q}”. ${compare}</p>`;
+    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no ${typed}. ${compare}</p>`;
   }
   if (ignoresFilters) {
-    return html`<p>No license with this name fits the filters. Showing all boards and statuses. <a href="${searchAddress({ q: fields.q })}">Remove the filters</a></p>`;
+    return html`<p>No license with this name fits the filters. Showing all boards and statuses.${withoutFilters}</p>`;
   }
   return total === 1
     ? html`<p>${compare}</p>`

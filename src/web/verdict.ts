@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { CAUTION_WORDS, endorsementsInWords, NOTE_WORDS } from '../answers/words.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
   cautionsOf,
   disciplineOf,
   endorsedLicense,
-  endorsementsToTell,
-  hasBoardAction,
   type Note,
   notesOf,
   type StandingFields,
@@ -21,9 +19,7 @@ const TONES = ['good', 'caution', 'neutral', 'ended', 'bad'] as const;
 type Tone = (typeof TONES)[number];
 
 /** Shapes tell the tones apart where there are no colors. */
-const SHAPES: Readonly<Record<Tone, string>> = {
-  ...{ good: '✓', caution: '!', neutral: '?', ended: '–', bad: '✕' },
-};
+const SHAPES: Record<Tone, string> = { good: '✓', caution: '!', neutral: '?', ended: '–', bad: '✕' };
 
 const meaning = z.strictObject({ tone: z.enum(TONES).optional(), meaning: z.string() });
 const meanings = z.record(z.string(), meaning).transform((byLabel) => new Map(Object.entries(byLabel)));
@@ -34,21 +30,19 @@ function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonl
   const primary = MEANINGS.primary.get(status ?? '');
   const subLabel = status === null || raw === null ? raw : raw.slice(status.length + ' - '.length);
   const sub = MEANINGS.sub.get(subLabel?.toUpperCase() ?? '');
-  const isKnown = primary !== undefined && (!subLabel || sub !== undefined);
-  const tone = isKnown ? (sub?.tone ?? primary.tone ?? 'neutral') : 'neutral';
+  // A sub-status that stands alone says what it says.
+  const isKnown = (primary !== undefined || status === null) && (!subLabel || sub !== undefined);
+  const tone = isKnown ? (sub?.tone ?? primary?.tone ?? 'neutral') : 'neutral';
   // Active and Inactive say all.
-  const said = [sub?.meaning ?? '', /ACTIVE$/.test(status ?? '') ? '' : (primary?.meaning ?? '')];
-  return {
-    isKnown,
-    tone: tonedBy(tone, cautions),
-    meaning: isKnown ? (said.find((text) => text !== '') ?? '') : '',
-  };
+  const ofPrimary = /ACTIVE$/.test(status ?? '') ? undefined : primary?.meaning;
+  const meaning = isKnown ? (sub?.meaning ?? ofPrimary ?? '') : '';
+  return { isKnown, tone: tonedBy(tone, cautions), meaning };
 }
 
-/** Nothing with a caution is good; an ended license on which the board has acted is not like one that was given up. */
+/** Nothing with a caution is good. A license that is not active, and on which the board has acted, is not like others. */
 function tonedBy(tone: Tone, cautions: readonly Caution[]): Tone {
   if (tone === 'good') return cautions.length > 0 ? 'caution' : 'good';
-  return tone === 'ended' && cautions.includes('board_action') ? 'bad' : tone;
+  return tone !== 'caution' && cautions.includes('board_action') ? 'bad' : tone;
 }
 
 /** The standing of a license in a sentence or two, the reason of its color among them. */
@@ -65,9 +59,11 @@ const saidElsewhere = () => '';
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
   ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
   ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
-  // A disciplinary sub-status says what the board did.
+  // The meaning of a disciplinary sub-status says what the board did.
   board_action: (license) =>
-    disciplineOf(license)?.subStatus ? '' : 'The board has acted on it: ask what it ordered.',
+    disciplineOf(license)?.subStatus && statusOf(license, []).isKnown
+      ? ''
+      : 'The board has acted on it: ask what it ordered.',
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
 };
@@ -96,9 +92,8 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
     standingSentence(license, today, cautions),
     means,
     ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
-    ...endorsementsToTell(license).map(
-      ({ number, type, standing }) =>
-        `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
+    ...endorsementsInWords(license).map(
+      ({ name, standing }) => `Look at its endorsement ${name}, too: ${standing}.`,
     ),
   ];
   return { tone, cautions, sentences: reasons.filter((sentence) => sentence !== '') };
@@ -107,11 +102,14 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
 function standingSentence(license: StandingFields, today: string, cautions: readonly Caution[]): string {
   const { status, raw_status: raw, expiry_date: expires } = license;
   if (raw === null) return 'The State gives no status for this license. Ask the board.';
-  if (!statusOf(license, cautions).isKnown) return `The State says “${raw}”. Ask the board what that means.`;
-  if (status !== 'ACTIVE') return `Not active: ${raw}.`;
+  if (status === null) return `The State gives no main status, only “${raw}”. Ask the board.`;
+  const { isKnown } = statusOf(license, cautions);
+  const unknown = `The State says “${raw}”. Ask the board what that means.`;
+  if (status !== 'ACTIVE') return isKnown ? `Not active: ${raw}.` : unknown;
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
   if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
+  if (!isKnown) return unknown;
   const soon = notesOf(license, today).includes('expires_soon') ? fromToday(days) : '';
   return raw.toUpperCase() === status
     ? `${raw} until ${longDate(expires)}${soon && ` (${soon})`}.`
@@ -123,37 +121,52 @@ export function verdictBox({ tone, sentences, cautions }: Verdict): Html {
   return html`<section class="verdict ${tone}" data-caution="${cautions.join(' ')}"><h2><span aria-hidden="true">${SHAPES[tone]}</span> ${sentences.join(' ')}</h2></section>`;
 }
 
+/** @param codes the cautions or notes that it says */
+type StatusTag = readonly [tone: Tone, words: string, codes: readonly (Caution | Note)[], shape?: string];
+
 /**
- * The status of a license as words, shape and color, after a tag for a name that does not fit and before one for each
- * caution and note that the status does not say.
+ * The status of a license, after a tag for a name that does not fit and before one for each caution and note that the
+ * status does not say.
+ */
+function tagsOf(license: StandingFields, today: string, nameMatch?: boolean): StatusTag[] {
+  const cautions = cautionsOf(license, today, nameMatch);
+  const label = `${license.raw_status ?? 'No status given'}${cautions.includes('past_expiry') ? ', date passed' : ''}`;
+  const said = cautions.filter((caution) => CAUTION_WORDS[caution].tag === null);
+  const others = cautions
+    .filter((caution) => !said.includes(caution))
+    .map((caution): StatusTag => {
+      const words = caution === 'endorsed_license' ? endorsedTag(license, today) : CAUTION_WORDS[caution].tag;
+      return ['caution', words ?? '', [caution]];
+    });
+  const notes = notesOf(license, today).map(
+    (note): StatusTag => ['neutral', NOTE_WORDS[note].tag, [note], 'i'],
+  );
+  // A name that does not fit is the first of the cautions.
+  const first = nameMatch === false ? others.splice(0, 1) : [];
+  return [...first, [statusOf(license, cautions).tone, label, said], ...others, ...notes];
+}
+
+/**
+ * The status of a license and what a reader must not miss beside it, as words, shapes and colors.
  *
  * @param today the date in Ohio
  * @param nameMatch whether a name sent along with the number is the holder's
  */
 export function statusTags(license: StandingFields, today: string, nameMatch?: boolean): Html {
-  const cautions = cautionsOf(license, today, nameMatch);
-  const { raw_status: raw } = license;
-  const label = `${raw ?? 'No status given'}${cautions.includes('past_expiry') ? ', date passed' : ''}`;
-  const said = cautions.filter((caution) => CAUTION_WORDS[caution].tag === null);
-  const others = cautions
-    .filter((caution) => !said.includes(caution))
-    .map((caution) => {
-      const words = caution === 'endorsed_license' ? endorsedTag(license) : CAUTION_WORDS[caution].tag;
-      return tag('caution', [caution], words ?? '');
-    });
-  // A name that does not fit is the first of the cautions.
-  const [mismatch, rest] =
-    nameMatch === false ? [html`${others[0] ?? NOTHING} `, others.slice(1)] : [NOTHING, others];
-  const notes = notesOf(license, today).map((note) => tag('neutral', [note], NOTE_WORDS[note].tag, 'i'));
-  return html`${mismatch}${tag(statusOf(license, cautions).tone, said, label)}${[...rest, ...notes].map((each) => html` ${each}`)}`;
+  return html`${tagsOf(license, today, nameMatch).map(([tone, words, codes, shape = SHAPES[tone]], at) => {
+    const said = codes.length === 0 ? NOTHING : html` data-caution="${codes.join(' ')}"`;
+    return html`${at === 0 ? '' : ' '}<span class="status ${tone}"${said}><span aria-hidden="true">${shape}</span> ${words}</span>`;
+  })}`;
 }
 
-function tag(tone: Tone, said: readonly (Caution | Note)[], words: string, shape = SHAPES[tone]): Html {
-  const codes = said.length === 0 ? NOTHING : html` data-caution="${said.join(' ')}"`;
-  return html`<span class="status ${tone}"${codes}><span aria-hidden="true">${shape}</span> ${words}</span>`;
+/** The same as words alone: `Active, board action`. */
+export function statusInWords(license: StandingFields, today: string): string {
+  const [status, ...others] = tagsOf(license, today).map(([, words]) => words);
+  return [status, ...others.map((words) => words.charAt(0).toLowerCase() + words.slice(1))].join(', ');
 }
 
-function endorsedTag(license: StandingFields): string {
+/** The reason why the endorsed license is told is in it: `License RN.1: Active, date passed`. */
+function endorsedTag(license: StandingFields, today: string): string {
   const { number, standing } = endorsedLicense(license) ?? {};
-  return `License ${number ?? ''}: ${standing?.raw_status ?? 'no status given'}${standing !== undefined && hasBoardAction(standing) ? ', board action' : ''}`;
+  return `License ${number ?? ''}: ${standing === undefined ? 'no status given' : statusInWords(standing, today)}`;
 }

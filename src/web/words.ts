@@ -1,4 +1,6 @@
+import { missMessage } from '../answers/words.ts';
 import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
+import type { Miss } from '../licenses/lookup.ts';
 
 const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
   dateStyle: 'long',
@@ -23,6 +25,13 @@ export const longDate = dateIn('long');
 export const shortDate = dateIn('medium');
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** What was searched without finding a license. @param date the run date of the dataset that answered */
+export function missInWords({ left, ...miss }: Miss, date: string): string {
+  const last = left?.lastInDataset ?? null;
+  const shown = left && { left: { ...left, lastInDataset: last && longDate(last) } };
+  return missMessage({ ...miss, ...shown }, longDate(date), 'page');
+}
 
 /** A value of a record: a date in words, any other text as it is. */
 export function inWords(value: string): string {
@@ -91,18 +100,13 @@ export function properCase(name: string): string {
 
 const EXTRA_DATA = 'extra_data.';
 
-const LABELS: ReadonlyMap<string, string> = new Map([
-  ['full_name', 'Name'],
-  ['raw_status', 'Status'],
-]);
-
 /** Such as `Endorsement Sub Status 1`. */
 const OF_ENDORSEMENT = /^Endorsement (.+) (\d+)$/;
 
-/** The label of a field of a record (`License type`), or of an attribute of its extra data (`extra_data.ZIP`). */
+/** The label of a field of a record (`License type`, `Status` of `raw_status`), or of an attribute of its extra data (`extra_data.ZIP`). */
 export function fieldLabel(name: string): string {
   if (name.startsWith(EXTRA_DATA)) {
     return name.slice(EXTRA_DATA.length).replace(OF_ENDORSEMENT, 'Endorsement $2: $1');
   }
-  return LABELS.get(name) ?? capitalized(name.replaceAll('_', ' '));
+  return capitalized(name.replace(/^(?:full|raw)_/, '').replaceAll('_', ' '));
 }

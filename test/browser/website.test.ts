@@ -60,6 +60,16 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const { url } = await startSampleService();
     const { page, open, expectGoodEverywhere } = await siteTab(browser, url);
     await open('/licenses/NUR/RN.987654321');
+    const copied = await page.locator('[data-action=copy]').getAttribute('data-text');
+    expect(copied).toMatch(/\nSAMPLE DATA: generated, of no real person or business\.$/);
+    const list = new FormData();
+    for (const [name, value] of [
+      ['roster', 'RN.987654321'],
+      ['format', 'csv'],
+    ] as const)
+      list.set(name, value);
+    const answer = await fetch(`${url}/roster`, { method: 'POST', body: list, headers: { origin: url } });
+    expect(answer.headers.get('content-disposition')).toContain('sample-data-checked.csv');
     await page.getByRole('button', { name: 'Save a record' }).click();
     for (const media of ['screen', 'print'] as const) {
       await page.emulateMedia({ media });

@@ -11,6 +11,8 @@ import { sendRoster, sendTable } from '../support/rosters.ts';
 let service: FeedService;
 let rest: FeedService['rest'];
 let step: ProxyStep = pass;
+/** The code of a record of the first day. */
+let recordOfUnreadable: string;
 
 const [GONE, UNREADABLE] = NURSES;
 const gone = GONE?.number ?? '';
@@ -24,6 +26,8 @@ beforeAll(async () => {
   service = await startFeedService({}, (url) => startProxy(url, (request) => step(request)));
   ({ rest } = service);
   await service.publishDay(FIRST_DAY);
+  const saved = await rest.verify({ board: NURSING, license_number: unreadable }, '/api/v1/records');
+  ({ code: recordOfUnreadable } = z.object({ code: z.string() }).parse(saved.body));
   await service.publishDay(SECOND_DAY);
 });
 beforeEach(() => {
@@ -71,11 +75,16 @@ test('a number that left the dataset says when and with which status, an unreada
   expect([subscribed.status, subscribed.body]).toEqual([404, expect.objectContaining(REMOVED)]);
   const { body: tool } = await rest.callTool('verify_license', { license_number: gone });
   expect(tool).toMatchObject({ result: { structuredContent: { outcome: 'not_found', ...REMOVED } } });
+  const { text: ofHistory } = await rest.callTool('license_history', { license_number: gone });
+  expect(ofHistory).toMatch(/was in the State's dataset before.*Send board too/);
   const page = await rest.request('GET', `/licenses/NUR/${unreadable}`);
   expect([page.status, page.text]).toEqual([
     404,
     expect.stringContaining('could not be read by this service'),
   ]);
+  const record = await rest.get(`/records/${recordOfUnreadable}`);
+  expect(record.text).toContain('could not be read by this service');
+  expect(record.text).not.toContain('The license is not in the State’s data');
 });
 
 const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });
@@ -103,4 +112,5 @@ test('where the feed does not answer, the detail says so, and the lookup is answ
     'unknown',
     expect.stringContaining('Whether such a license left the dataset could not be read now'),
   ]);
+  expect((await rest.get(`/?q=${gone}`)).text).toContain('could not be read now: ask again later');
 });

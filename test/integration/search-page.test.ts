@@ -142,9 +142,24 @@ describe('a search', () => {
     );
     expect(narrowed).toContain('<a href="/?q=Maria+Quill">Remove the filters</a>');
     expect(rowsIn(narrowed)).toHaveLength(5);
+    const byWords = await shown('/?q=Dodge+Small&status=Closed');
+    expect(byWords).toContain('No license with this name fits the filters.');
+    expect(namesIn(byWords)).toEqual(['Small Dodge']);
+    expect(await shown('/?q=rn+710001')).toContain('Choose the license that you mean.');
     const elsewhere = await shown('/?q=RN.881005&board=NUR');
     expect(elsewhere).toContain('RN.881005 is not a number of the Nursing Board.');
     expect(elsewhere).toContain('<a href="/licenses/PRX/RN.881005">');
+    expect(elsewhere).not.toContain('The name does not match');
+    const ofNobody = await shown('/?q=RN.881005+Smith&board=NUR');
+    expect(titleOf(ofNobody)).toBe('At another board: RN.881005 Smith');
+    expect(ofNobody).toContain('The name does not match the holder’s');
+  });
+
+  test('that nothing was found with filters is not said of all licenses', async () => {
+    const ofBusinesses = await shown('/?q=Quill&kind=business');
+    expect(ofBusinesses).toContain('no license with the number or the name “Quill” that fits the filters.');
+    expect(ofBusinesses).toContain('<a href="/?q=Quill">Remove the filters</a>');
+    expect(await shown("/?q=O'Zzyzx")).toContain('the name “O&#39;Zzyzx”. Check the spelling.');
   });
 
   test.each([
@@ -165,6 +180,12 @@ describe('a search', () => {
       const { status, headers } = await get(path);
       expect([path, status < 400, headers.get('location')]).toEqual([path, true, address]);
     }
+  });
+
+  test('the page of the data says how many rows could not be read', async () => {
+    expect(await shown('/data')).toMatch(
+      /<dt>Not loaded<\/dt><dd>\d+ rows and endorsements of the State’s files/,
+    );
   });
 
   test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {

@@ -154,6 +154,7 @@ describe('a saved record', () => {
     const notes = { checked_by: 'Ada Lovelace', reference: '#4711' };
     const path = (await save(NURSE, notes, https)).headers.get('location') ?? '';
     const page = await (await get(path, { ...HTML, ...https })).text();
+    expect(page).toContain('The State’s data of November 20, 2026 says the same. No later data is loaded.');
     expect(page).toMatch(/<title>Holloway, Beatrice Ann RN\.900418822 checked \d{4}-\d\d-\d\d \| /);
     expect(page).toMatch(
       /State data of <strong>November 20, 2026<\/strong>, read on \w+ \d+, \d+ \(\d+ days? old\)/,
@@ -350,6 +351,7 @@ describe('the website over HTTP', () => {
     ['no fields', ''],
     ['an unknown board', 'board=XXX&number=RN.900418822'],
     ['no number', 'board=NUR'],
+    ['a number that is too long', `board=NUR&number=${'1'.repeat(201)}`],
   ])('a form with %s saves nothing', async (_, form) => {
     expect((await post('/records', form)).status).toBe(400);
   });

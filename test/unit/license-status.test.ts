@@ -1,9 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
+import { viewOf } from '../../src/answers/view.ts';
 import { boardActionInWords } from '../../src/answers/words.ts';
 import type { StandingFields } from '../../src/licenses/standing.ts';
+import { answerTable, RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { statusTags, verdictOf } from '../../src/web/verdict.ts';
+import { nurseRecord } from '../support/records.ts';
 
 const TODAY = '2026-11-23';
 
@@ -79,8 +83,53 @@ describe('the verdict', () => {
       ['Active', '2028-03-12', { 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' }],
       'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.',
     ],
+    [
+      'one with an active endorsement on which the board has acted',
+      [
+        'Active',
+        '2028-03-12',
+        {
+          ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
+          'Endorsement Board Action 1': 'Yes',
+        },
+      ],
+      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, the board has acted on it.',
+    ],
+    [
+      'an unknown sub-status that has expired, and on which the board has acted',
+      ['Active - Something New', '2020-01-31', ACTED],
+      'bad: The State says Active - Something New, but it expired on January 31, 2020. Ask the board. The board has acted on it: ask what it ordered.',
+    ],
+    [
+      'an unknown sub-status without an expiry date',
+      ['Active - Something New', null],
+      'neutral: Active - Something New. The State gives no expiry date: ask the board.',
+    ],
+    [
+      'an unknown status with a disciplinary sub-status',
+      ['Dormant - Suspended', null],
+      'bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it: ask what it ordered.',
+    ],
+    [
+      'a review on which the board has acted',
+      ['In Review', null, ACTED],
+      'bad: Not active: In Review. The board is reviewing it. Ask what may be done until then. The board has acted on it: ask what it ordered.',
+    ],
   ] as const)('of %s says why', (_what, [raw, expires, extra], expected) => {
     expect(verdict(raw, expires, extra)).toBe(expected);
+  });
+
+  test('of a sub-status without a main status is what the sub-status says', () => {
+    const alone = (raw_status: string) => verdictOf({ ...license(raw_status), status: null }, TODAY);
+    expect(alone('Suspended')).toMatchObject({
+      tone: 'bad',
+      sentences: [
+        'The State gives no main status, only “Suspended”. Ask the board.',
+        'The board has suspended it. Ask what it ordered.',
+      ],
+    });
+    expect(alone('Retired').tone).toBe('ended');
+    expect(alone('Something New').tone).toBe('neutral');
   });
 
   test('of a license issued after it expired says so', () => {
@@ -127,6 +176,24 @@ describe('whether the board has acted', () => {
   ])('%j: %s', (standing, answer) => {
     expect(boardActionInWords(standing)).toBe(answer);
   });
+
+  test.each([
+    ['Active', 'No', 'No'],
+    ['Active', '', ''],
+    ['Active', 'Yes', 'Yes'],
+    ['Active', 'Consent Agreement', 'Consent Agreement'],
+    ['Active - Probation', 'No', 'Yes'],
+    ['Inactive - Suspended', '', 'Yes'],
+  ])('of %s with %j in the State’s column is %j in a CSV', (raw_status, column, expected) => {
+    const record = nurseRecord({ raw_status, extra_data: column === '' ? {} : { 'Board Action': column } });
+    const origin = { publication: 'p', date: TODAY, today: TODAY, isSampleData: false };
+    const format = { separator: ',', newline: '\n', hasByteOrderMark: false } as const;
+    const { shape } = answerTable({ columns: ['a'], rows: [{ number: 1, cells: ['x'] }], format });
+    const view = viewOf({ outcome: 'found', record }, origin);
+    const csv = shape([{ index: 0, reference: null, view, suggestionsOmitted: false }]);
+    const [row] = parse<Record<string, string>>(csv, { columns: ['a', ...RESULT_COLUMNS] });
+    expect(row?.result_board_action).toBe(expected);
+  });
 });
 
 describe('a status in a list', () => {
@@ -137,10 +204,11 @@ describe('a status in a list', () => {
       tag.slice(1).join(' '),
     );
   }
-  const endorsing = (status: string, action: string) => ({
+  const endorsing = (status: string, action: string, expires = '2028-03-12') => ({
     ...{ 'Endorsed License': 'RN.1', 'Endorsed License Status': status },
-    ...{ 'Endorsed License Expiration Date': '2028-03-12', 'Endorsed License Board Action': action },
+    ...{ 'Endorsed License Expiration Date': expires, 'Endorsed License Board Action': action },
   });
+  const withoutDate = { 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' };
 
   test.each<[standing: StandingFields, tags: string[]]>([
     [license('Active'), ['good ✓ Active']],
@@ -154,6 +222,14 @@ describe('a status in a list', () => {
     [
       license('Active', '2028-03-12', endorsing('Active', 'Yes')),
       ['caution ! Active', 'caution ! License RN.1: Active, board action'],
+    ],
+    [
+      license('Active', '2028-03-12', endorsing('Active', 'No', '2020-01-31')),
+      ['caution ! Active', 'caution ! License RN.1: Active, date passed'],
+    ],
+    [
+      license('Active', '2028-03-12', withoutDate),
+      ['caution ! Active', 'caution ! License RN.1: Active, no expiry date'],
     ],
   ])('is words, shape and color: %j', (standing, tags) => {
     expect(tagsOf(standing)).toEqual(tags);

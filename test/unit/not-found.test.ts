@@ -127,8 +127,15 @@ describe('the message about a name that was not found', () => {
   });
 });
 
-test('a page has the quotation marks and apostrophes of print', () => {
-  expect(missMessage(name(), 'November 20, 2026', 'page')).toBe(
-    'No license of the Nursing Board matches the name “Bowen” in the State’s dataset of November 20, 2026. Check the spelling and the board.',
+test('a page has the quotation marks and apostrophes of print, but for what was typed', () => {
+  const day = 'November 20, 2026';
+  const filters = { city: `Lee's "Summit"` };
+  expect(missMessage(name({ request: { ...PERSON, lastName: "O'Brien", filters } }), day, 'page')).toBe(
+    `No license of the Nursing Board matches the name “O'Brien” with city “Lee's "Summit"” in the State’s dataset of November 20, 2026. Check the spelling and the board.`,
   );
+  const request = { by: 'number', number: `RN'"1`, businessOnly: true } as const;
+  expect(missMessage(number('not_a_business', { request }), day, 'page').trim()).toBe(
+    `The number “RN'"1” is a person’s license in the State’s dataset of November 20, 2026, not a business’s.`,
+  );
+  expect(missMessage(number('removed'), day, 'page')).toContain('was in the State’s dataset before');
 });

@@ -255,7 +255,7 @@ describe('a number that nobody has', () => {
     const typed = 'aprn.cnp.14484';
     const didYouMean = ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'];
     const outcome = await lookUp(byNumber(typed, 'NUR'), search, NONE_NEAR, nearQueries);
-    expect([outcome, nearQueries]).toEqual([{ ...UNKNOWN, didYouMean }, []]);
+    expect([outcome, nearQueries]).toMatchObject([{ ...UNKNOWN, didYouMean }, []]);
     expect(queries).toEqual([
       writtenNumberQuery(NURSING, typed),
       numberQuery(typed),
@@ -292,7 +292,11 @@ describe('a number that nobody has', () => {
     const licenses = licensesOf(near);
     for (const found of [licenses, licenses.toReversed()]) {
       const { search } = answering(...(board === '' ? [] : [[]]), [], found);
-      expect(await lookUp(byNumber('A.0123', board), search, NONE_NEAR)).toEqual({ ...UNKNOWN, didYouMean });
+      const outcome = await lookUp(byNumber('A.0123', board), search, NONE_NEAR);
+      expect(outcome).toMatchObject({ ...UNKNOWN, didYouMean });
+      // Each with its license, for pages.
+      const { offered = [] } = outcome.outcome === 'none' ? outcome : {};
+      expect(offered.map(({ license_number }) => license_number).toSorted()).toEqual(didYouMean.toSorted());
     }
   });
 

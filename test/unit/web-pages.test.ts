@@ -49,6 +49,7 @@ describe('the frame of a page', () => {
     expect(frame(readOn)).toContain(said);
     expect(frame(readOn)).not.toContain(notSaid);
     expect(frame(readOn)).not.toContain('Sample data.');
+    expect(frame(readOn)).toContain('The issuing board is the authority. This is not primary-source');
     expect(frame(readOn, true)).toContain('Sample data. Generated, of no real person or business.');
   });
 });
@@ -115,7 +116,10 @@ describe('a row of a list', () => {
     ...fields,
   });
   const rowOf = (outcome: LookupOutcome | InvalidLookup, foundBy?: 'name', license_number = '3512345') =>
-    listRow({ view: viewOf(outcome, origin, foundBy) }, { number: 4, fields: { license_number } });
+    listRow(
+      { view: viewOf(outcome, origin, foundBy), suggestionsOmitted: false },
+      { number: 4, fields: { license_number } },
+    );
   const shown = (...parts: Parameters<typeof rowOf>) => plain(rowSections([rowOf(...parts)], TODAY));
 
   test('that is clear says what the State does not, and has its notes', () => {
@@ -126,8 +130,19 @@ describe('a row of a list', () => {
     expect(shown(found({ extra_data: no }))).not.toContain('Board action');
     const endorsement = { ...no, 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' };
     expect(shown(found({ expiry_date: '2026-12-01', extra_data: endorsement }))).toMatch(
-      /^Clear: .* ✓ Active i Expires soon i Endorsement not active Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
+      /^Clear: .* ✓ Active i Expires soon i Look at its endorsement Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
     );
+    const acted = { ...endorsement, 'Endorsement Status 1': 'Active', 'Endorsement Board Action 1': 'Yes' };
+    expect(shown(found({ extra_data: acted }))).toContain(
+      'Endorsement APRN.1: Active, the board has acted on it.',
+    );
+    const endorsing = {
+      ...{ ...no, 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' },
+      'Endorsed License Expiration Date': '2099-01-01',
+    };
+    expect(shown(found({ extra_data: endorsing }))).toContain('Board action: not given by the State');
+    const ofBoth = { ...endorsing, 'Endorsed License Board Action': 'No' };
+    expect(shown(found({ extra_data: ofBoth }))).not.toContain('not given by the State');
   });
 
   test.each<[outcome: LookupOutcome | InvalidLookup, foundBy: 'name' | undefined, words: string]>([
@@ -151,6 +166,43 @@ describe('a row of a list', () => {
     if (foundBy === 'name' && outcome.outcome === 'found') expect(text).toMatch(/^Clear: /);
     else expect(text).toMatch(/^Look at each of these: 1 row/);
     expect(text).toContain(words);
+  });
+
+  test('that is not found names the holders, types and standing of similar numbers', () => {
+    const offered = [
+      nurseRecord({ license_number: 'RN.2', extra_data: { 'Board Action': 'Yes' } }),
+      nurseRecord({ license_number: 'RN.1', full_name: 'OTHER, ANN', raw_status: 'Active - Suspended' }),
+    ];
+    const similar = { didYouMean: ['RN.1', 'RN.2'], offered };
+    expect(shown(miss(similar))).toContain(
+      'November 20, 2026. RN.1: Other, Ann, Registered Nurse (RN), Active - Suspended, board action. RN.2: Example, Jane Q, Registered Nurse (RN), Active, board action. Did you mean RN.1 or RN.2?',
+    );
+    const ofTheName = shown(miss({ ...similar, ofTheName: ['RN.2'] }));
+    expect(ofTheName).toMatch(/has the name\. RN\.2: Example, Jane Q, .* Did you mean RN\.2\?/);
+    expect(ofTheName).not.toContain('Other');
+    expect(shown(miss({ ...similar, reason: 'ambiguous' }))).toMatch(
+      /Send it as the board writes it\. RN\.1: Other, Ann, .*RN\.2: Example, Jane Q, [^?]*$/,
+    );
+  });
+
+  test('by name has similar names', () => {
+    const request = { by: 'person', lastName: 'Smiht', filters: {} } as const;
+    expect(shown(miss({ request, didYouMean: ['SMITH', 'SMYTHE'] }))).toMatch(
+      /matches the name “Smiht” .* Similar names: SMITH; SMYTHE\.$/,
+    );
+  });
+
+  test('says where nobody looked for what may be meant', () => {
+    const omitted = (outcome: LookupOutcome) =>
+      listRow(
+        { view: viewOf(outcome, origin), suggestionsOmitted: true },
+        { number: 4, fields: { license_number: 'RN.1' } },
+      ).note;
+    expect(omitted(miss({}))).toContain('only for the first 50 rows that were not found: look this one up');
+    const left = { lastInDataset: '2026-11-19', lastRawStatus: 'Active' };
+    const removed = omitted(miss({ reason: 'removed', left }));
+    expect(removed).toContain('The last dataset that had it is of November 19, 2026');
+    expect(removed).not.toContain('first 50 rows');
   });
 
   test.each([

@@ -103,12 +103,18 @@ describe('the history of a license on the website', () => {
 
   test.each([
     ['added', 'data', 'The license appeared in the dataset.'],
-    ['removed', 'rejected_row', 'The State’s row could not be read on that day.'],
-    ['added', 'rejected_row', 'What the board did while it could not be read is not known here.'],
-    ['removed', 'rollback', 'went back to an earlier dataset. The board did nothing.'],
+    ['removed', 'rollback', 'went back to an earlier dataset. The board did not do this.'],
     ['added', 'release', 'A new version of this service'],
   ] as const)('says why a license was %s by %s', (kind, cause, sentence) => {
     expect(textOf({ ...change, kind, cause })).toContain(sentence);
+  });
+
+  test('says that a row could not be read, and not that the license left the dataset or appeared in it', () => {
+    const unread = { ...change, kind: 'removed', cause: 'rejected_row' } as const;
+    expect(lastChange([unread])).toBe('November 20, 2026: The State’s row could not be read on that day.');
+    expect(lastChange([{ ...unread, kind: 'added' }])).toBe(
+      'November 20, 2026: The State’s row can be read again. What the board did while it could not be read is not known here.',
+    );
   });
 
   test('says between which datasets nothing changed, and of which changes nothing is known', () => {
@@ -134,7 +140,7 @@ describe('the history of a license on the website', () => {
     const status = (before: string, after: string) => ({ raw_status: { before, after } });
     const suspended = status('Active', 'Active - Suspended');
     const active = status('Active - Suspended', 'Active');
-    const BACK = 'This service went back to an earlier dataset. The board did nothing.';
+    const BACK = 'This service went back to an earlier dataset. The board did not do this.';
     const bad = { ...change, date: day(21), fields: suspended, withdrawn: true as const };
     const back = { ...change, date: day(20), cause: 'rollback', fields: active } as const;
     const asRemoved = (each: typeof back | typeof bad) =>
