@@ -424,12 +424,7 @@ function similarWord(name: string): Clause {
   const beginning = { prefix: { 'keys.words': name } };
   const boardPrefix = name.indexOf('/') + 1;
   if (name.length - boardPrefix < MIN_FUZZY_WORD) return beginning;
-  const fuzzy = {
-    value: name,
-    fuzziness: 1,
-    prefix_length: boardPrefix,
-    rewrite: 'constant_score',
-  } as const;
+  const fuzzy = { value: name, fuzziness: 1, prefix_length: boardPrefix, rewrite: 'constant_score' } as const;
   return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
 }
 

@@ -287,10 +287,7 @@ async function recordsOfLastDay({ client, names }: Store): Promise<number> {
 
 const indexStats = z.object({
   _all: z.object({
-    primaries: z.object({
-      docs: z.object({ count: z.int() }),
-      store: z.object({ size_in_bytes: z.int() }),
-    }),
+    primaries: z.object({ docs: z.object({ count: z.int() }), store: z.object({ size_in_bytes: z.int() }) }),
   }),
 });
 
