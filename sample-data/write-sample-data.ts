@@ -23,8 +23,6 @@ export interface SampleDataOptions extends DayShares {
   seed: number;
   /** `YYYY-MM-DD`: the QUERY_RUN_DATE of every row. Nothing else depends on it. */
   date: string;
-  /** Called about every megabyte with the rows written so far. */
-  onProgress?: (rowsWritten: number) => void;
   /** Stops the writing: its reason is thrown, and the unfinished files are removed. */
   signal?: AbortSignal;
 }
@@ -123,7 +121,7 @@ async function writeFiles(
 async function writeRows(
   people: CsvFile,
   businesses: CsvFile,
-  { rows, seed, date, onProgress, signal, ...shares }: SampleDataOptions,
+  { rows, seed, date, signal, ...shares }: SampleDataOptions,
 ): Promise<Pick<WrittenFiles, 'individualRows' | 'businessRows'>> {
   const names = loadPeople();
   const onDay = laterDay(seed, shares, names);
@@ -143,10 +141,8 @@ async function writeRows(
       else individualRows += 1;
       if (!isFull) continue;
       await file.flush();
-      onProgress?.(individualRows + businessRows);
       signal?.throwIfAborted();
     }
   }
-  onProgress?.(individualRows + businessRows);
   return { individualRows, businessRows };
 }

@@ -254,6 +254,7 @@ function steps(rows: number): readonly Step[] {
   ];
   const asked: readonly Step[] = [
     ['ask MCP and the website', askOtherInterfaces],
+    ['ask the status by a command', () => inWorker(current, 'licenses', 'status')],
     ['save a signed record and verify it', () => saveRecord().then(verifyRecord)],
   ];
   const restarted = Object.entries(MAY_FAIL).map(([service, mayFail]): Step => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -245,9 +245,12 @@ export function localServiceUrl(environment: NodeJS.ProcessEnv = process.env): s
   return readLocalServices(STATE_DIR).api ?? `http://${LOOPBACK}:${PORT}`;
 }
 
-/** Reads the file `.env` of the current folder into the environment, if there is one. What is set already stays. */
+/**
+ * Reads the file `.env` of the current folder into the environment, if there is one. What is set already stays. A folder
+ * of that name, such as one of Python's venv, is left alone.
+ */
 export function loadEnvironmentFile(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  if (statSync('.env', { throwIfNoEntry: false })?.isDirectory() === false) process.loadEnvFile('.env');
 }
 
 /** The file with the addresses of what `npm start` runs: `{"opensearch": URL, "redis": URL, "api": URL}`. */

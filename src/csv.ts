@@ -210,8 +210,8 @@ export function firstRows(bytes: Buffer, separator: Separator): string[][] {
 }
 
 /**
- * What separates the cells: by which the most columns are named and the fewest rows have more cells than the header;
- * without a header, by which the most rows have several cells.
+ * What separates the cells: by which the most columns are named, the header has several cells, and the fewest rows have
+ * more than it; without a header, by which the most rows have several cells.
  */
 function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
   const candidates = SEPARATORS.toReversed().map((separator) => {
@@ -222,7 +222,9 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
     const several = rows.filter(({ length }) => length > 1).length / (rows.length + 1);
     // One column has no separator, and is read as a file of commas.
     const comma = separator === ',' && several === 0 ? 0.001 : 0;
-    return { separator, score: (header?.named ?? 0) * 100 - tooLong + several + comma };
+    // A row with a cell too many says nothing against a separator that the header has.
+    const inHeader = header !== undefined && width > 1 ? 2 * ROWS_LOOKED_AT : 0;
+    return { separator, score: (header?.named ?? 0) * 1000 + inHeader - tooLong + several + comma };
   });
   const [best] = candidates.toSorted((one, other) => other.score - one.score);
   return best?.separator ?? ',';

@@ -86,6 +86,11 @@ def fields_of(record):
 def apply(copy, change):
     """Applies a change to the copy and prints it, if it is of one of its licenses."""
     key = key_of(change)
+    earlier = key_of({"board": change["board"], "license_number": change.get("renumbered_from", "")})
+    if earlier in copy["licenses"]:
+        # The State writes the number in another way: it is the same license.
+        copy["licenses"].setdefault(key, {})
+        copy["numbers"] = {line: key if known == earlier else known for line, known in copy["numbers"].items()}
     if key not in copy["licenses"]:
         return
     fields = {} if change["kind"] == "removed" else copy["licenses"][key]

@@ -26,7 +26,7 @@ def asked(line):
     return line if line["license_number"] != "" else {}
 
 
-def told(line, result):
+def shown(line, result):
     """What is printed for one line. A number that was not found does not mean that its holder is unlicensed."""
     fields = {name: line[name] for name in COLUMNS[:2]}
     if fields["license_number"] == "":
@@ -45,7 +45,7 @@ def main():
     for start in range(0, len(lines), MAX_ITEMS):
         chunk = lines[start : start + MAX_ITEMS]
         for line, result in zip(chunk, results_of(chunk), strict=True):
-            output = told(line, result)
+            output = shown(line, result)
             print(json.dumps(output), flush=True)
             failed = failed or "error" in output
     return 1 if failed else 0

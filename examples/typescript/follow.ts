@@ -128,8 +128,15 @@ function fieldsOf({ extra_data, ...record }: FoundRecord): Fields {
 }
 
 /** Applies a change to the copy and prints it, if it is of one of its licenses. */
-function apply({ licenses }: Copy, change: Change): void {
-  const before = licenses[keyOf(change)];
+function apply({ licenses, numbers }: Copy, change: Change): void {
+  const key = keyOf(change);
+  const earlier = keyOf({ ...change, license_number: change.renumbered_from ?? '' });
+  if (licenses[earlier] !== undefined) {
+    // The State writes the number in another way: it is the same license.
+    licenses[key] ??= {};
+    for (const [line, known] of Object.entries(numbers)) if (known === earlier) numbers[line] = key;
+  }
+  const before = licenses[key];
   if (before === undefined) return;
   const fields = change.kind === 'removed' ? {} : { ...before };
   if (change.kind !== 'removed') {
@@ -138,7 +145,7 @@ function apply({ licenses }: Copy, change: Change): void {
       else fields[name] = after;
     }
   }
-  licenses[keyOf(change)] = fields;
+  licenses[key] = fields;
   process.stdout.write(`${JSON.stringify(change)}\n`);
 }
 

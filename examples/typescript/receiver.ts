@@ -1,4 +1,4 @@
-// Is told of each change of the licenses that your account watches: prints one line of JSON for each.
+// Receives webhook messages, and prints one line of JSON for each change of the licenses that your account watches.
 //
 //   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… WEBHOOK_SECRET=whsec_… node receiver.ts cursor.txt
 //

@@ -15,12 +15,12 @@ const COLUMNS = ['board', 'license_number', 'last_name'] as const;
 /** A line of the roster; the surname may be blank. */
 type Line = Record<(typeof COLUMNS)[number], string>;
 
-type Told = 'status' | 'raw_status' | 'expiry_date' | 'license_type' | 'cautions' | 'last_scraped';
+type ShownField = 'status' | 'raw_status' | 'expiry_date' | 'license_type' | 'cautions' | 'last_scraped';
 
 /** The result for one line. A number that was not found does not mean that its holder is unlicensed. */
 type Result = Pick<Line, 'board' | 'license_number'> &
   (
-    | ({ found: true; name_match: boolean | null } & Pick<components['schemas']['LicenseRecord'], Told>)
+    | ({ found: true; name_match: boolean | null } & Pick<components['schemas']['LicenseRecord'], ShownField>)
     | { found: false; detail: string; did_you_mean: string[] }
     | { error: string }
   );
@@ -31,7 +31,7 @@ function asked({ board, license_number, last_name }: Line): Item {
 }
 
 /** What is printed for one line. */
-function told({ board, license_number }: Line, result: ItemResult): Result {
+function shown({ board, license_number }: Line, result: ItemResult): Result {
   const fields = { board, license_number };
   if (license_number === '') return { ...fields, error: 'The roster has no number here.' };
   switch (result.outcome) {
@@ -65,7 +65,7 @@ async function verifyRoster(file: string | undefined): Promise<void> {
     for (const [at, line] of chunk.entries()) {
       const result = results[at];
       if (result === undefined) throw new Error('The service did not answer every line.');
-      const output = told(line, result);
+      const output = shown(line, result);
       process.stdout.write(`${JSON.stringify(output)}\n`);
       if ('error' in output) process.exitCode = 1;
     }

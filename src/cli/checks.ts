@@ -40,7 +40,7 @@ export function closeChecks(checks: readonly Check[]): Check[] {
     .toSorted((one, other) => closeness(other) - closeness(one));
 }
 
-interface Reported extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'> {
+interface GuardReport extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'> {
   readonly state: string;
   /** Why it was refused; or of a live one, what was accepted or forced. */
   readonly reasons?: readonly string[] | undefined;
@@ -49,18 +49,9 @@ interface Reported extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'
 }
 
 /** Writes what the guards found, and the blank and unknown values, as Markdown. */
-export async function writeReport(
-  path: string,
-  {
-    publication,
-    state,
-    overridden = [],
-    reasons = overridden,
-    notes = [],
-    checks = [],
-    values = {},
-  }: Reported,
-): Promise<void> {
+export async function writeReport(path: string, report: GuardReport): Promise<void> {
+  const { publication, state, notes = [], checks = [], values = {} } = report;
+  const { overridden = [], reasons = overridden } = report;
   const valueRows = Object.entries(values).flatMap(([board, { licenses, ...counts }]) => {
     const [blank, unknown] = [new Map(Object.entries(counts.blank)), new Map(Object.entries(counts.unknown))];
     return [...new Set([...blank.keys(), ...unknown.keys()])].sort().map((column) => {

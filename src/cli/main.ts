@@ -96,9 +96,10 @@ for (const [heading, group] of Object.entries(GROUPS)) {
 }
 program.commandsGroup('Help:').helpCommand('help [command]', 'what a command does');
 
-/** Does what a command line asks. @returns the exit code */
-export async function run(parameters: readonly string[]): Promise<number> {
+/** Does what a command line asks. @param prepare comes first; what it throws is printed, too @returns the exit code */
+export async function run(parameters: readonly string[], prepare = () => {}): Promise<number> {
   try {
+    prepare();
     await program.parseAsync(parameters, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
@@ -114,10 +115,15 @@ export async function run(parameters: readonly string[]): Promise<number> {
 const EXIT_PIPE_CLOSED = 141;
 
 if (import.meta.main) {
-  // As by `licenses audit | head`, which has read enough.
-  process.stdout.on('error', () => process.exit(EXIT_PIPE_CLOSED));
-  loadEnvironmentFile();
-  process.exitCode = await run(process.argv.slice(2));
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // As by `licenses audit | head`, which has read enough.
+    if (code === 'EPIPE') process.exit(EXIT_PIPE_CLOSED);
+    printError(`The output can't be written: ${message}`);
+    process.exit(1);
+  });
+  // The work goes on where nobody reads what is said of it.
+  process.stderr.on('error', () => undefined);
+  process.exitCode = await run(process.argv.slice(2), loadEnvironmentFile);
   // `serve` and `work` may have begun to listen.
   if (process.exitCode === 1) process.exit();
 }

@@ -64,12 +64,13 @@ function cellsOf(rows: readonly Row[], names: readonly string[] = Object.keys(ro
 }
 
 const MAX_COLUMNS = 100;
-/** A time stays on one line. */
-const MIN_WIDTH = 24;
+const MAX_WORD = 24;
+/** Between words, so `column_changed` has two. */
+const BREAKS = / |(?<=_)/;
 
 /**
- * Rows as lines of aligned columns, the headings first. Lines have at most 100 characters: where they would have more,
- * the widest cells go on below.
+ * Rows as lines of aligned columns, the headings first. Where a line would have more than 100 characters, the widest
+ * cells go on below; a word of up to 24 characters stays whole.
  *
  * @param names the columns, unless all that the first row has
  */
@@ -79,9 +80,7 @@ export function table<Each extends Row>(
 ): string[] {
   if (rows.length === 0) return ['None.'];
   const all = cellsOf(rows, names);
-  const widths = fitting(
-    (all[0] ?? []).map((_, at) => all.reduce((widest, row) => Math.max(widest, row[at]?.length ?? 0), 0)),
-  );
+  const widths = fitting((all[0] ?? []).map((_, at) => all.map((row) => row[at] ?? '')));
   return all.flatMap((row) => {
     const cells = row.map((cell, at) => pieces(cell, widths[at] ?? 0));
     const height = cells.reduce((most, { length }) => Math.max(most, length), 0);
@@ -94,20 +93,34 @@ export function table<Each extends Row>(
   });
 }
 
-/** The widths of columns, the widest narrowed until a line fits. */
-function fitting(widths: readonly number[]): readonly number[] {
-  const sum = widths.reduce((sum, width) => sum + width + 2, -2);
-  const widest = widths.reduce((one, other) => Math.max(one, other), 0);
-  if (sum <= MAX_COLUMNS || widest <= MIN_WIDTH) return widths;
-  return fitting(widths.with(widths.lastIndexOf(widest), widest - 1));
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, { length }) => Math.max(most, length), 0);
 }
 
-/** The text in lines of this width, broken at blanks where it has some. */
+/** The widths of columns: while a line does not fit, the widest column is narrowed that has no word as wide. */
+function fitting(columns: readonly (readonly string[])[]): readonly number[] {
+  const widths = columns.map(longest);
+  const words = columns.map((cells) => longest(cells.flatMap((cell) => cell.split(BREAKS))));
+  let over = widths.reduce((sum, width) => sum + width + 2, -2) - MAX_COLUMNS;
+  for (; over > 0; over -= 1) {
+    const room = widths.map((width, at) => (width > Math.min(MAX_WORD, words[at] ?? 0) ? width : 0));
+    const widest = room.reduce((one, other) => Math.max(one, other), 0);
+    if (widest === 0) break;
+    widths[room.lastIndexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
+
+/** The text in lines of this width. */
 function pieces(text: string, width: number): string[] {
-  if (text.length <= width) return [text];
-  const blank = text.lastIndexOf(' ', width);
-  const end = blank > 0 ? blank : width;
-  return [text.slice(0, end), ...pieces(text.slice(end).trimStart(), width)];
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > width) {
+    const end = Math.max(rest.lastIndexOf(' ', width), rest.lastIndexOf('_', width - 1) + 1);
+    lines.push(rest.slice(0, end > 0 ? end : width));
+    rest = rest.slice(end > 0 ? end : width).trimStart();
+  }
+  return [...lines, rest];
 }
 
 /**

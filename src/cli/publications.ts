@@ -7,6 +7,7 @@ import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
+import { trouble } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { followRenumbered } from '../subscriptions/subscription.ts';
 import { checkRows, closeChecks, isRefusing, writeReport } from './checks.ts';
@@ -63,12 +64,18 @@ export const ACTIONS: Actions = {
     (await import('./diff.ts')).diffAction(...given),
 
   rollback: storeAction(
-    async (store, _given, { to: target }: { to?: string }) => {
-      const { from, to } = await rollBack(store, target);
-      await followRenumbered(store, (await liveFeed(store)).state);
-      const went = { from: from?.metadata ?? null, to: to.metadata };
-      await recordAudit(store, 'rollback', { from: went.from?.publication, to: went.to.publication });
-      return went;
+    async (store, _given, { to: target }: { to?: string }, config) => {
+      try {
+        const { from, to } = await rollBack(store, target);
+        await followRenumbered(store, (await liveFeed(store)).state);
+        const went = { from: from?.metadata ?? null, to: to.metadata };
+        await recordAudit(store, 'rollback', { from: went.from?.publication, to: went.to.publication });
+        return went;
+      } catch (error) {
+        // A second one would go back one more.
+        const words = trouble(error, config);
+        throw words === undefined ? error : new Error(`${words} ${MAY_BE_LIVE}`);
+      }
     },
     ({ from, to }) => {
       const before = from ? `, in place of ${from.publication} of ${from.date}` : '. Nothing was live before';
@@ -85,6 +92,8 @@ export const ACTIONS: Actions = {
     ({ deleted }) => (deleted.length === 0 ? 'Nothing to delete.' : `Deleted: ${deleted.join(', ')}.`),
   ),
 };
+
+const MAY_BE_LIVE = 'The earlier publication may be live already: see licenses publications first.';
 
 interface ShowOptions {
   readonly report?: string;

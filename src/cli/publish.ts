@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue } from 'bullmq';
 import { type Config, readConfig } from '../config.ts';
@@ -30,6 +31,7 @@ const EXIT_CODES = {
 const EXIT_INTERRUPTED = 130;
 
 const POLLED_EVERY_MS = 1000;
+const REDIS_ANSWERS_WITHIN_MS = 30_000;
 
 /** A worker that was just started needs a moment. */
 const WORKER_EXPECTED_WITHIN_MS = 2000;
@@ -52,9 +54,12 @@ export interface PublishOptions extends Pick<PublishJob, 'date' | 'force' | 'acc
 /** Checks the files, or queues a publication and waits until it has ended, or Ctrl-C. */
 export const ACTIONS: Actions = {
   publish: async (_given, options: PublishOptions) => {
-    const result = await (options.check === true ? checkInProcess : publish)(options);
+    const { check, report } = options;
+    // Afterwards, an error would hide how the publication ended.
+    if (report !== undefined) await (await open(report, 'a')).close();
+    const result = await (check === true ? checkInProcess : publish)(options);
     if ('code' in result) return result;
-    if (options.report !== undefined && 'values' in result) await writeReport(options.report, result);
+    if (report !== undefined) await writeReport(report, result);
     return { value: result, code: EXIT_CODES[result.state], ...inWords(result, options) };
   },
 };
@@ -77,14 +82,14 @@ async function openQueue({ date, force, accept, ...given }: PublishOptions) {
   const queue = publishQueue(config);
   const asked = { individual, business, date, force, accept };
   await requireRedis(queue, config);
-  return { config, queue, asked, interrupted: interruption() };
+  return { queue, asked, interrupted: interruption() };
 }
 
 /** How the command ends where nothing was published. */
-type Unpublished = Outcome & { readonly code: number };
+type NoPublication = Outcome & { readonly code: number };
 
 /** @throws {Error} in words for the operator */
-async function publish(options: PublishOptions): Promise<PublishResult | Unpublished> {
+async function publish(options: PublishOptions): Promise<PublishResult | NoPublication> {
   const { queue, asked, interrupted } = await openQueue(options);
   // A publication that can't be recorded is not queued. The worker may still be starting.
   return withOpenSearch(async (store) => {
@@ -119,27 +124,30 @@ export async function checkInProcess(
   options: PublishOptions,
   look?: (store: Store, index: string) => Promise<void>,
 ): Promise<PublishResult> {
-  const { config, queue, asked, interrupted } = await openQueue(options);
+  const { queue, asked, interrupted } = await openQueue(options);
   const stopIfQueued = async () => {
     if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
       interrupted.abort(new Error('A publication is queued or runs. Check the files when it has ended.'));
   };
   const publication = checkBuild();
-  const last = await withOpenSearch(lastLivePublication).catch(() => undefined);
-  const { show: onProgress, end } = progressDisplay(publication, options, last?.seconds);
   const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
-  try {
-    await stopIfQueued();
-    interrupted.signal.throwIfAborted();
-    const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
-    const { checkFiles } = await import('../../workers/publish/publish.ts');
-    const context = { config, signal: interrupted.signal, onProgress };
-    return await checkFiles({ ...asked, publication, individual, business }, context, look);
-  } finally {
-    end();
+  return withOpenSearch(async (store, config) => {
+    const last = await lastLivePublication(store).catch(() => undefined);
+    const { show: onProgress, end } = progressDisplay(publication, options, last?.seconds);
+    try {
+      await stopIfQueued();
+      interrupted.signal.throwIfAborted();
+      const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
+      const { checkFiles } = await import('../../workers/publish/publish.ts');
+      const context = { config, signal: interrupted.signal, onProgress };
+      return await checkFiles({ ...asked, publication, individual, business }, context, look);
+    } finally {
+      end();
+    }
+  }, true).finally(() => {
     clearInterval(timer);
-    await queue.close();
-  }
+    return queue.close();
+  });
 }
 
 /**
@@ -182,9 +190,10 @@ export function progressDisplay(
 
 /** @throws {Error} in words for the operator when Redis can't be used: the queue itself, which is closed, would wait */
 async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> {
+  const silence = AbortSignal.timeout(REDIS_ANSWERS_WITHIN_MS);
   const [error]: unknown[] = await Promise.race([
     queue.waitUntilReady().then(() => []),
-    once(queue, 'error'),
+    once(queue, 'error', { signal: silence }).catch(() => [new Error('it does not answer')]),
   ]);
   if (!(error instanceof Error)) return;
   await queue.close();

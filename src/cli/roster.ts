@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { BEGINNING_BYTES, beginningOf, csvRows, firstRows, type NumberedRow, withQuotes } from '../csv.ts';
@@ -5,6 +6,7 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import type { Table } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
+import { fileTrouble } from '../storage/file-trouble.ts';
 import { grouped, type Outcome } from './output.ts';
 import { type Display, interruption, startDisplay } from './progress.ts';
 import { openService, type Service, ServiceError, type ServiceOptions } from './service.ts';
@@ -57,8 +59,9 @@ export function rosterAction<Options extends ServiceOptions>(
       return await action({ roster, service, display, onRows }, options);
     } catch (error) {
       const mayContinue = signal.aborted || (error instanceof ServiceError && error.isTransient);
-      if (answered === 0 && !mayContinue) throw error;
-      const reason = signal.aborted ? '' : `${error instanceof Error ? error.message : error}\n`;
+      if ((answered === 0 || answered === roster.total) && !mayContinue) throw error;
+      const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
+      const reason = signal.aborted ? '' : `${words}\n`;
       const rows = `${grouped(answered)} of ${grouped(roster.total)} rows are answered`;
       const next = mayContinue ? ' The same command finishes it.' : '';
       throw new Error(`${reason}Not finished: ${rows}.${next}`);
@@ -68,19 +71,25 @@ export function rosterAction<Options extends ServiceOptions>(
   };
 }
 
+const NOT_UTF8 = 'The file is not valid UTF-8. In your spreadsheet program, save the list as "CSV UTF-8".';
+
 /**
  * Reads the whole file once, so that what is wrong with it is found before anything is sent.
  *
- * @throws {BadRequestError} for a file that has no column of a lookup, broken quotation marks, or is not UTF-8
+ * @throws {BadRequestError} for a file that has no column of a lookup, no rows, broken quotation marks, or is not UTF-8
  */
 async function openRoster(path: string): Promise<RosterFile> {
   const start = await buffer(createReadStream(path, { end: BEGINNING_BYTES - 1 }));
+  // As a workbook. The last line may be cut off.
+  if (!isUtf8(start.subarray(0, start.lastIndexOf('\n') + 1))) throw new BadRequestError(NOT_UTF8);
   const { skipped, ...beginning } = beginningOf(start, headerRowOf);
   const columns = rosterColumns(firstRows(start.subarray(skipped), beginning.separator));
   return withQuotes(beginning, async (format) => {
     const rows = () => csvRows(textOf(path, skipped), format);
     let total = -1;
     for await (const _ of rows()) total += 1;
+    // With --sync, it would end all watching.
+    if (total < 1) throw new BadRequestError('The roster has no rows below the names of its columns.');
     return { path, ...columns, format, total, rows };
   });
 }
@@ -92,7 +101,7 @@ async function* textOf(path: string, start: number): AsyncGenerator<string, void
     for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
     yield decoder.decode();
   } catch (error) {
-    throw error instanceof TypeError ? new BadRequestError('The file is not valid UTF-8.') : error;
+    throw error instanceof TypeError ? new BadRequestError(NOT_UTF8) : error;
   }
 }
 

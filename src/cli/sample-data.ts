@@ -1,11 +1,12 @@
+import { todayInOhio } from '../licenses/dates.ts';
 import type { Actions } from './options.ts';
 import { grouped } from './output.ts';
+import { interruption } from './progress.ts';
 
 export const ACTIONS: Actions = {
   'sample-data': async ([directory = ''], options: Partial<Parameters<typeof writeSampleData>[0]>) => {
-    const date = new Date().toISOString().slice(0, 10);
     const { individual, individualRows, business, businessRows } = await writeSampleData({
-      ...{ directory, rows: 20_000, seed: 1, date },
+      ...{ directory, rows: 20_000, seed: 1, date: todayInOhio(), signal: interruption().signal },
       ...options,
     });
     return {

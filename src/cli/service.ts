@@ -45,6 +45,15 @@ export class ServiceError extends Error {
   retryAfterMs: number | undefined;
 }
 
+interface ServiceNeeds {
+  readonly needsKey?: boolean;
+  readonly waiting?: Waiting;
+  /** What the address comes from, for messages. */
+  readonly setting?: string;
+}
+
+const URL_SETTING = 'LICENSES_URL or --url';
+
 /**
  * A client of a running service. Redirects are not followed: the key must not go elsewhere.
  *
@@ -54,11 +63,11 @@ export class ServiceError extends Error {
  */
 export function openService(
   { url = localServiceUrl(), key }: ServiceOptions,
-  { needsKey = false, waiting }: { readonly needsKey?: boolean; readonly waiting?: Waiting } = {},
+  { needsKey = false, waiting, setting = URL_SETTING }: ServiceNeeds = {},
 ) {
   if (needsKey && !key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new Error(`LICENSES_URL or --url is ${JSON.stringify(url)}, but must be an http or https address.`);
+    throw new Error(`${setting} is ${JSON.stringify(url)}, but must be an http or https address.`);
   const address = url.replace(/(?<!\/)\/+$/, '');
   let hasAnswered = false;
 
@@ -79,11 +88,11 @@ export function openService(
       .then(async (response) => ({ response, text: await response.text() }))
       .catch((error: unknown) => {
         waiting?.signal.throwIfAborted();
-        throw unreachable(address, error, hasAnswered);
+        throw unreachable(address, error, hasAnswered, setting);
       });
     hasAnswered = true;
     if (answer.response.ok) return answer.text;
-    throw refused(answer.response, answer.text);
+    throw refused(answer.response, answer.text, setting);
   }
 
   /**
@@ -110,40 +119,37 @@ export function openService(
   /** Reads an answer, as `text` does. @throws {Error} where it is not one of this service */
   async function json<Answer>(shape: z.ZodType<Answer>, request: ServiceRequest): Promise<Answer> {
     const { data, success } = shape.safeParse(parsed(await text(request)));
-    if (!success) throw new Error(OTHER_SERVICE);
+    if (!success) throw new Error(otherService(setting));
     return data;
   }
 
   return { url: address, text, json };
 }
 
-export const OTHER_SERVICE = 'The answer is not one of this service. Is LICENSES_URL or --url right?';
+export function otherService(setting = URL_SETTING): string {
+  return `The answer is not one of this service. Is ${setting} right?`;
+}
 
 const networkError = z.object({ cause: z.object({ code: z.string().default(''), message: z.string() }) });
 
-function unreachable(url: string, error: unknown, isTransient: boolean): ServiceError {
+function unreachable(url: string, error: unknown, isTransient: boolean, setting: string): ServiceError {
   const { code, message } = networkError.safeParse(error).data?.cause ?? { code: '', message: String(error) };
   const advice = /CERT|SSL|TLS/.test(code)
     ? ' Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : ' Does the service run, and is LICENSES_URL or --url right?';
+    : ` Does the service run, and is ${setting} right?`;
   const words = `The service at ${url} can't be reached (${message || code}).${isTransient ? '' : advice}`;
   return Object.assign(new ServiceError(words), { isTransient });
 }
 
-/** What to do about an answer with this status. */
-const ADVICE = new Map([
-  [
-    401,
-    '. Check LICENSES_KEY or --key: the operator\'s "licenses keys list" shows its last four characters.',
-  ],
-  [404, ' Is LICENSES_URL or --url right?'],
-]);
+const KEY_ADVICE =
+  '. Check LICENSES_KEY or --key: the operator\'s "licenses keys list" shows its last four characters.';
 
-function refused({ status, headers }: Response, text: string): ServiceError {
+function refused({ status, headers }: Response, text: string, setting: string): ServiceError {
   const { data } = z.object({ detail: z.string() }).safeParse(parsed(text));
   const location = headers.get('location');
-  const words = `${data?.detail ?? `The service answered with ${status}.`}${ADVICE.get(status) ?? ''}`;
-  const elsewhere = `The address redirects to ${location}. Set LICENSES_URL or --url to where the service is.`;
+  const advice = status === 401 ? KEY_ADVICE : status === 404 ? ` Is ${setting} right?` : '';
+  const words = `${data?.detail ?? `The service answered with ${status}.`}${advice}`;
+  const elsewhere = `The address redirects to ${location}. Set ${setting} to where the service is.`;
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Object.assign(new ServiceError(status < 400 && location !== null ? elsewhere : words), {
     status,
@@ -152,7 +158,8 @@ function refused({ status, headers }: Response, text: string): ServiceError {
   });
 }
 
-function parsed(json: string): unknown {
+/** What JSON says; `undefined` for a text that is none. */
+export function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {

@@ -51,11 +51,10 @@ export type StoreWork<Options, Result> = (
 export function storeAction<Options, Value extends object>(
   work: StoreWork<Options, Value>,
   inWords: (value: Value) => NonNullable<Outcome['words']> = described,
-  createsIndices = false,
 ) {
   return (given: readonly string[], options: Options): Promise<Outcome> =>
     withOpenSearch(async (store, config) => {
       const value = await work(store, given, options, config);
       return { value, words: inWords(value) };
-    }, createsIndices);
+    });
 }

@@ -2,7 +2,9 @@ import { open, readFile } from 'node:fs/promises';
 import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, errors } from 'jose';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
+import { isLocalHttp } from '../dataset/source-url.ts';
 import type { Actions } from './options.ts';
+import { openService, parsed } from './service.ts';
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {
@@ -20,13 +22,17 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
 async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
-  if (!/^https?:/.test(from)) return keySet.parse(JSON.parse(await readFile(from, 'utf8')));
-  const url = new URL(from);
-  if (url.protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname))
+  if (!/^https?:/.test(from)) {
+    const { data } = keySet.safeParse(parsed(await readFile(from, 'utf8')));
+    if (data === undefined)
+      throw new Error(`${JSON.stringify(from)} has no public keys, as a jwks.json has.`);
+    return data;
+  }
+  const url = URL.parse(from);
+  if (url?.protocol === 'http:' && !isLocalHttp(url))
     throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
-  const address = url.pathname === '/' ? new URL('/.well-known/jwks.json', url) : url;
-  const sent = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(30_000) });
-  return keySet.parse(await sent.json());
+  const service = openService({ url: from }, { setting: '--keys' });
+  return service.json(keySet, { path: url?.pathname === '/' ? '/.well-known/jwks.json' : '' });
 }
 
 const VALID = 'VALID';

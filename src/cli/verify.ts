@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { summaryInWords } from '../answers/words.ts';
 import {
@@ -16,7 +15,7 @@ import { csvFormat, isResultColumn } from '../rosters/answer.ts';
 import type { Actions } from './options.ts';
 import { grouped, type Outcome, printError } from './output.ts';
 import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
-import { OTHER_SERVICE, type ServiceOptions } from './service.ts';
+import { otherService, type ServiceOptions } from './service.ts';
 
 const SOME_INVALID = 2;
 
@@ -37,7 +36,10 @@ async function verifyFile(
   { roster, service, onRows }: RosterWork,
   { board, maxMatches, out }: VerifyOptions,
 ): Promise<Outcome> {
-  if (resolve(out) === resolve(roster.path)) throw new Error('--out must be another file than the roster.');
+  const [to, from] = await Promise.all([out, roster.path].map((path) => stat(path).catch(() => undefined)));
+  // Also by a link.
+  if (to !== undefined && to.ino === from?.ino && to.dev === from.dev)
+    throw new Error('--out must be another file than the roster.');
   const query = new URLSearchParams({
     ...(board !== undefined && { board }),
     ...(maxMatches !== undefined && { max_matches: maxMatches }),
@@ -55,7 +57,7 @@ async function verifyFile(
     const answer = Buffer.from(await service.text({ path: `/api/v1/lookup/batch?${query}`, body }));
     const answered = await Array.fromAsync(csvRows(Readable.from([answer]), resultFormat(roster)));
     const columns = answered[0]?.cells.slice(keptCells(roster, names).length) ?? [];
-    if (!columns.includes('result_outcome')) throw new Error(OTHER_SERVICE);
+    if (!columns.includes('result_outcome')) throw new Error(otherService());
     if (resultColumns.length > 0 && columns.join() !== resultColumns.join())
       throw new Error('The service adds other columns now than before. Choose another --out file.');
     resultColumns = columns;
@@ -75,8 +77,9 @@ async function verifyFile(
   );
   const file = await open(out, 'a');
   try {
-    await file.truncate(done.bytes);
     for await (const rows of answered) {
+      // An earlier result stays until there is an answer.
+      if (written === done.rows) await file.truncate(done.bytes);
       const mark = roster.format.hasByteOrderMark ? '\ufeff' : '';
       const header = [...keptCells(roster, roster.columns), ...resultColumns];
       if (written === 0) await file.appendFile(mark + spreadsheetCsv([header], format));
@@ -111,8 +114,8 @@ interface Results {
 const NONE: Results = { rows: 0, bytes: 0, columns: [] };
 
 /**
- * What an earlier call that was broken off has left in the result file, but its last row, which may be cut off. Nothing
- * where the file has another roster's rows, or all of them: then the roster is verified from its beginning.
+ * What an unfinished call has left in the result file, without the last row, which may be cut off. Nothing if the file
+ * has the rows of another roster, or all of this one: then the roster is verified from its beginning.
  */
 async function resultsSoFar(roster: RosterFile, out: string): Promise<Results> {
   const format = resultFormat(roster);

@@ -12,7 +12,7 @@ import type { Actions } from './options.ts';
 import { grouped, type Outcome, print, printError } from './output.ts';
 import { interruption } from './progress.ts';
 import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
-import { openService, type Service, type ServiceOptions } from './service.ts';
+import { openService, type Service, ServiceError, type ServiceOptions } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
 
@@ -25,9 +25,10 @@ const watchRoster = rosterAction(watch);
 /** The licenses of a roster are watched by a running service. It needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = {
   watch: async (given: readonly string[], options: WatchOptions) => {
-    if (options.proof !== undefined) return writeProofs(options.proof, options);
-    if (given.length === 0) throw new Error('Name a roster, or send --proof FILE.');
-    return watchRoster(given, options);
+    const { proof } = options;
+    if ((proof === undefined) === (given.length === 0))
+      throw new Error('Name a roster, or send --proof FILE without one.');
+    return proof === undefined ? watchRoster(given, options) : writeProofs(proof, options);
   },
 };
 
@@ -56,7 +57,7 @@ async function watch(work: RosterWork, options: WatchOptions): Promise<Outcome> 
     if (!isWatched && options.sync !== true) printProblem(work, number, result);
   }
   for (const { subscription_id: id } of removed)
-    await work.service.text({ path: `/api/v1/subscriptions/${id}`, method: 'DELETE' });
+    await work.service.text({ path: `/api/v1/subscriptions/${id}`, method: 'DELETE' }).catch(unlessGone);
   const count = (outcome: string) => grouped(outcomes.get(outcome) ?? 0);
   return {
     words:
@@ -64,6 +65,11 @@ async function watch(work: RosterWork, options: WatchOptions): Promise<Outcome> 
       `${count('not_found')} not found, ${count('invalid')} invalid.`,
     code: outcomes.has('not_found') || outcomes.has('invalid') ? SOME_NOT_WATCHED : 0,
   };
+}
+
+/** Its response was lost, or another command has removed it. @throws any other error */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ServiceError && error.status === 404)) throw error;
 }
 
 const license = z.object({ board: z.string(), license_number: z.string() });
@@ -120,10 +126,10 @@ const listAnswer = z.object({
   ),
 });
 
-type Watched = z.output<typeof listAnswer>['subscriptions'];
+type Subscriptions = z.output<typeof listAnswer>['subscriptions'];
 
 /** All licenses that the account watches. */
-async function watchedLicenses(service: Service, after = ''): Promise<Watched> {
+async function watchedLicenses(service: Service, after = ''): Promise<Subscriptions> {
   const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
   const { subscriptions, next } = await service.json(listAnswer, { path });
   return next === null ? subscriptions : subscriptions.concat(await watchedLicenses(service, next));
@@ -139,7 +145,7 @@ const MAX_SHOWN = 50;
  * @returns what is watched and not in the roster; nothing if any row of it could not be read
  * @throws {Error} unless the answer is yes
  */
-async function agreedRemovals(work: RosterWork, options: WatchOptions): Promise<Watched> {
+async function agreedRemovals(work: RosterWork, options: WatchOptions): Promise<Subscriptions> {
   const watched = await watchedLicenses(work.service);
   const gone = Map.groupBy(
     watched.filter(({ in_dataset }) => !in_dataset),

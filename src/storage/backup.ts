@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
@@ -87,16 +87,25 @@ export async function writeBackup(store: Store, file: string, checks: DocumentCh
   const documents = noDocuments();
   const leftOut: BadDocument[] = [];
   await rm(part, { force: true });
+  const written = await open(part, 'wx', OWNER_ALONE);
   try {
-    await writeFile(part, linesToWrite(store, checks, documents, leftOut), {
-      ...{ flag: 'wx', mode: OWNER_ALONE, flush: true },
-    });
+    await written.writeFile(linesToWrite(store, checks, documents, leftOut));
+    await written.sync();
+    if (!(await isAt(part, written))) throw new BackupError(`Another backup to ${file} has begun meanwhile.`);
     await rename(part, file);
     return { documents, leftOut };
   } catch (error) {
-    await rm(part, { force: true });
+    if (await isAt(part, written)) await rm(part, { force: true });
     throw error;
+  } finally {
+    await written.close();
   }
+}
+
+/** Whether a path still leads to an open file. */
+async function isAt(path: string, file: FileHandle): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.ino === (await file.stat()).ino;
 }
 
 /** Counts what it writes in `documents`, and collects what it leaves out. */

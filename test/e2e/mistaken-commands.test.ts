@@ -1,6 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
+import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -48,6 +50,16 @@ test.each<[string, readonly string[], Mistake]>([
     { says: /A reason is needed/ },
   ],
   ['an http address to publish', [...PUBLISH, 'http://data.example/a.csv'], { says: /is not https/ }],
+  [
+    'a report into a missing folder',
+    [...PUBLISH, FIXTURES.individual, '--report', 'FOLDER/no/report.md'],
+    { says: /^There is no folder "\S+no" for the file / },
+  ],
+  [
+    'OpenSearch away from a check',
+    [...PUBLISH, FIXTURES.individual, '--check'],
+    { settings: { OPENSEARCH_URL: 'http://127.0.0.1:PORT' }, says: NO_ANSWER },
+  ],
   ['a missing backup', ['restore', 'FOLDER/no.backup'], { says: /^There is no file "\S+no\.backup"\.$/ }],
   [
     'a backup into a missing folder',
@@ -60,6 +72,21 @@ test.each<[string, readonly string[], Mistake]>([
     { says: /^"\S+file\/a" can't be in a file; give a folder\.$/ },
   ],
   ['a limit that is none', ['audit', '--limit', 'x'], { says: /must be a whole number from 1 to 9999/ }],
+  [
+    'proofs and a roster',
+    ['watch', 'FOLDER/file', '--proof', 'FOLDER/proofs.jose', '--key', 'olv_x'],
+    { says: /^Name a roster, or send --proof FILE without one\.$/ },
+  ],
+  [
+    'keys of signatures at an address where nobody is',
+    ['verify-record', 'FOLDER/file', '--keys', 'http://127.0.0.1:PORT'],
+    { says: /^The service at \S+ can't be reached \(.*\)\. Does the service run, and is --keys right\?$/ },
+  ],
+  [
+    'keys of signatures in a file that has none',
+    ['verify-record', 'FOLDER/file', '--keys', 'FOLDER/file'],
+    { says: /^"\S+file" has no public keys/ },
+  ],
   ['a guard that can not be accepted', ['publish', '--accept', 'no_rows'], { says: /It must be a guard/ }],
   ['a blank column', ['publish', '--accept', 'column_changed:'], { says: /It must be a guard/ }],
   [
@@ -139,6 +166,35 @@ test('a command reads .env in its folder; what the environment has counts more',
   const run = (variables: Record<string, string>) => runProgram(command, { variables });
   expect((await run({})).stderr).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
   expect((await run({ PORT: '8081' })).stderr).toMatch(/^LOG_LEVEL is "loud"/);
+  const file = join(environment.folder, '.env');
+  await rm(file);
+  await symlink('.env', file);
+  expect(await run({})).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^ELOOP: [^\n]*'\.env'\n$/),
+  });
+  await rm(file);
+  await mkdir(file);
+  expect((await run({ PORT: 'ninety' })).stderr).toMatch(/^PORT is "ninety"/);
+});
+
+test('a Redis that takes connections and never answers is one line, too', async () => {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = z.object({ port: z.int() }).parse(server.address());
+  const soon = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort());
+  const variables = { ...environment.variables, REDIS_URL: `redis://127.0.0.1:${port}` };
+  try {
+    expect(await command(variables, ...PUBLISH, FIXTURES.individual)).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(
+        /^Redis at \S+ can't be used: it does not answer\. Is it running[^\n]*\n$/,
+      ),
+    });
+  } finally {
+    soon.mockRestore();
+    server.close();
+  }
 });
 
 test('when the disk of OpenSearch is full, a command that writes says so in one line', async () => {

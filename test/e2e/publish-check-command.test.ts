@@ -12,7 +12,7 @@ import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { command } from '../support/in-process.ts';
-import { startProxy } from '../support/proxy.ts';
+import { cut, pass, startProxy } from '../support/proxy.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 
 const NURSES = licensesOf('Nursing Board', 'RN.', 200);
@@ -130,12 +130,21 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   });
 
   expect((await cli.run('prune')).stdout).toBe('Nothing to delete.\n');
-  expect(await cli.run('rollback', '--to', live.publication)).toMatchObject({ code: 0 });
-  const keepOne = { ...cli.environment.variables, KEEP_PUBLICATIONS: '1' };
+  const { variables, config } = cli.environment;
+  const unaudited = await startProxy(config.OPENSEARCH_URL, (request) =>
+    request.path.includes('audit/_doc') ? cut(request) : pass(request),
+  );
+  const through = { ...variables, OPENSEARCH_URL: unaudited.url };
+  expect(await command(through, 'rollback', '--to', live.publication)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^OpenSearch does not answer .* may be live already: see licenses publications/,
+    ),
+  });
+  const keepOne = { ...variables, KEEP_PUBLICATIONS: '1' };
   expect((await command(keepOne, 'prune')).stdout).toMatch(/^Deleted: \S+licenses-2026-11-20-\w+\.\n$/);
-  expect(JSON.parse((await cli.run('audit', '--limit', '5', '--json')).stdout)).toMatchObject([
+  expect(JSON.parse((await cli.run('audit', '--limit', '4', '--json')).stdout)).toMatchObject([
     { action: 'prune', details: { deleted: expect.stringContaining('licenses-2026-11-20-') } },
-    { action: 'rollback', details: { from: first, to: live.publication } },
     { action: 'prune', details: { deleted: '' } },
     { action: 'rollback', details: { from: live.publication, to: first } },
     { action: 'publish', details: { publication: live.publication, accept: 'column_changed:PARCEL_CITY' } },

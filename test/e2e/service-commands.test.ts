@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
@@ -13,6 +13,7 @@ import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } f
 import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+const WORKBOOK = await readFile(resolve(import.meta.dirname, '../fixtures/lists/roster.xlsx'));
 const NOBODY = `http://127.0.0.1:${await freePort()}`;
 
 let service: ReadService;
@@ -175,6 +176,14 @@ test('licenses boards | true ends without an error: nobody reads on', async () =
   const piped = ['sh', '-c', '"$0" "$1" boards | true', process.execPath, MAIN] as const;
   const ended = await runProgram(piped, { variables: { LICENSES_URL: proxy.url } });
   expect(ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('licenses boards > /dev/full says that it could not print', async () => {
+  const full = ['sh', '-c', '"$0" "$1" boards > /dev/full', process.execPath, MAIN] as const;
+  expect(await runProgram(full, { variables: { LICENSES_URL: proxy.url } })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The output can't be written: ENOSPC[^\n]*\n$/),
+  });
 });
 
 // All commands have one client.
@@ -463,12 +472,14 @@ describe('licenses verify', () => {
       /argument 'Wizards' is invalid\. The nearest is: .* \(\w{3}\)/,
     ],
     ['a file without columns of a lookup', 'note\nx\n', {}, /must name the columns/],
+    ['a file without rows', 'license_number\n', {}, /^The roster has no rows below/],
     [
       'a file that is not UTF-8',
       new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
       {},
       /not valid UTF-8/,
     ],
+    ['a workbook', WORKBOOK, {}, /not valid UTF-8.* save the list as "CSV UTF-8"/],
     [
       'a folder that does not exist to write to',
       'license_number\nRN.1\n',
@@ -489,11 +500,31 @@ describe('licenses verify', () => {
     expect(stderr).not.toContain('Not finished');
   });
 
-  test('never writes over the roster', async () => {
+  test('never writes over the roster, not by a link either', async () => {
     const path = join(folder, 'roster.csv');
-    const { code, stderr } = await verify(rosterOf(2), { more: ['--out', path] });
-    expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
-    expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
+    const link = join(folder, 'link.csv');
+    await symlink(path, link);
+    for (const out of [path, link]) {
+      const { code, stderr } = await verify(rosterOf(2), { more: ['--out', out] });
+      expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
+      expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
+    }
+  });
+
+  test('keeps an earlier result until there is an answer', async () => {
+    await verify(rosterOf(2));
+    expect(await verify(rosterOf(2), { url: NOBODY })).toMatchObject({ code: 1 });
+    await expectAnswered(2);
+  });
+
+  test('goes on where nobody reads its progress', async () => {
+    const [roster, result] = [join(folder, 'roster.csv'), join(folder, 'result.csv')];
+    await writeFile(roster, rosterOf(2500));
+    const shell = '"$0" "$1" verify "$2" --out "$3" 2>&1 >/dev/null | true';
+    await runProgram(['sh', '-c', shell, process.execPath, MAIN, roster, result], {
+      variables: { LICENSES_URL: proxy.url, LICENSES_KEY: service.rest.key },
+    });
+    await expectAnswered(2500);
   });
 });
 
@@ -599,7 +630,7 @@ describe('licenses watch', () => {
     expect([unread.code, await numbers()]).toEqual([2, ['RN.700001', 'RN.700002', 'RN.700003']]);
 
     const asked = await sync(['rn 700001,E-1']);
-    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('send --yes')]);
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringMatching(/send --yes\.\n$/)]);
     expect(asked.stdout).toContain('  remove RN.700002, Nursing Board, E-2');
     expect(await numbers()).toHaveLength(3);
 
@@ -623,9 +654,17 @@ describe('licenses watch', () => {
     const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
     expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');
     expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
-    step = pass;
 
+    // Another command has removed it meanwhile.
+    step = async (request) => {
+      if (request.method === 'DELETE') await request.forward();
+      return request.forward();
+    };
     expect((await sync(['rn 700001,E-1'], '--yes')).code).toBe(0);
+    expect(await numbers()).toEqual(['RN.700001']);
+    step = pass;
+    const none = await sync([], '--yes');
+    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^The roster has no rows below/)]);
     expect(await numbers()).toEqual(['RN.700001']);
     expect((await sync(['RN.700001,E-1'])).stdout).toContain('0 to add, 1 to keep, 0 to remove.');
   });

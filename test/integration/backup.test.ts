@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -156,6 +157,22 @@ describe('a backup', () => {
     await backUp(original, again);
     expect((await stat(again)).mode & 0o777).toBe(0o600);
     await expect(readBackup(again, DOCUMENT_CHECKS)).resolves.toMatchObject({ documents: { accounts: 2 } });
+  });
+
+  test('leaves the name to another that began meanwhile, of which only a part is written', async () => {
+    const path = join(original.folder, 'two.backup');
+    await writeFile(path, 'an earlier backup');
+    const checks: typeof DOCUMENT_CHECKS = {
+      ...DOCUMENT_CHECKS,
+      audit: (...stored) => {
+        rmSync(`${path}.part`);
+        writeFileSync(`${path}.part`, 'a part of another');
+        return DOCUMENT_CHECKS.audit(...stored);
+      },
+    };
+    await expect(writeBackup(original.store, path, checks)).rejects.toThrow('Another backup to');
+    expect(await readFile(path, 'utf8')).toBe('an earlier backup');
+    expect(await readFile(`${path}.part`, 'utf8')).toBe('a part of another');
   });
 
   test('has all documents when there are more than one page, and when texts have separators of lines', async () => {

@@ -22,11 +22,16 @@ Nursing Board,RN.900350077
 Nursing Board,PN.900120044
 Nursing Board,RN.900999999
 Nursing Board,RN.900999998
+Nursing Board,RN.900777777
 `;
 const ADDED_LINE = 'Nursing Board,rn 900500311\n';
 const SUSPENDED_ROW =
   '"HELD, IDA",Nursing Board,RN.900888888,Registered Nurse (RN),Inactive,Yes,LIMA,OH,Allen,' +
   '2000-01-01,2027-10-31,,Suspended,,,,,\n';
+/** The State writes the number of the first day in another way on the second. */
+const RENUMBERED_ROW =
+  '"REWRITTEN, RAY",Nursing Board,RN.900777777,Registered Nurse (RN),Active,No,LIMA,OH,Allen,' +
+  '2000-01-01,2027-10-31,,,,,,,\n';
 const NEW_ROW =
   '"NEWLY, LICENSED",Nursing Board,RN.900999999,Registered Nurse (RN),Active,No,LIMA,OH,Allen,' +
   '2026-11-20,2028-10-31,,,,,,,\n';
@@ -47,8 +52,9 @@ beforeAll(async () => {
     files: async (path) => {
       const [first, second] = await evaluationDays(path);
       if (first === undefined || second === undefined) throw new Error('There are not two days.');
-      await appendFile(first.individual, SUSPENDED_ROW);
-      await appendFile(second.individual, SUSPENDED_ROW + NEW_ROW);
+      await appendFile(first.individual, SUSPENDED_ROW + RENUMBERED_ROW);
+      const renumbered = RENUMBERED_ROW.replace('RN.', 'RN-');
+      await appendFile(second.individual, SUSPENDED_ROW + NEW_ROW + renumbered);
       secondDay = second;
       return first;
     },
@@ -102,7 +108,7 @@ test('follow keeps a copy of some licenses current', async () => {
       [],
       expect.stringMatching(/^[^\n]*RN\.900999999[^\n]*\n[^\n]*RN\.900999998[^\n]*\n$/),
     ]);
-    expect(Object.keys(copy.licenses)).toHaveLength(4);
+    expect(Object.keys(copy.licenses)).toHaveLength(5);
     expect(copy.licenses['Nursing Board/RN.900433210']).toMatchObject({ status: 'ACTIVE' });
   }
   await publishFiles(service.environment, secondDay);
@@ -111,9 +117,11 @@ test('follow keeps a copy of some licenses current', async () => {
     const { stderr, changes, copy } = await follow(program, 'days', roster);
     expect(stderr).toEqual(NEVER_FOUND);
     expect(changes).toMatchObject([
+      { kind: 'added', license_number: 'RN-900777777', renumbered_from: 'RN.900777777' },
       { kind: 'removed', license_number: 'RN.900350077' },
       { kind: 'changed', license_number: 'RN.900418822', fields: { expiry_date: { after: '2027-10-31' } } },
       { kind: 'changed', license_number: 'RN.900433210', fields: { status: { after: 'INACTIVE' } } },
+      { kind: 'removed', license_number: 'RN.900777777' },
       { kind: 'added', license_number: 'RN.900999999' },
     ]);
     expect(copy.licenses).toMatchObject({
@@ -127,8 +135,12 @@ test('follow keeps a copy of some licenses current', async () => {
       'Nursing Board/PN.900120044': { full_name: 'TREMBLAY, JOAN' },
       'Nursing Board/RN.900999999': { full_name: 'NEWLY, LICENSED' },
       'Nursing Board/RN.900500311': { full_name: 'OKONKWO, DANIEL' },
+      'Nursing Board/RN-900777777': { full_name: 'REWRITTEN, RAY' },
     });
-    expect(copy.numbers).toMatchObject({ 'Nursing Board/rn 900500311': 'Nursing Board/RN.900500311' });
+    expect(copy.numbers).toMatchObject({
+      'Nursing Board/rn 900500311': 'Nursing Board/RN.900500311',
+      'Nursing Board/RN.900777777': 'Nursing Board/RN-900777777',
+    });
     const again = await follow(program, 'days', roster);
     expect(again).toEqual({ stderr: NEVER_FOUND, changes: [], copy });
   }

@@ -275,7 +275,7 @@ describe('the proof of a subscription', () => {
     const { code, printed } = await verified([(await readFile(file, 'utf8')).trim()], url);
     expect([code, printed]).toEqual([0, [expect.stringMatching(/^VALID: .* watch_proof of RN\.700001 at /)]]);
     const alone = await licenses(variables, 'watch');
-    expect([alone.code, alone.stderr]).toEqual([1, 'Name a roster, or send --proof FILE.\n']);
+    expect([alone.code, alone.stderr]).toEqual([1, 'Name a roster, or send --proof FILE without one.\n']);
   });
 
   test('is the account’s alone', async () => {

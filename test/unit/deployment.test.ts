@@ -46,13 +46,18 @@ describe('docker-compose.yml', () => {
     '%s gets each setting of .env that belongs to it, and none that does not exist',
     (name, ofTheOther) => {
       const { environment } = services[name];
-      expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS']).toEqual(
+      expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'LICENSES_URL']).toEqual(
         expect.arrayContaining(Object.keys(environment)),
       );
       const settings = SETTING_NAMES.filter((each) => !FIXED.test(each) && !ofTheOther.test(each));
       expect(settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`))).toEqual([]);
     },
   );
+
+  test('commands in the worker find the API', () => {
+    const { LICENSES_URL } = services.worker.environment;
+    expect(LICENSES_URL).toBe(`http://api:${services.api.environment.PORT}`);
+  });
 
   test('only the proxy is reached from other machines', () => {
     const open = Object.entries(services).filter(([, { ports }]) =>

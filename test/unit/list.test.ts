@@ -122,6 +122,11 @@ describe('a list is understood', () => {
     expect(await understood(text(separator))).toEqual({ separator, rows: [ROW] });
   });
 
+  test('separated as its header is, where rows have cells too many', async () => {
+    const { columns } = await readTable('Note,Last Name\nnew,Smith\nsenior,Jones,RN\nsenior,Jones,RN\n');
+    expect(columns).toEqual(['Note', 'Last Name']);
+  });
+
   test.each([
     ['UTF-8', Buffer.from(text(';'))],
     ['UTF-8 with its mark', Buffer.from(`\ufeff${text(';')}`)],

@@ -34,6 +34,26 @@ describe('a table of the command line', () => {
     expect(lines[4]).toMatch(/^a2 {2}short +short$/);
   });
 
+  test('of nine columns fits, too, and breaks no id', () => {
+    const row = {
+      ...{
+        publication: 'mwwrwvb2c0448190',
+        state: 'superseded (forced)',
+        date: '2026-11-24',
+        rows: 2_600_000,
+      },
+      ...{ rejected: 12_345, changes: 123_456, took: '123.4 s', 'last event': '2026-11-25T11:00:07.000Z' },
+      reasons: 'unknown_board_actions (and 2 more)',
+    };
+    const lines = table([row]);
+    expect(lines.filter((line) => line.length > 100)).toEqual([]);
+    expect(lines[1]).toMatch(/^mwwrwvb2c0448190 {2}superseded {2}2026-11-24 {2}2,600,000 .* 2026-11-25 .*_$/);
+  });
+
+  test('takes a text of any length', () => {
+    expect(table([{ id: 'a', details: 'x'.repeat(100_000) }])).toHaveLength(1 + Math.ceil(100_000 / 96));
+  });
+
   test('without rows says so', () => {
     expect(table([])).toEqual(['None.']);
   });

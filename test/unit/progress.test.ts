@@ -6,7 +6,7 @@ function progress(details: Partial<PublishProgress> = {}): PublishProgress {
   return { step: 'loading', bytes: 0, total_bytes: 812e6, rows: 0, documents: 0, ...details };
 }
 
-describe('progress without a terminal', () => {
+describe('progress', () => {
   const written: string[] = [];
   const isTty = process.stdout.isTTY;
 
@@ -25,7 +25,7 @@ describe('progress without a terminal', () => {
     written.length = 0;
   });
 
-  test('is printed at each new step, and every five seconds within a step', () => {
+  test('is printed without a terminal at each new step, and every five seconds within a step', () => {
     const display = progressDisplay('mwq1', {});
     display.show(progress({ step: 'reading' }));
     display.show(progress());
@@ -59,6 +59,19 @@ describe('progress without a terminal', () => {
       'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %, about 2 min to the end\n',
       'mwq1: making durable (step 7 of 9), about 90 s to the end\n',
     ]);
+  });
+
+  test('is one line in a terminal, cut to its width', () => {
+    const { columns } = process.stdout;
+    Object.assign(process.stdout, { isTTY: true, columns: 20 });
+    const display = progressDisplay('mwq1', {});
+    display.show(progress({ step: 'reading' }));
+    display.show(progress({ bytes: 406e6 }));
+    display.end();
+    process.stdout.columns = columns;
+    const cleared = '\u001b[2K\u001b[1G';
+    const shown = written.join('').split(`${cleared}${cleared}`);
+    expect(shown).toEqual(['', 'mwq1: reading (step', `mwq1: loading (step${cleared}`]);
   });
 
   test('has the size alone if the length is unknown, and is not shown beside JSON', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, readdir, readFile } from 'node:fs/promises';
-import { beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import type { DayShares } from '../../sample-data/generator/changes.ts';
 import { EXAMPLES } from '../../sample-data/generator/examples.ts';
 import { type SampleDataFiles, writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -9,6 +9,7 @@ import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.
 import { readCsv } from '../../src/dataset/csv.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
+import { command } from '../support/in-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -258,16 +259,22 @@ test.each([
   expect(await examplesOf(await write(name, options))).toEqual(expected);
 });
 
-test('an aborted generation leaves no file; until then it reports its progress', async () => {
-  const stop = new AbortController();
-  const seen: number[] = [];
-  const onProgress = (rows: number) => {
-    seen.push(rows);
-    stop.abort();
-  };
-  await expect(write('stopped', { onProgress, signal: stop.signal })).rejects.toThrow('aborted');
+test('an aborted generation leaves no file', async () => {
+  await expect(write('stopped', { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   expect(await readdir(folder.path('stopped'))).toEqual([]);
-  expect(seen).toHaveLength(1);
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('the date of the command is today in Ohio', async () => {
+  jest.useFakeTimers({
+    now: new Date('2026-11-28T03:00:00Z'),
+    doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'setInterval', 'setTimeout'],
+  });
+  expect(await command({}, 'sample-data', folder.path('today'), '--rows', '1000')).toMatchObject({ code: 0 });
+  expect(await readFile(folder.path('today/sample.json'), 'utf8')).toContain('"date": "2026-11-27"');
 });
 
 test.each([
