@@ -40,6 +40,7 @@ import {
   fieldsWhere,
   lookupResult,
   lookupToolResult,
+  messageOf,
   originOf,
   resultOrigin,
   type ToolResult,
@@ -232,13 +233,18 @@ function lookupTool(
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
   const { live, examples } = await lookups.liveExamples();
+  const { date, sample: isSampleData } = live.metadata;
+  const origin = { date, today: todayInOhio(), isSampleData };
   const typesOf = (board: string) =>
     (live.licenseTypes.get(board) ?? []).map((type) => [type, examples.get(board)?.get(type) ?? null]);
   return {
     outcome: 'answered',
     content: {
-      ...originOf({ date: live.metadata.date, today: todayInOhio() }),
-      message: 'The number beside each type is of some license: it shows what such numbers look like.',
+      ...originOf(origin),
+      message: messageOf(
+        origin,
+        'The number beside each type is of some license: it shows what such numbers look like.',
+      ),
       boards: BOARDS.map(({ name, code }) => ({
         ...{ name, code },
         license_types: Object.fromEntries(typesOf(name)),
