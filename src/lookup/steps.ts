@@ -122,7 +122,8 @@ async function lookUpNumber(
   const outcome = chooseByNumber(request, sameKey);
   if (!suggest) return outcome;
   if (outcome.outcome === 'found' && outcome.nameMatch === false) {
-    return { ...outcome, isNameAtBoard: await isNameAtBoard(outcome.record, request, publication) };
+    const isThere = await isNameAtBoard(outcome.record, request, publication);
+    return isThere === undefined ? outcome : { ...outcome, isNameAtBoard: isThere };
   }
   if (outcome.outcome !== 'none' || outcome.reason !== 'unknown') return outcome;
   return { ...outcome, ...(await suggestedNumbers(request, publication)) };
