@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
 import { daysBetween, isoDate } from './dates.ts';
-import { memoize } from './fold.ts';
+import { fold, memoize } from './fold.ts';
 
 /** The standing of a license: what its cautions depend on. */
 export interface StandingFields {
@@ -50,7 +50,7 @@ export const isKnownSubStatus = isOneOf(STATUSES.sub);
 /** Whether a Board Action is blank, Yes or No. */
 export const isKnownBoardAction = isOneOf(['Yes', 'No']);
 const isNoAction = isOneOf(['No']);
-const isDisciplinary = isOneOf(STATUSES.disciplinary);
+const DISCIPLINARY: ReadonlySet<string> = new Set(STATUSES.disciplinary.map(fold));
 
 /** Maps the STATUS and SUB_STATUS columns, either of which may be blank, to the record's two fields (STATUS-04). */
 export function recordStatus(primary: string, sub: string): Pick<StandingFields, 'status' | 'raw_status'> {
@@ -77,10 +77,13 @@ export function disciplineOf(
   return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
 }
 
-/** A sub-status by which the board has disciplined the holder, as the specification groups them (2.5); else empty. */
+/**
+ * The part of a status by which the board has disciplined the holder, as the specification groups them (2.5), however
+ * it is spaced and whatever follows it: that of `Active - Suspended - Stayed` is `SUSPENDED`. Empty without one.
+ */
 const disciplinarySubStatus = memoize((raw) => {
-  const last = raw.split(' - ').at(-1)?.toUpperCase() ?? '';
-  return isDisciplinary(last) ? last : '';
+  const part = raw.split(' - ').find((each) => DISCIPLINARY.has(fold(each)));
+  return part?.toUpperCase() ?? '';
 });
 
 /** The Board Action as the State writes it; empty when it is blank. */

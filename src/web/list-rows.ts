@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
 import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf } from '../answers/view.ts';
-import { missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { endorsementWords, missMessage, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
@@ -57,10 +57,7 @@ export function listRow({ view }: Pick<RosterResult, 'view'>, { number, fields }
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
       const sentences = [
         ...recordSentences(record, { cautions, notes: [] }, origin.today),
-        ...endorsementsToTell(record).map(
-          ({ number: of, type, standing }) =>
-            `Endorsement ${of ?? type ?? ''}: ${standing.raw_status ?? 'no status given'}.`,
-        ),
+        ...endorsementsToTell(record).map((each) => `Endorsement ${endorsementWords(each)}.`),
       ];
       return {
         ...row,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { CAUTION_WORDS, NOTE_WORDS } from '../answers/words.ts';
+import { CAUTION_WORDS, endorsementWords, NOTE_WORDS } from '../answers/words.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
@@ -8,7 +8,6 @@ import {
   disciplineOf,
   endorsedLicense,
   endorsementsToTell,
-  hasBoardAction,
   type Note,
   notesOf,
   type StandingFields,
@@ -65,9 +64,11 @@ const saidElsewhere = () => '';
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
   ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
   ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
-  // A disciplinary sub-status says what the board did.
+  // The meaning of a disciplinary status says what the board did.
   board_action: (license) =>
-    disciplineOf(license)?.subStatus ? '' : 'The board has acted on it: ask what it ordered.',
+    disciplineOf(license)?.subStatus && statusOf(license, []).isKnown
+      ? ''
+      : 'The board has acted on it: ask what it ordered.',
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
 };
@@ -96,10 +97,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
     standingSentence(license, today, cautions),
     means,
     ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
-    ...endorsementsToTell(license).map(
-      ({ number, type, standing }) =>
-        `Look at its endorsement ${number ?? type ?? ''}, too: ${standing.raw_status ?? 'no status given'}.`,
-    ),
+    ...endorsementsToTell(license).map((each) => `Look at its endorsement ${endorsementWords(each)}.`),
   ];
   return { tone, cautions, sentences: reasons.filter((sentence) => sentence !== '') };
 }
@@ -107,7 +105,10 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
 function standingSentence(license: StandingFields, today: string, cautions: readonly Caution[]): string {
   const { status, raw_status: raw, expiry_date: expires } = license;
   if (raw === null) return 'The State gives no status for this license. Ask the board.';
-  if (!statusOf(license, cautions).isKnown) return `The State says “${raw}”. Ask the board what that means.`;
+  if (!statusOf(license, cautions).isKnown) {
+    const unknown = `The State says “${raw}”. Ask the board what that means.`;
+    return status === 'ACTIVE' ? `${unknown} ${expirySentence(expires, today)}` : unknown;
+  }
   if (status !== 'ACTIVE') return `Not active: ${raw}.`;
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
@@ -116,6 +117,11 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   return raw.toUpperCase() === status
     ? `${raw} until ${longDate(expires)}${soon && ` (${soon})`}.`
     : `${raw} (expires ${longDate(expires)}${soon && `, ${soon}`}).`;
+}
+
+function expirySentence(expires: string | null, today: string): string {
+  if (expires === null) return 'The State gives no expiry date.';
+  return `${expires < today ? 'It expired' : 'It expires'} on ${longDate(expires)}.`;
 }
 
 /** The box of a license's verdict. */
@@ -138,7 +144,7 @@ export function statusTags(license: StandingFields, today: string, nameMatch?: b
   const others = cautions
     .filter((caution) => !said.includes(caution))
     .map((caution) => {
-      const words = caution === 'endorsed_license' ? endorsedTag(license) : CAUTION_WORDS[caution].tag;
+      const words = caution === 'endorsed_license' ? endorsedTag(license, today) : CAUTION_WORDS[caution].tag;
       return tag('caution', [caution], words ?? '');
     });
   // A name that does not fit is the first of the cautions.
@@ -153,7 +159,14 @@ function tag(tone: Tone, said: readonly (Caution | Note)[], words: string, shape
   return html`<span class="status ${tone}"${codes}><span aria-hidden="true">${shape}</span> ${words}</span>`;
 }
 
-function endorsedTag(license: StandingFields): string {
+/** What the tag of an endorsed license says beside its status. */
+const ENDORSED_REASONS: { readonly [Each in Caution]?: string } = {
+  ...{ past_expiry: 'date passed', no_expiry_date: 'no expiry date', board_action: 'board action' },
+};
+
+function endorsedTag(license: StandingFields, today: string): string {
   const { number, standing } = endorsedLicense(license) ?? {};
-  return `License ${number ?? ''}: ${standing?.raw_status ?? 'no status given'}${standing !== undefined && hasBoardAction(standing) ? ', board action' : ''}`;
+  const cautions = standing === undefined ? [] : cautionsOf(standing, today);
+  const reasons = cautions.flatMap((caution) => ENDORSED_REASONS[caution] ?? []);
+  return `License ${number ?? ''}: ${[standing?.raw_status ?? 'no status given', ...reasons].join(', ')}`;
 }

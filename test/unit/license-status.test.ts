@@ -58,6 +58,16 @@ describe('the verdict', () => {
       ['Dormant', null],
       'neutral: The State says “Dormant”. Ask the board what that means.',
     ],
+    [
+      'an active one with an unknown sub-status that has expired',
+      ['Active - Something New', '2020-01-31'],
+      'neutral: The State says “Active - Something New”. Ask the board what that means. It expired on January 31, 2020.',
+    ],
+    [
+      'a disciplinary sub-status with something after it',
+      ['Active - Suspended - Stayed', '2028-03-12'],
+      'neutral: The State says “Active - Suspended - Stayed”. Ask the board what that means. It expires on March 12, 2028. The board has acted on it: ask what it ordered.',
+    ],
     ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
     [
       'one in renewal that ends soon',
@@ -77,7 +87,20 @@ describe('the verdict', () => {
     [
       'one with an endorsement that is not active',
       ['Active', '2028-03-12', { 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' }],
-      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.',
+      'good: Active until March 12, 2028. Look at its endorsement APRN.1: Inactive.',
+    ],
+    [
+      'one with an active endorsement on which the board has acted',
+      [
+        'Active',
+        '2028-03-12',
+        {
+          'Endorsement Number 1': 'APRN.1',
+          'Endorsement Status 1': 'Active',
+          'Endorsement Board Action 1': 'Yes',
+        },
+      ],
+      'good: Active until March 12, 2028. Look at its endorsement APRN.1: Active, the board has acted on it.',
     ],
   ] as const)('of %s says why', (_what, [raw, expires, extra], expected) => {
     expect(verdict(raw, expires, extra)).toBe(expected);
@@ -137,9 +160,9 @@ describe('a status in a list', () => {
       tag.slice(1).join(' '),
     );
   }
-  const endorsing = (status: string, action: string) => ({
+  const endorsing = (status: string, action: string, expires = '2028-03-12') => ({
     ...{ 'Endorsed License': 'RN.1', 'Endorsed License Status': status },
-    ...{ 'Endorsed License Expiration Date': '2028-03-12', 'Endorsed License Board Action': action },
+    ...{ 'Endorsed License Expiration Date': expires, 'Endorsed License Board Action': action },
   });
 
   test.each<[standing: StandingFields, tags: string[]]>([
@@ -154,6 +177,10 @@ describe('a status in a list', () => {
     [
       license('Active', '2028-03-12', endorsing('Active', 'Yes')),
       ['caution ! Active', 'caution ! License RN.1: Active, board action'],
+    ],
+    [
+      license('Active', '2028-03-12', endorsing('Active', 'No', '2020-01-31')),
+      ['caution ! Active', 'caution ! License RN.1: Active, date passed'],
     ],
   ])('is words, shape and color: %j', (standing, tags) => {
     expect(tagsOf(standing)).toEqual(tags);

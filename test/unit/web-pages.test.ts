@@ -126,7 +126,7 @@ describe('a row of a list', () => {
     expect(shown(found({ extra_data: no }))).not.toContain('Board action');
     const endorsement = { ...no, 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' };
     expect(shown(found({ expiry_date: '2026-12-01', extra_data: endorsement }))).toMatch(
-      /^Clear: .* ✓ Active i Expires soon i Endorsement not active Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
+      /^Clear: .* ✓ Active i Expires soon i Look at its endorsement Dec 1, 2026 Endorsement APRN\.1: Inactive\.$/,
     );
   });
 
