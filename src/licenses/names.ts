@@ -444,9 +444,8 @@ function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonPa
   return middle === undefined || fold(first) === '' ? undefined : { lastName, firstName: first };
 }
 
-/** Whether a holder, a person or a business, has the name that was typed as a whole. */
-export function isNamed(kind: 'person' | 'business', holder: string, typed: string): boolean {
-  if (kind === 'business') return matchesBusinessName(holder, typed);
+/** Whether a person has the name that was typed as a whole. */
+export function isNamed(holder: string, typed: string): boolean {
   const compared = holderOf(holder);
   const isAfterTwo: IsEnd = (word, before) => hasTwoWords(before) && isNoName(word, before);
   return [typed, withoutEnd(readableName(typed), isAfterTwo)].map(personParts).some((parts) =>

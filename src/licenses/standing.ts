@@ -60,18 +60,11 @@ export function recordStatus(primary: string, sub: string): Pick<StandingFields,
   };
 }
 
-/** What a license says of its board's discipline. */
-export interface Discipline {
-  /** Whether its Board Action is Yes. */
-  readonly hasBoardAction: boolean;
-  /** In upper case where it is a disciplinary one, otherwise empty. */
-  readonly subStatus: string;
-}
-
-/** The discipline of a license; `undefined` without any. */
-export function disciplineOf(
-  record: Pick<StandingFields, 'raw_status' | 'extra_data'>,
-): Discipline | undefined {
+/**
+ * The discipline of a license: whether its Board Action is Yes, and its disciplinary sub-status in upper case, else empty;
+ * `undefined` without any.
+ */
+export function disciplineOf(record: Pick<StandingFields, 'raw_status' | 'extra_data'>) {
   const acted = boardAction(record).toUpperCase() === 'YES';
   const subStatus = disciplinarySubStatus(record.raw_status ?? '');
   return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
@@ -103,13 +96,6 @@ export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'ext
   return isBoardActionGiven(license) || disciplinarySubStatus(license.raw_status ?? '') !== '';
 }
 
-/** The license that an endorsement endorses, as far as the endorsement's document says it. */
-export interface EndorsedLicense {
-  readonly number: string;
-  /** `undefined` in publications of version 0.2.0, which stored only the number. */
-  readonly standing: StandingFields | undefined;
-}
-
 /** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
 const STATUS_NOT_STATED = 'Not stated';
 
@@ -129,10 +115,11 @@ export function endorsedLicenseAttributes(
   };
 }
 
-/** The license that this one endorses; `undefined` when it is no endorsement. */
-export function endorsedLicense({
-  extra_data: extra,
-}: Pick<StandingFields, 'extra_data'>): EndorsedLicense | undefined {
+/**
+ * The license that this one endorses, as far as this one's document says it; `undefined` when it is no endorsement. It has
+ * no standing in publications of version 0.2.0, which stored only the number.
+ */
+export function endorsedLicense({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
   if (number === undefined) return undefined;
   const primary = extra[ENDORSED_LICENSE_LABELS.status];

@@ -86,9 +86,9 @@ export function offeredNumbers({ number, name }: NumberRequest, licenses: Found)
 
 /** Whether the name that was sent with a number is that of the license's holder. */
 export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
-  if ('wholeName' in typed) return isNamed(kind, name, typed.wholeName);
-  if ('businessName' in typed) return kind === 'business' && matchesBusinessName(name, typed.businessName);
   if (kind === 'business') return matchesBusinessName(name, wholeNameOf(typed));
+  if ('businessName' in typed) return false;
+  if ('wholeName' in typed) return isNamed(name, typed.wholeName);
   return matchesPersonName(name, typed.lastName, typed.firstName);
 }
 

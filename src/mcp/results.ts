@@ -58,10 +58,7 @@ export function originOf(origin: Pick<Origin, 'date' | 'today'>) {
 }
 
 /** The message of a result: what these sentences say, and what every result says. */
-export function messageOf(
-  origin: Pick<Origin, 'date' | 'today' | 'isSampleData'>,
-  ...sentences: readonly string[]
-): string {
+export function messageOf(origin: Omit<Origin, 'publication'>, ...sentences: readonly string[]): string {
   const age = ageSentence(origin);
   // A miss says the age itself.
   const isAgeSaid = sentences.some((sentence) => sentence.includes(age));

@@ -231,6 +231,9 @@ function lookupTool(
   return tool(name, title, parameters, lookupResult, answer);
 }
 
+const EXAMPLE_NUMBERS =
+  'The number beside each type is of some license: it shows what such numbers look like.';
+
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
   const { live, examples } = await lookups.liveExamples();
   const { date, sample: isSampleData } = live.metadata;
@@ -241,10 +244,7 @@ async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
     outcome: 'answered',
     content: {
       ...originOf(origin),
-      message: messageOf(
-        origin,
-        'The number beside each type is of some license: it shows what such numbers look like.',
-      ),
+      message: messageOf(origin, EXAMPLE_NUMBERS),
       boards: BOARDS.map(({ name, code }) => ({
         ...{ name, code },
         license_types: Object.fromEntries(typesOf(name)),

@@ -57,18 +57,25 @@ export interface Verdict {
   readonly cautions: readonly Caution[];
 }
 
+type Reason = (license: StandingFields) => string;
+
 /** What the sentence of the standing says, or that of the endorsed license, or a tag of the name. */
 const saidElsewhere = () => '';
 
+/** What the sentence of the standing, or the meaning of the status, says of a known status alone. */
+function ofUnknown(words: Reason): Reason {
+  return (license) => (statusOf(license, []).isKnown ? '' : words(license));
+}
+
+const acted = () => 'The board has acted on it: ask what it ordered.';
+
 /** The reasons of cautions where a page says them in other words than the other interfaces do. */
-const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
+const REASONS: { readonly [Each in Caution]?: Reason } = {
   ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
-  ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
-  // The meaning of a disciplinary status says what the board did.
-  board_action: (license) =>
-    disciplineOf(license)?.subStatus && statusOf(license, []).isKnown
-      ? ''
-      : 'The board has acted on it: ask what it ordered.',
+  endorsed_license: saidElsewhere,
+  past_expiry: ofUnknown(({ expiry_date: expired }) => `It expired on ${longDate(expired ?? '')}.`),
+  no_expiry_date: ofUnknown(() => 'The State gives no expiry date.'),
+  board_action: (license) => (disciplineOf(license)?.subStatus ? ofUnknown(acted) : acted)(license),
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
 };
@@ -105,10 +112,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
 function standingSentence(license: StandingFields, today: string, cautions: readonly Caution[]): string {
   const { status, raw_status: raw, expiry_date: expires } = license;
   if (raw === null) return 'The State gives no status for this license. Ask the board.';
-  if (!statusOf(license, cautions).isKnown) {
-    const unknown = `The State says “${raw}”. Ask the board what that means.`;
-    return status === 'ACTIVE' ? `${unknown} ${expirySentence(expires, today)}` : unknown;
-  }
+  if (!statusOf(license, cautions).isKnown) return `The State says “${raw}”. Ask the board what that means.`;
   if (status !== 'ACTIVE') return `Not active: ${raw}.`;
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
@@ -117,11 +121,6 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   return raw.toUpperCase() === status
     ? `${raw} until ${longDate(expires)}${soon && ` (${soon})`}.`
     : `${raw} (expires ${longDate(expires)}${soon && `, ${soon}`}).`;
-}
-
-function expirySentence(expires: string | null, today: string): string {
-  if (expires === null) return 'The State gives no expiry date.';
-  return `${expires < today ? 'It expired' : 'It expires'} on ${longDate(expires)}.`;
 }
 
 /** The box of a license's verdict. */

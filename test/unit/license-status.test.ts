@@ -66,7 +66,7 @@ describe('the verdict', () => {
     [
       'a disciplinary sub-status with something after it',
       ['Active - Suspended - Stayed', '2028-03-12'],
-      'neutral: The State says “Active - Suspended - Stayed”. Ask the board what that means. It expires on March 12, 2028. The board has acted on it: ask what it ordered.',
+      'neutral: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it: ask what it ordered.',
     ],
     ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
     [
