@@ -46,12 +46,12 @@ export function withLeftLicenses(store: Store): WithLeft {
   );
   const rejected = new LRUCache<string, ReadonlySet<string>, PublicationMetadata>({
     max: 1,
-    fetchMethod: (_publication, _stale, { context }) => rejectedNumbers(store, context),
+    // Rows have other digits, too: ZIP codes and dates.
+    fetchMethod: (_publication, _stale, { context }) => rejectedNumbers(store, context, isSurelyNumber),
   });
 
-  /** Whether a row that the publication rejected has the number. Rows have other digits, too: ZIP codes and dates. */
-  async function isRejected(written: string, key: string, metadata: PublicationMetadata): Promise<boolean> {
-    if ((metadata.counts?.rejected ?? 0) === 0 || !isSurelyNumber(written)) return false;
+  /** Whether a row that the publication rejected has the number. */
+  async function isRejected(key: string, metadata: PublicationMetadata): Promise<boolean> {
     return (await rejected.fetch(metadata.publication, { context: metadata }))?.has(key) === true;
   }
 
@@ -65,7 +65,7 @@ export function withLeftLicenses(store: Store): WithLeft {
         Promise.all([
           state === undefined ? [] : lastChanges({ state, number }),
           // A rejected row may repeat a number that was loaded: then a board has it.
-          reason === 'unknown' && isRejected(request.number, number, metadata),
+          reason === 'unknown' && isRejected(number, metadata),
         ]),
         MAX_WAIT_MS,
       );
