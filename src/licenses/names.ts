@@ -290,11 +290,12 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
-/** Whether a typed surname that matches a holder is only a part of the holder's: `Smith` of `SMITH-JONES`. */
+/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The beginning of a business's name is none. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
-  const typed = surnameKeys(lastName, true);
+  const { surnames } = holderOf(licenseeName);
+  const typed = surnameKeys(lastName, true).filter((key) => surnames.has(key));
   return typed.length > 0 && !typed.some((key) => whole.includes(key));
 }
 

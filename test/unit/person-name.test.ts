@@ -9,6 +9,7 @@ import {
   holderKeys,
   holderToSearch,
   isNamed,
+  isPartOfSurname,
   matchesPersonName,
   nameParts,
   nameToSearch,
@@ -251,6 +252,16 @@ test.each([
   ['Smi\u200bth', 'SMITH'],
 ])('the key of the surname %j is %s', (typed, key) => {
   expect(surnameKey(typed)).toBe(key);
+});
+
+test.each([
+  ['SMITH-JONES, ANN', 'Jones', true],
+  ['GARCIA LOPEZ, ANA', 'Garcia', true],
+  ['ST. JOHN, ALEX', 'Saint John', false],
+  ['SMITH, ANN', 'Smith Jr', false],
+  ['ACME PHARMACY LLC', 'Acme', false],
+])('of %s, whether %s is only a part of the surname: %s', (name, typed, expected) => {
+  expect(isPartOfSurname(name, typed)).toBe(expected);
 });
 
 test.each(['', ' ', '*', '-', "'", '"', '\u2019'])('the key of the surname %j is empty', (typed) => {
