@@ -173,8 +173,10 @@ export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
   expires_soon: {
     meaning: 'Active, and expires within 30 days',
     tag: 'Expires soon',
-    sentence: ({ expiry_date: expiry }, today) =>
-      `It expires on ${expiry}, in ${daysBetween(today, expiry ?? today)} days.`,
+    sentence: ({ expiry_date: expiry }, today) => {
+      const days = daysBetween(today, expiry ?? today);
+      return `It expires on ${expiry}, ${days === 0 ? 'today' : `in ${days} ${days === 1 ? 'day' : 'days'}`}.`;
+    },
   },
   endorsement: {
     meaning: 'one of its endorsements is not active or has a board action',
@@ -245,7 +247,8 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
     meaning: 'several licenses have it, or are written like it',
     sentence: (miss, number, where) => {
       const { didYouMean, boards = [] } = miss;
-      return didYouMean.length === 1
+      // Those of a list may be left out, the boards never.
+      return didYouMean.length < 2 && boards.length > 1
         ? `More than one board has a license with the ${number} ${where}: the ${boards.join(' and the ')}. Name the board.`
         : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
     },
@@ -271,8 +274,10 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   },
   unreadable: {
     meaning: 'the row that the dataset has for it could not be read',
-    sentence: (_miss, number, where) =>
-      `A row ${where} has the ${number}, but could not be read by this service. That says nothing of the license; ask the board.`,
+    sentence: ({ unreadableIn: date }, number, where) =>
+      `A row ${date === undefined ? where : `in the State's dataset of ${date}`} has the ${number}, but could not be read by this service${
+        date === undefined ? '' : ', and none that can be read has come since'
+      }. That says nothing of the license; ask the board.`,
   },
 };
 

@@ -58,13 +58,20 @@ export function fold(text: string): string {
 
 const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
 
+/** Raised, lowered and circled characters, as the marks of footnotes: `RN.12345²` is not the number RN.123452. */
+const MARKS = /[\u00b2\u00b3\u00b9\u2070-\u209c\u2460-\u24ff]/g;
+
+function unaccentNumber(written: string): string {
+  return unaccent(written.replace(MARKS, '*'));
+}
+
 /**
  * The key of a license number, the same for every way of writing it: upper case, without blanks, dots, slashes and
  * dashes of any kind. The key of `rn 987654321`, `RN/987654321` and `RN.987654321` is `RN987654321`. Other characters are kept, so
  * that the key of a pattern such as `RN.987654321*` matches no license.
  */
 export function numberKey(written: string): string {
-  return unaccent(written).replace(SEPARATORS, '');
+  return unaccentNumber(written).replace(SEPARATORS, '');
 }
 
 /**
@@ -72,7 +79,8 @@ export function numberKey(written: string): string {
  * have the same. `APRN.CNP.0912345678` → `912345678`, `E.987654321-SUPV` → `987654321`; empty without digits.
  */
 export function numberDigits(written: string): string {
-  return /(?<!\d)(\d+)\D*$/.exec(unaccent(written).replace(/\s/g, ''))?.[1]?.replace(/^0+(?=\d)/, '') ?? '';
+  const digits = /(?<!\d)(\d+)\D*$/.exec(unaccentNumber(written).replace(/\s/g, ''))?.[1];
+  return digits?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
 /** Whether the text is the number itself, ignoring case, blanks around it and what nobody sees. */

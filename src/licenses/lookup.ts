@@ -27,11 +27,14 @@ export const MAX_LISTED_MATCHES = 20;
 /** The most characters of a field. */
 export const MAX_CHARACTERS = 200;
 
-/** A person's name (either part), a business's, or either of them as a whole, as typed. */
-export type TypedName =
-  | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
-  | { readonly businessName: string }
-  | { readonly wholeName: string };
+/** Either part of a person's name, as typed. */
+export interface TypedParts {
+  readonly lastName?: string | undefined;
+  readonly firstName?: string | undefined;
+}
+
+/** A person's name, a business's, or either of them as a whole, as typed. */
+export type TypedName = TypedParts | { readonly businessName: string } | { readonly wholeName: string };
 
 /** A lookup by number, at one board or statewide. */
 export interface NumberRequest {
@@ -63,8 +66,8 @@ export type NameRequest = PersonRequest | BusinessRequest;
 export type LookupRequest = NumberRequest | NameRequest;
 
 /**
- * Why a lookup found no license. All but `unknown` are of numbers. `removed` and `unreadable`: the feed of changes says
- * that the license left the dataset, or that its row could not be read.
+ * Why a lookup found no license. All but `unknown` are of numbers. `removed`: the feed of changes says that the license
+ * left the dataset. `unreadable`: its last row could not be read.
  */
 export const NOT_FOUND_REASONS = [
   'unknown',
@@ -102,6 +105,8 @@ export interface Miss {
   readonly boards?: readonly string[];
   /** Of `removed`. */
   readonly left?: LeftLicense;
+  /** Of `unreadable`, where it is not known whether the dataset that answered has the row still: the date of one that had it. */
+  readonly unreadableIn?: string;
   /** Set when the feed of changes did not say whether a license with the number left the dataset. */
   readonly isFeedUnread?: true;
   /** Set when licenses have the name, but the filters exclude them all. */

@@ -290,13 +290,13 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
-/** Whether a typed surname that matches a holder is only a part of the holder's: `Smith` of `SMITH-JONES`. */
+/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The beginning of a business's name is none. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
-  const typed = surnameKeys(lastName, true);
-  // The name of a business has no given names.
-  return given !== '' && typed.length > 0 && !typed.some((key) => whole.includes(key));
+  const { surnames } = holderOf(licenseeName);
+  const typed = surnameKeys(lastName, true).filter((key) => surnames.has(key));
+  return typed.length > 0 && !typed.some((key) => whole.includes(key));
 }
 
 /** What typed names are compared with: the keys of the surname and the given names as they are written. */
@@ -445,9 +445,8 @@ function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonPa
   return middle === undefined || fold(first) === '' ? undefined : { lastName, firstName: first };
 }
 
-/** Whether a holder, a person or a business, has the name that was typed as a whole. */
-export function isNamed(kind: 'person' | 'business', holder: string, typed: string): boolean {
-  if (kind === 'business') return matchesBusinessName(holder, typed);
+/** Whether a person has the name that was typed as a whole. */
+export function isNamed(holder: string, typed: string): boolean {
   const compared = holderOf(holder);
   const isAfterTwo: IsEnd = (word, before) => hasTwoWords(before) && isNoName(word, before);
   return [typed, withoutEnd(readableName(typed), isAfterTwo)].map(personParts).some((parts) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
 import { daysBetween, isoDate } from './dates.ts';
-import { memoize } from './fold.ts';
+import { fold, memoize } from './fold.ts';
 
 /** The standing of a license: what its cautions depend on. */
 export interface StandingFields {
@@ -50,7 +50,7 @@ export const isKnownSubStatus = isOneOf(STATUSES.sub);
 /** Whether a Board Action is blank, Yes or No. */
 export const isKnownBoardAction = isOneOf(['Yes', 'No']);
 const isNoAction = isOneOf(['No']);
-const isDisciplinary = isOneOf(STATUSES.disciplinary);
+const DISCIPLINARY: ReadonlySet<string> = new Set(STATUSES.disciplinary.map(fold));
 
 /** Maps the STATUS and SUB_STATUS columns, either of which may be blank, to the record's two fields (STATUS-04). */
 export function recordStatus(primary: string, sub: string): Pick<StandingFields, 'status' | 'raw_status'> {
@@ -60,27 +60,23 @@ export function recordStatus(primary: string, sub: string): Pick<StandingFields,
   };
 }
 
-/** What a license says of its board's discipline. */
-export interface Discipline {
-  /** Whether its Board Action is Yes. */
-  readonly hasBoardAction: boolean;
-  /** In upper case where it is a disciplinary one, otherwise empty. */
-  readonly subStatus: string;
-}
-
-/** The discipline of a license; `undefined` without any. */
-export function disciplineOf(
-  record: Pick<StandingFields, 'raw_status' | 'extra_data'>,
-): Discipline | undefined {
+/**
+ * The discipline of a license: whether its Board Action is Yes, and its disciplinary sub-status in upper case, else empty;
+ * `undefined` without any.
+ */
+export function disciplineOf(record: Pick<StandingFields, 'raw_status' | 'extra_data'>) {
   const acted = boardAction(record).toUpperCase() === 'YES';
   const subStatus = disciplinarySubStatus(record.raw_status ?? '');
   return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
 }
 
-/** A sub-status by which the board has disciplined the holder, as the specification groups them (2.5); else empty. */
+/**
+ * The part of a status by which the board has disciplined the holder, as the specification groups them (2.5), however
+ * it is spaced and whatever follows it: that of `Active - Suspended - Stayed` is `SUSPENDED`. Empty without one.
+ */
 const disciplinarySubStatus = memoize((raw) => {
-  const last = raw.split(' - ').at(-1)?.toUpperCase() ?? '';
-  return isDisciplinary(last) ? last : '';
+  const part = raw.split(' - ').find((each) => DISCIPLINARY.has(fold(each)));
+  return part?.toUpperCase() ?? '';
 });
 
 /** The Board Action as the State writes it; empty when it is blank. */
@@ -98,13 +94,6 @@ export function isBoardActionGiven(license: Pick<StandingFields, 'extra_data'>):
 /** Whether the board has acted on the license, by its Board Action or by a disciplinary sub-status. */
 export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'extra_data'>): boolean {
   return isBoardActionGiven(license) || disciplinarySubStatus(license.raw_status ?? '') !== '';
-}
-
-/** The license that an endorsement endorses, as far as the endorsement's document says it. */
-export interface EndorsedLicense {
-  readonly number: string;
-  /** `undefined` in publications of version 0.2.0, which stored only the number. */
-  readonly standing: StandingFields | undefined;
 }
 
 /** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
@@ -126,10 +115,11 @@ export function endorsedLicenseAttributes(
   };
 }
 
-/** The license that this one endorses; `undefined` when it is no endorsement. */
-export function endorsedLicense({
-  extra_data: extra,
-}: Pick<StandingFields, 'extra_data'>): EndorsedLicense | undefined {
+/**
+ * The license that this one endorses, as far as this one's document says it; `undefined` when it is no endorsement. It has
+ * no standing in publications of version 0.2.0, which stored only the number.
+ */
+export function endorsedLicense({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
   if (number === undefined) return undefined;
   const primary = extra[ENDORSED_LICENSE_LABELS.status];

@@ -1,10 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import type { StoredChange } from '../changes/change.ts';
 import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { isExactNumber, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { Miss, NumberRequest } from '../licenses/lookup.ts';
+import { isSurelyNumber } from '../licenses/number-forms.ts';
 import type { LivePublication } from '../publications/live.ts';
+import type { PublicationMetadata } from '../publications/metadata.ts';
+import { rejectedNumbers } from '../publications/rejected-rows.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -19,7 +23,10 @@ interface Asked {
   readonly number: string;
 }
 
-/** Says of a miss whether the number left the dataset, as the feed of the publication that answered has it. */
+/**
+ * Says of a miss whether the number left the dataset, as the feed of the publication that answered has it, or is in a row
+ * that this publication rejected.
+ */
 export type WithLeft = (miss: Miss, live: LivePublication) => Promise<Miss>;
 
 /** One for single lookups, and one for lists: neither waits for the other's searches. */
@@ -37,14 +44,33 @@ export function withLeftLicenses(store: Store): WithLeft {
     },
     { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
   );
-  return async (miss, { feed: state }) => {
-    if (miss.request.by !== 'number' || state === undefined) return miss;
-    if (miss.reason !== 'unknown' && miss.reason !== 'other_board') return miss;
-    const number = numberKey(miss.request.number);
+  const rejected = new LRUCache<string, ReadonlySet<string>, PublicationMetadata>({
+    max: 1,
+    // Rows have other digits, too: ZIP codes and dates.
+    fetchMethod: (_publication, _stale, { context }) => rejectedNumbers(store, context, isSurelyNumber),
+  });
+
+  /** Whether a row that the publication rejected has the number. */
+  async function isRejected(key: string, metadata: PublicationMetadata): Promise<boolean> {
+    return (await rejected.fetch(metadata.publication, { context: metadata }))?.has(key) === true;
+  }
+
+  return async (miss, { feed: state, metadata }) => {
+    const { request, reason } = miss;
+    if (request.by !== 'number' || (reason !== 'unknown' && reason !== 'other_board')) return miss;
+    const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return miss;
     try {
-      const changes = await withTimeout(lastChanges({ state, number }), MAX_WAIT_MS);
-      return leftBy(miss.request, changes) ?? miss;
+      const [changes, isUnreadable] = await withTimeout(
+        Promise.all([
+          state === undefined ? [] : lastChanges({ state, number }),
+          // A rejected row may repeat a number that was loaded: then a board has it.
+          reason === 'unknown' && isRejected(number, metadata),
+        ]),
+        MAX_WAIT_MS,
+      );
+      if (isUnreadable) return { outcome: 'none', request, reason: 'unreadable', didYouMean: [] };
+      return leftBy(request, changes, metadata.publication) ?? miss;
     } catch {
       return { ...miss, isFeedUnread: true };
     }
@@ -53,11 +79,20 @@ export function withLeftLicenses(store: Store): WithLeft {
 
 type LastChange = Pick<
   StoredChange,
-  'kind' | 'cause' | 'board' | 'license_number' | 'last_in_dataset' | 'fields'
+  'kind' | 'cause' | 'board' | 'license_number' | 'last_in_dataset' | 'fields' | 'publication' | 'date'
 >;
 
-/** The miss of a number that left the dataset. @param changes the last of each license with it, the newest first */
-export function leftBy(request: NumberRequest, changes: readonly LastChange[]): Miss | undefined {
+/**
+ * The miss of a number that left the dataset.
+ *
+ * @param changes the last of each license with it, the newest first
+ * @param publication the one that answers
+ */
+export function leftBy(
+  request: NumberRequest,
+  changes: readonly LastChange[],
+  publication: string,
+): Miss | undefined {
   const { board, number } = request;
   const removed = changes.filter(
     (change) => change.kind === 'removed' && (board === undefined || boardByLabel(change.board) === board),
@@ -67,7 +102,11 @@ export function leftBy(request: NumberRequest, changes: readonly LastChange[]): 
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // A number that was not found may be near others. One that was known is none of them.
   const miss = { outcome: 'none', request, didYouMean: [] } as const;
-  if (last.cause === 'rejected_row') return { ...miss, reason: 'unreadable' };
+  if (last.cause === 'rejected_row') {
+    // A row that can't be read may be gone the day after: that changes no license.
+    const isSince = last.publication !== publication;
+    return { ...miss, reason: 'unreadable', ...(isSince && { unreadableIn: last.date }) };
+  }
   // What is told of one is not told of several.
   const only = another === undefined ? last : undefined;
   const lastRawStatus = only?.fields.raw_status?.before ?? null;

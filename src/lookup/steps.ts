@@ -51,12 +51,9 @@ export async function lookUp(
   suggest: boolean,
 ): Promise<LookupOutcome> {
   if (!isPossible(request)) return none(request);
-  switch (request.by) {
-    case 'number':
-      return lookUpNumber(request, publication, suggest);
-    default:
-      return lookUpName(request, publication, suggest);
-  }
+  return request.by === 'number'
+    ? lookUpNumber(request, publication, suggest)
+    : lookUpName(request, publication, suggest);
 }
 
 /** How many licenses match a name: more than a lookup returns, where there are more. */
@@ -117,12 +114,15 @@ async function lookUpNumber(
 ): Promise<LookupOutcome> {
   const { board, number } = request;
   const written = await publication.search(board && writtenNumberQuery(board, number));
-  const asTyped = written.licenses.filter((license) => isAsTyped(license, request));
+  const asTyped = written.licenses.filter(
+    (license) => license.board === board?.name && license.license_number === number,
+  );
   const sameKey = asTyped.length > 0 ? asTyped : await licensesOfNumberKey(request, publication);
   const outcome = chooseByNumber(request, sameKey);
   if (!suggest) return outcome;
   if (outcome.outcome === 'found' && outcome.nameMatch === false) {
-    return { ...outcome, isNameAtBoard: await isNameAtBoard(outcome.record, request, publication) };
+    const isThere = await isNameAtBoard(outcome.record, request, publication);
+    return isThere === undefined ? outcome : { ...outcome, isNameAtBoard: isThere };
   }
   if (outcome.outcome !== 'none' || outcome.reason !== 'unknown') return outcome;
   return { ...outcome, ...(await suggestedNumbers(request, publication)) };
@@ -164,11 +164,6 @@ async function existsWithoutFilters(request: NameRequest, publication: Publicati
   if (!hasFilters(request.filters)) return false;
   const found = await Promise.all(queriesOf(request, {}, 1).map((query) => publication.search(query)));
   return found.some(({ licenses }) => licenses.length > 0);
-}
-
-/** Whether the license is the board's and its number is written exactly as typed. */
-function isAsTyped(license: StoredLicense, { board, number }: NumberRequest): boolean {
-  return license.board === board?.name && license.license_number === number;
 }
 
 /** Matches, exact names first, then by name and number. */

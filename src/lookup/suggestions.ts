@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { hasFilters } from '../licenses/filters.ts';
-import { fold, numberKey } from '../licenses/fold.ts';
+import { fold, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
   type BusinessRequest,
@@ -10,6 +10,7 @@ import {
   type NumberRequest,
   type PersonRequest,
   type TypedName,
+  type TypedParts,
 } from '../licenses/lookup.ts';
 import {
   firstGivenName,
@@ -28,6 +29,7 @@ import {
 import { givenNameVariants, nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
+  businessWordsQuery,
   type LikelyName,
   likelyPersonsQuery,
   MAX_SUGGESTED_NAMES,
@@ -59,7 +61,7 @@ export async function suggestedNumbers(
   const { board, number, businessOnly } = request;
   const [{ licenses: near }, { licenses: named }] = await Promise.all([
     publication.search(nearNumberQuery(board, number, businessOnly)),
-    publication.search(request.name && nameQuery(board, request.name, MAX_MATCHES + 1)),
+    publication.search(request.name && nameQueries(board, request.name, MAX_MATCHES + 1)[0]),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -86,33 +88,64 @@ export function offeredNumbers({ number, name }: NumberRequest, licenses: Found)
 
 /** Whether the name that was sent with a number is that of the license's holder. */
 export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
-  if ('wholeName' in typed) return isNamed(kind, name, typed.wholeName);
-  if ('businessName' in typed) return kind === 'business' && matchesBusinessName(name, typed.businessName);
-  const { lastName, firstName } = typed;
-  if (kind === 'person') return matchesPersonName(name, lastName, firstName);
-  // Forms with one field for any name call it the last name.
-  return lastName !== undefined && matchesBusinessName(name, [lastName, firstName].filter(Boolean).join(' '));
+  if (kind === 'business') return matchesBusinessName(name, wholeNameOf(typed));
+  if ('businessName' in typed) return false;
+  if ('wholeName' in typed) return isNamed(name, typed.wholeName);
+  return matchesPersonName(name, typed.lastName, typed.firstName);
 }
 
-/** Whether a license of the board that issued this one has the name that was sent with its number. */
+/**
+ * Whether a license of the board that issued this one has the name that was sent with its number; `undefined` where that
+ * cannot be searched, as a given name alone.
+ */
 export async function isNameAtBoard(
-  { board }: Pick<StoredLicense, 'board'>,
+  { board: label }: Pick<StoredLicense, 'board'>,
   { name }: NumberRequest,
   publication: PublicationSearch,
-): Promise<boolean> {
-  const query = name && nameQuery(boardByLabel(board), name, 1);
-  return (await publication.search(query)).licenses.length > 0;
+): Promise<boolean | undefined> {
+  const board = boardByLabel(label);
+  const queries = board === undefined || name === undefined ? [] : nameQueries(board, name, 1);
+  for (const query of queries) {
+    if ((await publication.search(query)).licenses.length > 0) return true;
+  }
+  return queries.length === 0 ? undefined : false;
 }
 
-/** The licenses of the name that was sent with a number. */
-function nameQuery(
+/** The searches for a name that was sent with a number, as a person's first. None where it cannot be searched. */
+function nameQueries(
   board: Board | undefined,
   name: TypedName,
   select: NameQuery['select'],
-): NameQuery | undefined {
-  if ('businessName' in name) return businessQuery(board, name.businessName, {}, select);
-  const { lastName, firstName } = 'wholeName' in name ? (personParts(name.wholeName)[0] ?? {}) : name;
-  return lastName === undefined ? undefined : personQuery(board, lastName, firstName, {}, select);
+): readonly NameQuery[] {
+  const whole = wholeNameOf(name);
+  if (fold(whole).length > MAX_FOLDED_CHARACTERS) return [];
+  const persons = partsOf(name).flatMap(
+    ({ lastName = '', firstName }) => personQuery(board, lastName, firstName, {}, select) ?? [],
+  );
+  const [first] = persons;
+  const queries = [
+    first && { ...first, names: persons.flatMap(({ names }) => names) },
+    businessQuery(board, whole, {}, select),
+    businessWordsQuery(board, whole, {}, select),
+  ];
+  return queries.filter((query) => query !== undefined);
+}
+
+/** Each further reading of a whole name is searched at all boards. Those of three words are four. */
+const MAX_READINGS = 4;
+
+/** How a name is read as a person's. */
+function partsOf(name: TypedName): readonly TypedParts[] {
+  if ('businessName' in name) return [];
+  return 'wholeName' in name ? personParts(name.wholeName).slice(0, MAX_READINGS) : [name];
+}
+
+/** A name as a business's. A given name alone is none. */
+function wholeNameOf(name: TypedName): string {
+  if ('wholeName' in name) return name.wholeName;
+  if ('businessName' in name) return name.businessName;
+  // Forms with one field for any name call it the last name.
+  return name.lastName === undefined ? '' : [name.lastName, name.firstName].filter(Boolean).join(' ');
 }
 
 /** What is suggested when no license matches a name. */

@@ -110,23 +110,24 @@ const MAX_NUMBER_LENGTH = 40;
 /** Two rows of the State have no more. In a longer row, numbers behind it are not looked for. */
 const MAX_CELLS = 400;
 
-/** The keys of what may be a license number in a row that may not be well formed. */
-export function numbersInRow(raw: string): string[] {
+/** The keys of what may be a license number in a row that may not be well formed. @param isNumber by default with a digit */
+export function numbersInRow(raw: string, isNumber = (cell: string) => /\d/.test(cell)): string[] {
   return raw
     .split(/[",\r\n]+/, MAX_CELLS)
-    .filter((cell) => cell.length <= MAX_NUMBER_LENGTH && /\d/.test(cell))
+    .filter((cell) => cell.length <= MAX_NUMBER_LENGTH && isNumber(cell))
     .map(numberKey);
 }
 
-/** The keys of the numbers in the rows that a publication rejected and kept. */
+/** The keys of the numbers in the rows that a publication rejected and kept. @param isNumber as `numbersInRow` has it */
 export async function rejectedNumbers(
   store: Store,
   { publication, counts }: PublicationMetadata,
+  isNumber?: (cell: string) => boolean,
 ): Promise<ReadonlySet<string>> {
   const numbers = new Set<string>();
   if ((counts?.rejected ?? 0) === 0) return numbers;
   for await (const page of readRejectedRows(store, publication)) {
-    for (const { raw } of page) for (const number of numbersInRow(raw)) numbers.add(number);
+    for (const { raw } of page) for (const number of numbersInRow(raw, isNumber)) numbers.add(number);
   }
   return numbers;
 }

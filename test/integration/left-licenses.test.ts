@@ -14,12 +14,17 @@ let step: ProxyStep = pass;
 /** The code of a record of the first day. */
 let recordOfUnreadable: string;
 
-const [GONE, UNREADABLE] = NURSES;
+const [GONE, UNREADABLE, NEVER_READ] = NURSES;
 const gone = GONE?.number ?? '';
 const unreadable = UNREADABLE?.number ?? '';
-const FIRST_DAY = NURSES.map((row) => (row === GONE ? { ...row, subStatus: 'Probation' } : row));
+const neverRead = NEVER_READ?.number ?? '';
+const NO_DATE = { expires: '31.31.2099' };
+const FIRST_DAY = NURSES.map((row) => {
+  if (row === GONE) return { ...row, subStatus: 'Probation' };
+  return row === NEVER_READ ? { ...row, ...NO_DATE } : row;
+});
 const SECOND_DAY = FIRST_DAY.flatMap((row) =>
-  row.number === gone ? [] : [row.number === unreadable ? { ...row, expires: '31.31.2099' } : row],
+  row.number === gone ? [] : [row.number === unreadable ? { ...row, ...NO_DATE } : row],
 );
 
 beforeAll(async () => {
@@ -58,11 +63,13 @@ test('a number that left the dataset says when and with which status, an unreada
     );
     expect(detail).not.toContain('HOLDER');
   }
-  expect(await miss(unreadable)).toEqual({
-    detail: expect.stringMatching(/could not be read by this service.*says nothing of the license/),
-    reason: 'unreadable',
-    did_you_mean: [],
-  });
+  for (const number of [unreadable, neverRead, neverRead.replace('.', ' ').toLowerCase()]) {
+    expect(await miss(number)).toEqual({
+      detail: expect.stringMatching(/could not be read by this service.*says nothing of the license/),
+      reason: 'unreadable',
+      did_you_mean: [],
+    });
+  }
   expect((await miss(`${gone}9`)).reason).toBe('unknown');
   expect((await miss(gone, { board: 'Dental Board' })).reason).toBe('unknown');
 

@@ -62,6 +62,11 @@ describe('the cautions', () => {
       'sub_status board_action',
     ],
     [
+      'a disciplinary sub-status, whatever follows it and however it is spaced',
+      raw('Active - permanent  surrender - Stayed'),
+      'sub_status board_action',
+    ],
+    [
       'an endorsement without an expiry date',
       endorsementOf({ expiry_date: null }, 'Active'),
       'endorsed_license',
@@ -139,6 +144,8 @@ describe('the notes', () => {
       'It expires on 2026-12-01, in 10 days.',
       'Look at its endorsements, too: APRN.CNP.1: Inactive - Lapsed.',
     ]);
+    const days = ['2026-11-21', '2026-11-22'].map((expiry_date) => sentencesOf(license({ expiry_date }))[0]);
+    expect(days).toEqual(['It expires on 2026-11-21, today.', 'It expires on 2026-11-22, in 1 day.']);
   });
 });
 

@@ -21,6 +21,7 @@ import {
 } from '../../src/changes/feed.ts';
 import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
+import { isSurelyNumber } from '../../src/licenses/number-forms.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
@@ -290,4 +291,6 @@ test('the possible license numbers of an unreadable row are found', () => {
   expect(numbersInRow('"DOE, JANE","Nursing Board","RN.0012"unclosed,43215')).toEqual(
     expect.arrayContaining(['RN0012', '43215']),
   );
+  const sure = numbersInRow('"DOE, JANE",RN.0012,43215,45801-1234,2027-10-31,35.700016', isSurelyNumber);
+  expect(sure).toEqual(['RN0012', '35700016']);
 });

@@ -62,6 +62,11 @@ describe('the verdict', () => {
       ['Dormant', null],
       'neutral: The State says “Dormant”. Ask the board what that means.',
     ],
+    [
+      'a disciplinary sub-status with something after it',
+      ['Active - Suspended - Stayed', '2028-03-12'],
+      'bad: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it: ask what it ordered.',
+    ],
     ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
     [
       'one in renewal that ends soon',

@@ -53,6 +53,12 @@ describe('the message about a number that was not found', () => {
       { didYouMean: ['RN.1'], boards: ['Medical Board', 'Nursing Board'] },
       `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
     ],
+    // Those of a list may be left out.
+    [
+      'ambiguous',
+      { boards: ['Medical Board', 'Nursing Board'] },
+      `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
+    ],
     [
       'other_board',
       { boards: ['Dental Board', 'Medical Board'] },
@@ -87,6 +93,11 @@ describe('the message about a number that was not found', () => {
       'unreadable',
       {},
       `A row ${DATASET} has the number "RN 1", but could not be read by this service. That says nothing of the license; ask the board.`,
+    ],
+    [
+      'unreadable',
+      { unreadableIn: '2026-11-15' },
+      `A row in the State's dataset of 2026-11-15 has the number "RN 1", but could not be read by this service, and none that can be read has come since. That says nothing of the license; ask the board.`,
     ],
   ])('for the reason %s, %j', (reason, fields, words) => {
     expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);

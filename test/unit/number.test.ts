@@ -24,6 +24,8 @@ describe('the key of a number', () => {
       ['RN.1234*', 'RN.123?', '"RN.1234"', 'RN.1234~1', 'RN.1234, RN.1235', 'RN_1234', 'RN\\.1234'],
     ],
     ['RN.1234', ['RN#1234', '1234', 'PN.1234', 'RN.12345', 'RN.123']],
+    // Marks of footnotes are no digits.
+    ['RN.1234', ['RN.123\u2074', 'RN.\u00b9234', 'RN.123\u2084', 'RN.123\u2463', 'RN.1234\u00b9']],
     ['APRN.CNP.26867', ['APRN.CNP.026867', 'APRN.CNP.0026867', 'CNP.26867']],
     ['E.1234567', ['E.1234567-SUPV']],
   ])('%s is not that of %j', (number, others) => {
@@ -52,6 +54,7 @@ describe('the last digits of a number', () => {
     ['DC-01234*', '1234'],
     ['RN.\uff11\uff12\uff13', '123'],
     ['RN.123\u200b456\u200f', '123456'],
+    ['RN.123456\u00b9', '123456'],
     ['03\u00ad123456', '3123456'],
     ['RN.100', '100'],
     ['RN.0', '0'],

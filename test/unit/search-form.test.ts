@@ -43,6 +43,16 @@ describe('what is searched', () => {
       'q=RN.987654321 Smith',
       'number RN.987654321 Smith, number RN.987654321 of Smith, name RN.987654321 Smith',
     ],
+    ...[
+      ['Smith,RN.987654321', 'Smith,'],
+      ['RN.987654321,Smith', 'Smith'],
+      ['RN.987654321 ; Ann Smith', 'Ann Smith'],
+      ['Smith 3rd RN.987654321', 'Smith 3rd'],
+    ].map(([typed, name]) => [
+      `q=${typed}`,
+      `number ${typed}, number RN.987654321 of ${name}, name ${typed}`,
+    ]),
+    ['q=1. RN.987654321', 'number 1. RN.987654321, number RN.987654321, name 1. RN.987654321'],
     [
       'q=smith, ann RN.987654321',
       'number smith, ann RN.987654321, number RN.987654321 of smith, ann, name smith, ann RN.987654321',

@@ -320,18 +320,30 @@ describe('a name that is sent along with a number', () => {
     expect(await lookUp(request, search, NONE_NEAR)).toMatchObject({ didYouMean, ofTheName: didYouMean });
   });
 
-  test.each([
-    ['Smith', [storedLicense()], { nameMatch: false, isNameAtBoard: true }],
-    ['Smith', [], { nameMatch: false, isNameAtBoard: false }],
-    ['Example', undefined, { nameMatch: true }],
-  ])('and is %s is looked for at the board if it is not the holder’s', async (lastName, named, said) => {
-    const { queries, search } = answering([storedLicense()], ...(named === undefined ? [] : [named]));
-    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name: { lastName } } as const;
+  const MISMATCH = { nameMatch: false };
+  const THERE = { ...MISMATCH, isNameAtBoard: true };
+  test.each<[string, TypedName, StoredLicense[][], object]>([
+    ['is that of the holder, so nobody looks', { lastName: 'Example' }, [], { nameMatch: true }],
+    ['is a person’s', { lastName: 'Smith' }, [[storedLicense()]], THERE],
+    ['is a business’s', { lastName: 'Acme', firstName: 'Drugs' }, [[], [storedLicense()]], THERE],
+    ['has words of a business’s', { businessName: 'Acme' }, [[], [storedLicense()]], THERE],
+    ['is nobody’s', { lastName: 'Smith' }, [[], [], []], { ...MISMATCH, isNameAtBoard: false }],
+    ['is a given name alone, which is not searched', { firstName: 'Zoe' }, [], MISMATCH],
+    ['has no letter and no digit', { wholeName: '*' }, [], MISMATCH],
+    ['folds to more than 200 characters', { lastName: '\ufdfa'.repeat(14) }, [], MISMATCH],
+  ])('and is looked for at the board if it is not the holder’s: it %s', async (_how, name, found, said) => {
+    const { queries, search } = answering([storedLicense()], ...found);
+    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
     const record = storedLicense();
     expect(await lookUp(request, search, NONE_NEAR)).toEqual({ outcome: 'found', record, ...said });
-    expect(queries.slice(1)).toEqual(
-      named === undefined ? [] : [personQuery(NURSING, lastName, undefined, {}, 1)],
-    );
+    expect(queries).toHaveLength(found.length + 1);
+  });
+
+  test('as a whole is looked for with the surname first and last', async () => {
+    const { queries, search } = answering([storedLicense()], [storedLicense()]);
+    const name = { wholeName: 'Smith Ann' };
+    await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, name }, search, NONE_NEAR);
+    expect(queries[1]).toMatchObject({ names: ['NUR/ANN/SMITH', 'NUR/SMITH/ANN'], select: 1 });
   });
 
   const person = storedLicense({ full_name: 'DE LA CRUZ JR, MARIA ELENA' });
@@ -493,7 +505,7 @@ describe('a number that left the dataset', () => {
   const change = (license_number: string, more: Partial<Parameters<typeof leftBy>[1][number]> = {}) => ({
     ...({ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' } as const),
     fields: { raw_status: { before: 'Active', after: null } },
-    license_number,
+    ...{ license_number, publication: 'p', date: '2026-11-20' },
     ...more,
   });
   const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
@@ -509,20 +521,25 @@ describe('a number that left the dataset', () => {
       [change('RN.1', { cause: 'rejected_row' })],
       { reason: 'unreadable' },
     ],
+    [
+      'as a row that could not be read on an earlier day',
+      [change('RN.1', { cause: 'rejected_row', publication: 'earlier', date: '2026-11-15' })],
+      { reason: 'unreadable', unreadableIn: '2026-11-15' },
+    ],
     ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
     ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
     ['and is back', [change('RN.1', { kind: 'added' })], undefined],
     ['of another board', [change('RN.1', { board: PHARMACY.name })], undefined],
     ['never', [], undefined],
   ])('%s', (_how, changes, miss) => {
-    const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes);
+    const left = leftBy({ by: 'number', number: 'RN.1', board: NURSING, businessOnly: false }, changes, 'p');
     if (miss === undefined) expect(left).toBeUndefined();
     else expect(left).toMatchObject({ outcome: 'none', didYouMean: [], ...miss });
   });
 
   test('of whatever board, where none was asked', () => {
     const request = { by: 'number', number: 'RN.1', businessOnly: false } as const;
-    expect(leftBy(request, [change('RN.1', { board: PHARMACY.name })])).toMatchObject(REMOVED);
+    expect(leftBy(request, [change('RN.1', { board: PHARMACY.name })], 'p')).toMatchObject(REMOVED);
   });
 });
 
