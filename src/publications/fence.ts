@@ -133,13 +133,11 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
   try {
     await store.client.indices.updateAliases({ body: { actions } });
   } catch (error) {
-    if (responseStatus(error) === 404)
-      throw new FlipRefusedError(
-        `Another publication went live while ${to} was about to, or it was deleted.`,
-      );
-    // It may have switched although the response was lost.
-    await resolveRaces(store, from, wanted);
-    throw error;
+    // It may have switched although the response was lost. Another node, asked again, then answers 404.
+    if (!(await indicesUnderAlias(store)).includes(to)) {
+      const words = `Another publication went live while ${to} was about to, or it was deleted.`;
+      throw responseStatus(error) === 404 ? new FlipRefusedError(words) : error;
+    }
   }
   await resolveRaces(store, from, wanted);
   return from;

@@ -14,7 +14,7 @@ import { prune } from '../../src/publications/prune.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
-import { throughProxy } from '../support/proxy.ts';
+import { loseResponse, type ProxyStep, throughProxy } from '../support/proxy.ts';
 
 let environment: TestEnvironment;
 const environments: TestEnvironment[] = [];
@@ -115,6 +115,28 @@ describe('a flip', () => {
       expect(await under()).toEqual([to]);
     },
   );
+
+  test.each<[string, ProxyStep]>([
+    ['its response is lost', loseResponse],
+    [
+      'another node, asked again, answers that the alias has switched',
+      async (request) => {
+        await request.forward();
+        return { status: 404, body: '{"error":{"type":"aliases_not_found_exception"},"status":404}' };
+      },
+    ],
+  ])('has been made although %s', async (_what, step) => {
+    const [first, second] = [await newIndex(), await newIndex()];
+    await flipTo(first, await epoch('first'));
+    const later = await epoch('second');
+    const flipping = throughProxy(
+      environment,
+      (request) => (request.path.startsWith('/_aliases') ? step(request) : request.forward()),
+      ({ store }) => flip(store, { to: second, epoch: later }),
+    );
+    expect(await flipping).toBe(first);
+    expect(await under()).toEqual([second]);
+  });
 
   test('is refused when a later publication or rollback has started', async () => {
     const [early, late] = [await newIndex(), await newIndex()];
