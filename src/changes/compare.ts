@@ -203,6 +203,37 @@ export class CountedLicenses {
   }
 }
 
+/** A column of more values differs in nearly all licenses when it is shifted. */
+const MAX_VALUES = 100;
+/** Fewer licenses may have each other's values by chance. */
+const LEAST_MOVED = 5;
+/** At the ends of a board that is shifted, some values come and go. */
+const MAX_DIFFERENCE = 0.25;
+
+/** How two publications differ in one column of a board. */
+class ColumnDifferences {
+  readonly changed = new CountedLicenses();
+  /** Licenses that have no value any more. */
+  readonly blank = new CountedLicenses();
+  /** How many more licenses have a value than before; of one value more than may be. */
+  readonly #more = new Map<string | null, number>();
+
+  add(license_number: string, change: ColumnChange, isCounted: boolean): void {
+    if (isCounted) (change.after === null ? this.blank : this.changed).add(license_number, change);
+    for (const [value, by] of [[change.before, -1] as const, [change.after, 1] as const]) {
+      const known = this.#more.get(value);
+      if (known !== undefined || this.#more.size <= MAX_VALUES) this.#more.set(value, (known ?? 0) + by);
+    }
+  }
+
+  /** Whether the values are nearly the same as before, at other licenses, as where the column is shifted by a row. */
+  areMoved(): boolean {
+    const { count } = this.changed;
+    if (count < LEAST_MOVED || this.#more.size > MAX_VALUES) return false;
+    return [...this.#more.values()].reduce((sum, each) => sum + Math.abs(each), 0) <= MAX_DIFFERENCE * count;
+  }
+}
+
 /** How two publications differ at one board. */
 export class BoardDifferences {
   readonly added = new CountedLicenses();
@@ -210,17 +241,10 @@ export class BoardDifferences {
   readonly changed = new CountedLicenses();
   /** Of those added: the State writes their numbers in another way. */
   readonly renumbered = new CountedLicenses();
-  /** Licenses that have another value in a column, or none any more. */
-  readonly columns = new Map<
-    string,
-    { readonly changed: CountedLicenses; readonly blank: CountedLicenses }
-  >();
+  readonly columns = new Map<string, ColumnDifferences>();
 
-  column(name: string) {
-    const known = this.columns.get(name) ?? {
-      changed: new CountedLicenses(),
-      blank: new CountedLicenses(),
-    };
+  column(name: string): ColumnDifferences {
+    const known = this.columns.get(name) ?? new ColumnDifferences();
     this.columns.set(name, known);
     return known;
   }
@@ -229,21 +253,22 @@ export class BoardDifferences {
 interface CounterOptions {
   /** Which changes of a column count; all unless given. */
   readonly isCounted?: (change: ColumnChange) => boolean;
-  /** Under which name a board is counted; its own unless given. */
-  readonly nameOf?: (board: string) => string;
+  /** Under which names a license is counted; under its board's unless given. */
+  readonly groupsOf?: (license: ComparedLicense) => readonly string[];
 }
 
 /** Counts by board. */
 export function differenceCounter({
   isCounted = () => true,
-  nameOf = (board) => board,
+  groupsOf = ({ board }) => [currentBoardName(board)],
 }: CounterOptions = {}) {
   const boards = new Map<string, BoardDifferences>();
-  function at(label: string): BoardDifferences {
-    const board = nameOf(currentBoardName(label));
-    const known = boards.get(board) ?? new BoardDifferences();
-    boards.set(board, known);
-    return known;
+  function at(license: ComparedLicense): BoardDifferences[] {
+    return groupsOf(license).map((group) => {
+      const known = boards.get(group) ?? new BoardDifferences();
+      boards.set(group, known);
+      return known;
+    });
   }
   return {
     boards,
@@ -254,22 +279,25 @@ export function differenceCounter({
       renumbered,
     }: Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>): readonly ColumnChange[] {
       if (before !== undefined && after !== undefined) {
-        const counted = changedColumns(before, after).filter(isCounted);
-        if (counted.length === 0) return counted;
-        const board = at(after.board);
-        board.changed.add(after.license_number);
-        for (const change of counted) {
-          const { changed, blank } = board.column(change.column);
-          (change.after === null ? blank : changed).add(after.license_number, change);
+        const columns = changedColumns(before, after);
+        const counted = columns.filter(isCounted);
+        const number = after.license_number;
+        for (const group of columns.length > 0 ? at(after) : []) {
+          if (counted.length > 0) group.changed.add(number);
+          for (const change of columns)
+            group.column(change.column).add(number, change, counted.includes(change));
         }
         return counted;
       }
       if (after !== undefined) {
-        const { license_number: number, board } = after;
-        at(board).added.add(number);
+        const number = after.license_number;
         const change = { column: 'LICENSE_NUMBER', before: renumbered ?? null, after: number };
-        if (renumbered !== undefined) at(board).renumbered.add(number, change);
-      } else if (before !== undefined) at(before.board).removed.add(before.license_number);
+        for (const group of at(after)) {
+          group.added.add(number);
+          if (renumbered !== undefined) group.renumbered.add(number, change);
+        }
+      } else if (before !== undefined)
+        for (const group of at(before)) group.removed.add(before.license_number);
       return [];
     },
   };

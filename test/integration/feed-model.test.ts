@@ -116,7 +116,8 @@ async function publishDay(
     { store, config, signal: new AbortController().signal, onProgress: () => undefined },
   );
   const made = await compare(run, {
-    ...{ index, metadata: begun, tally, goneColumns: [], newFields: new Set<string>() },
+    ...{ index, metadata: begun, tally },
+    ...{ goneColumns: [], newColumns: new Set<string>(), newFields: new Set<string>() },
   });
   if (killedOnce === 'changes are stored') return publication;
   const metadata = await writeFeed(store, { index, metadata: begun }, made, epoch);

@@ -135,6 +135,22 @@ describe('the guards', () => {
     }
   });
 
+  test('do not refuse a column that only the other file had before, nor places that come back', async () => {
+    const change = async (file: string, by: (text: string) => string) =>
+      writeFile(file, by(await readFile(file, 'utf8')));
+    const withTelephone = (text: string) => text.replaceAll('\n', ',"1"\n').replace(',"1"\n', ',TELEPHONE\n');
+    const first = await day({ date: '2026-11-22' });
+    await change(first.individual, withTelephone);
+    await change(first.business, (text) => text.replace('PARCEL_CITY', 'PARCEL_TOWN'));
+    expect(await guarded(first)).toMatchObject({
+      state: 'live',
+      notes: ['The column PARCEL_CITY is gone: the State may withhold it.'],
+    });
+    const second = await day({ date: '2026-11-23' });
+    for (const file of [second.individual, second.business]) await change(file, withTelephone);
+    expect(await guarded(second)).toMatchObject({ state: 'live' });
+  });
+
   test('do not refuse one number at two boards: both licenses are live', async () => {
     const files = await day({ individual: [...BASE.individual, { board: MEDICAL, number: 'RN.900001' }] });
     const result = await guarded(files);

@@ -3,7 +3,8 @@ import type { ChangeCause } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
-import { addLicense, boardOf, type Profiles, profileOf } from '../../workers/publish/profile.ts';
+import { addLicense, boardOf, partOf, profileOf } from '../../workers/publish/profile.ts';
+import { newTally } from '../../workers/publish/tally.ts';
 
 /** A license of one day, and the place of its row. */
 type License = ComparedLicense;
@@ -57,6 +58,7 @@ function licensesOf(board: string, count: number, next: () => number): License[]
           'Board Action': isActed ? 'Yes' : 'No',
           ZIP: String(43_000 + Math.floor(next() * 900)),
           'Sub Category': `Category ${Math.floor(next() * 6)}`,
+          ...(at % 12 === 0 && { 'Medical Specialty 1': `Specialty ${at % 5}` }),
         },
         source_row: `individual:${at}:0`,
       },
@@ -88,6 +90,8 @@ const COLUMNS: Readonly<
   PARCEL_ZIP_CODE: extra('ZIP'),
   BOARD_ACTION: extra('Board Action'),
   SUB_CATEGORY: extra('Sub Category'),
+  // One license in twelve has it.
+  MED_SPECIALTY_1: extra('Medical Specialty 1'),
 };
 
 function extra(label: string) {
@@ -119,6 +123,7 @@ interface Judged {
   readonly newColumns?: readonly string[];
   readonly goneColumns?: readonly string[];
   readonly acceptedColumns?: readonly string[];
+  readonly acceptedChecks?: readonly string[];
   /** Why a license differs; it differs in the State's data unless given. */
   readonly causeOf?: (license: License) => ChangeCause;
   readonly settings?: Readonly<Record<string, string>>;
@@ -127,20 +132,25 @@ interface Judged {
 /** What the guards say of one day after the other. */
 function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
   const [old, later] = [dayOf(before), dayOf(now)];
-  const profiles: Profiles = new Map();
-  for (const license of later.values()) addLicense(profileOf(profiles, boardOf(license)), license, 1);
+  const loaded = newTally();
+  for (const license of later.values()) {
+    const part = partOf(license);
+    const profiles = [loaded.boards, ...(part === 'persons' ? [] : [loaded.parts[part]])];
+    for (const each of profiles) addLicense(profileOf(each, boardOf(license)), license, 1);
+  }
   const counts = Map.groupBy(old.values(), ({ board }) => board);
   const config = readConfig({
     ...{ OPENSEARCH_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' },
     ...given.settings,
   });
   const compared = guardedComparison(
-    profiles,
+    loaded,
     {
       boards: Object.fromEntries([...counts].map(([board, { length }]) => [board, length])),
       newColumns: new Set(given.newColumns),
       goneColumns: new Set(given.goneColumns),
       acceptedColumns: new Set(given.acceptedColumns),
+      acceptedChecks: new Set(given.acceptedChecks),
     },
     config,
   );
@@ -178,6 +188,12 @@ const KINDS = {
       (license) =>
         COLUMNS[column]?.set(license, column.endsWith('_DATE') ? '2031-01-01' : 'Active') ?? license,
     ),
+  'as it is in most': (column: string, board: string) => {
+    const all = BEFORE.filter((each) => each.board === board);
+    const groups = [...Map.groupBy(all, (each) => COLUMNS[column]?.get(each) ?? null)];
+    const [[most = null] = []] = groups.toSorted(([, one], [, other]) => other.length - one.length);
+    return atBoard(board, (license) => COLUMNS[column]?.set(license, most) ?? license);
+  },
   shifted: (column: string, board: string) =>
     atBoard(board, (license, at, all) => {
       const other = all[(at + 1) % all.length] ?? license;
@@ -187,8 +203,8 @@ const KINDS = {
     atBoard(board, (license) => COLUMNS[column]?.set(license, `X${COLUMNS[column].get(license)}`) ?? license),
 };
 
-/** A State code is the same for most licenses, so a shift changes few; the guards allow that. */
-const TOO_ALIKE: ReadonlySet<string> = new Set(['shifted PARCEL_STATE']);
+/** Six licenses that get the State code of all others may have been corrected. */
+const FEW = 'Motor Vehicle Repair Board: as it is in most PARCEL_STATE';
 /** A license needs these: the State's row without them is rejected. */
 const NEEDED: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'LICENSE_NUMBER']);
 
@@ -200,7 +216,7 @@ describe.each(NAMES)('at %s, a column that is', (board) => {
       const days: Readonly<Record<string, (column: string, board: string) => readonly License[]>> = KINDS;
       // A number is moved with the license it belongs to, so a shift of numbers is one of all other columns.
       const { refusing, boards, notes } = judged(days[kind]?.(column, board) ?? []);
-      if (TOO_ALIKE.has(`${kind} ${column}`)) return expect(refusing).toEqual([]);
+      if (`${board}: ${kind} ${column}` === FEW) return expect(refusing).toEqual([]);
       if (kind === 'blank' && column.startsWith('PARCEL_')) {
         expect(refusing).toEqual([]);
         return expect(notes).toEqual([expect.stringMatching(new RegExp(`^${board} has ${column} blank`))]);
@@ -232,6 +248,138 @@ test('a refusal says the board, the column, the counts and three licenses', () =
         '400 of 400 licenses of Medical Board have another TYPE, more than 50 % (GUARD_MAX_COLUMN_CHANGED_PERCENT).',
     },
   ]);
+});
+
+test.each<[string, string, (column: string, board: string) => License[], string]>([
+  [
+    'all have the same value',
+    'PARCEL_STATE',
+    KINDS['as it is in most'],
+    'licenses of Medical Board have another PARCEL_STATE, and all have the same value now.',
+  ],
+  [
+    'the values are moved',
+    'PARCEL_STATE',
+    KINDS.shifted,
+    'licenses of Medical Board have another PARCEL_STATE, and the values are those of other licenses.',
+  ],
+  [
+    'few had it, and none has it now',
+    'MED_SPECIALTY_1',
+    KINDS.blank,
+    'No license of Medical Board has MED_SPECIALTY_1 any more; 34 had it.',
+  ],
+])('a refusal says that %s', (_what, column, change, sentence) => {
+  const { judgements } = judged(change(column, 'Medical Board'));
+  const [refusing, ...others] = judgements.filter(({ passed }) => !passed);
+  expect(others).toEqual([]);
+  expect(refusing).toMatchObject({ column, sentence: expect.stringContaining(sentence) });
+  expect(refusing?.measured).toBeGreaterThan(refusing?.limit ?? 100);
+});
+
+test('all of a board Inactive, where fewer than half were Active: refused', () => {
+  const before = atBoard('Medical Board', (each) =>
+    primary(each) === 'Closed' ? withStatus(each, 'Inactive', sub(each)) : each,
+  );
+  const now = before.map((each) =>
+    each.board === 'Medical Board' ? withStatus(each, 'Inactive', sub(each)) : each,
+  );
+  const { judgements, refusing } = judged(now, {}, before);
+  expect(refusing).toEqual(['column_changed:STATUS']);
+  expect(judgements.find(({ passed }) => !passed)?.measured).toBeLessThan(50);
+});
+
+describe('of a board with few businesses and endorsements', () => {
+  const board = 'Nursing Board';
+  const rows = { businesses: 'business:1:0', endorsements: 'individual:1:1' } as const;
+  const few = (Object.keys(rows) as (keyof typeof rows)[]).flatMap((part) =>
+    licensesOf(board, 100, next).map((each, at) => ({
+      ...each,
+      ...{ license_number: `${part}.${at}`, source_row: rows[part] },
+    })),
+  );
+  const before = [...BEFORE, ...few];
+  const changed = (part: keyof typeof rows, change: (license: License, at: number) => License) =>
+    before.map((each, at) => (each.source_row === rows[part] ? change(each, at) : each));
+
+  test.each(['businesses', 'endorsements'] as const)('the %s are judged alone, too', (part) => {
+    const CHANGES: readonly [string, (license: License, at: number) => License][] = [
+      ['status_improved:STATUS', (each, at) => (at % 3 === 0 ? withStatus(each, 'Active', sub(each)) : each)],
+      ['column_blank:EXPIRATION_DATE', (each) => ({ ...each, expiry_date: null })],
+      ['column_changed:TYPE', (each) => ({ ...each, license_type: 'Other' })],
+      ['board_changed', (each, at) => ({ ...each, license_number: `X.${at}` })],
+    ];
+    for (const [refusal, change] of CHANGES) {
+      const { refusing, boards } = judged(changed(part, change), {}, before);
+      expect([...new Set(refusing)]).toEqual([refusal]);
+      expect(boards).toEqual([`${board} (${part})`]);
+    }
+    const renamed = changed(part, (each, at) => ({ ...each, full_name: `OTHER ${at}` }));
+    const name = part === 'businesses' ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
+    expect(judged(renamed, {}, before).refusing).toEqual([`column_changed:${name}`]);
+    expect(
+      judged(
+        changed(part, (each) => ({ ...each, city: null })),
+        {},
+        before,
+      ),
+    ).toMatchObject({
+      refusing: [],
+      notes: [expect.stringMatching(/^Nursing Board \(\w+\) has PARCEL_CITY blank in 100 licenses/)],
+    });
+  });
+
+  test('one of two that lose a Board Action of Yes is no refusal where the board has many', () => {
+    const { set, get } = extra('Board Action');
+    const acted = changed('businesses', (each, at) => set(each, at % 50 === 0 ? 'Yes' : 'No'));
+    const first = acted.find((each) => each.source_row === rows.businesses && get(each) === 'Yes');
+    const now = acted.map((each) => (each === first ? set(each, 'No') : each));
+    expect(now).not.toEqual(acted);
+    expect(judged(now, {}, acted).refusing).toEqual([]);
+  });
+});
+
+describe('a renewal', () => {
+  const RENEWAL = 'Active In Renewal';
+  /** The day on which licenses of a board, and an endorsement of each, are in renewal, or are not. */
+  const dayOfRenewal = (board: string, isOpen: boolean, expires: string) =>
+    BEFORE.map((each) => {
+      if (each.board !== board || each.raw_status !== 'Active') return each;
+      const endorsement = {
+        'Endorsement Number 1': 'X.1',
+        'Endorsement Expiration Date 1': expires,
+        ...(isOpen && { 'Endorsement Sub Status 1': RENEWAL }),
+      };
+      const license = { ...each, extra_data: { ...each.extra_data, ...endorsement } };
+      return withStatus(license, 'Active', isOpen ? RENEWAL : null);
+    });
+
+  test.each(NAMES)('of %s that opens or closes is not refused, nor that of its endorsements', (board) => {
+    const [closed, open] = [false, true].map((isOpen) => dayOfRenewal(board, isOpen, '2026-10-31'));
+    expect(judged(open ?? [], {}, closed).refusing).toEqual([]);
+    expect(judged(dayOfRenewal(board, false, '2028-10-31'), {}, open).refusing).toEqual([]);
+  });
+
+  test('that moves every expiry date by a year is not refused, with some corrections beside it', () => {
+    const yearEnds = atBoard('Medical Board', (each, at) => ({
+      ...each,
+      expiry_date: `20${10 + (at % 15)}-12-31`,
+    }));
+    const now = yearEnds.map((each, at) => {
+      const year = Number(each.expiry_date?.slice(0, 4)) + (at % 50 === 0 ? -1 : 1);
+      return each.board === 'Medical Board' ? { ...each, expiry_date: `${year}-12-31` } : each;
+    });
+    expect(judged(now, {}, yearEnds).refusing).toEqual([]);
+  });
+
+  test('that opens for some while it closes for as many others is not refused', () => {
+    const doctors = BEFORE.filter((each) => each.board === 'Medical Board' && each.raw_status === 'Active');
+    const inRenewal = (first: number) => {
+      const some = new Set(doctors.slice(first, first + 60));
+      return BEFORE.map((each) => (some.has(each) ? withStatus(each, 'Active', RENEWAL) : each));
+    };
+    expect(judged(inRenewal(60), {}, inRenewal(0)).refusing).toEqual([]);
+  });
 });
 
 test('examples of names and places are numbers alone', () => {
@@ -278,6 +426,20 @@ describe('licenses that look better', () => {
     const now = before.map((each, at) => (at === 0 ? (plain[0] ?? each) : each));
     expect(judged(now, {}, before).refusing).toEqual(refusing);
   });
+});
+
+test('what is over its limit by less than is shown is refused, too', () => {
+  const doctors = licensesOf('Medical Board', 90, next).map((each, at) =>
+    withStatus(extra('Board Action').set(each, 'No'), 'Inactive', at < 20 ? 'Suspended' : null),
+  );
+  const others = BEFORE.filter((each) => each.board !== 'Medical Board');
+  const now = doctors.map((each, at) =>
+    at < 8 || (at >= 20 && at < 42) ? withStatus(each, 'Active', null) : each,
+  );
+  const settings = { GUARD_MAX_NOW_ACTIVE_PERCENT: '33.33', GUARD_MAX_DISCIPLINE_DROP_PERCENT: '50' };
+  expect(judged([...others, ...now], { settings }, [...others, ...doctors]).refusing).toEqual([
+    'status_improved:STATUS',
+  ]);
 });
 
 describe('boards', () => {
@@ -370,6 +532,11 @@ test('what is accepted or gone in a column counts in no other guard', () => {
   const now = KINDS.constant('TYPE', 'Nursing Board');
   expect(judged(now).refusing).toEqual(['many_changes', 'column_changed:TYPE']);
   expect(judged(now, { acceptedColumns: ['TYPE'] }).refusing).toEqual(['column_changed:TYPE']);
+  expect(judged(now, { acceptedChecks: ['column_changed'] }).refusing).toEqual(['column_changed:TYPE']);
+  const renumbered = KINDS.renumbered('LICENSE_NUMBER', 'Nursing Board');
+  const both = ['board_changed', 'board_changed'];
+  expect(judged(renumbered).refusing).toEqual(['many_changes', ...both]);
+  expect(judged(renumbered, { acceptedChecks: ['board_changed'] }).refusing).toEqual(both);
   const gone = BEFORE.map((each) => withStatus(each, primary(each), null));
   expect(judged(gone, { goneColumns: ['SUB_STATUS'] }).refusing).toEqual([]);
   expect(judged(gone).refusing).toContain('column_blank:SUB_STATUS');

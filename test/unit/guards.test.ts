@@ -173,6 +173,7 @@ describe('licenses', () => {
     ['51 fewer at a board, under 97 %', nurses(949), nurses(1000), {}, ['fewer_rows_at_board']],
     ['97 % at a board', nurses(9700), nurses(10_000), {}, []],
     ['under 97 % at a board', nurses(9699), nurses(10_000), {}, ['fewer_rows_at_board']],
+    ['a board that had another name then', nurses(1000), { boards: { 'Board of Nursing': 1000 } }, {}, []],
     ['a board of 50 that is gone', {}, nurses(50), {}, []],
     ['a board of 51 that is gone', {}, nurses(51), {}, ['fewer_rows_at_board']],
     ['one fewer at a board, where none may be', nurses(9), nurses(10), fewer('0'), ['fewer_rows_at_board']],
@@ -251,6 +252,8 @@ describe('licenses', () => {
         'more than 20 % fewer (GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
     ]);
     expect(reasons({ discipline: { missing_columns: ['individual.SUB_STATUS'] } }, {})).toEqual([]);
+    const named = (board: string) => ({ discipline: { boards: { [board]: 40 } } });
+    expect(reasons(named(NURSING), named('Board of Nursing'))).toEqual([]);
   });
 
   test('with all faults are refused for each, and boards are in the order of the catalog', () => {

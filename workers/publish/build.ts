@@ -16,7 +16,7 @@ import type { SourceFile, Sources } from './sources.ts';
 import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
-export interface Built extends Pick<Prepared, 'goneColumns' | 'newFields'> {
+export interface Built extends Pick<Prepared, 'goneColumns' | 'newColumns' | 'newFields'> {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
@@ -34,7 +34,7 @@ export async function build(
   { index, epoch }: { readonly index: string; readonly epoch: number },
 ): Promise<Built> {
   const { config, job } = run;
-  const { sources, date, isSampleData: sample, goneColumns, newFields } = prepared;
+  const { sources, date, isSampleData: sample, goneColumns, newColumns, newFields } = prepared;
   const begun: PublicationMetadata = {
     publication: job.publication,
     epoch,
@@ -58,7 +58,7 @@ export async function build(
     business: describeSource(sources.business, tally),
   };
   const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, goneColumns, newFields };
+  return { index, metadata, tally, goneColumns, newColumns, newFields };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */

@@ -1,10 +1,5 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
-import {
-  columnOfField,
-  type DifferingLicense,
-  differingLicenses,
-  storedRecords,
-} from '../../src/changes/compare.ts';
+import { type DifferingLicense, differingLicenses, storedRecords } from '../../src/changes/compare.ts';
 import { DIGEST_PARTS, hasDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { type FeedState, keptFeed, newFeed, nextFeed, TooManyChangesError } from '../../src/changes/feed.ts';
 import {
@@ -102,16 +97,19 @@ async function askGuards(
   onDifference: (license: DifferingLicense, cause: ChangeCause) => Promise<void>,
 ): Promise<void> {
   const { store, config, baseline, signal, job } = run;
-  const { index, tally, goneColumns, newFields } = built;
+  const { index, tally, goneColumns, newColumns } = built;
   const rejected = { now: tally.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
-  const accepted = (job.accept ?? []).flatMap((each) => each.split(':').slice(1));
+  const accepted = (job.accept ?? []).map((each) => each.split(':'));
   const compared = guardedComparison(
-    tally.boards,
+    tally,
     {
       goneColumns: namesOf(goneColumns),
       boards: live.metadata.boards ?? {},
-      newColumns: new Set([...newFields].map((field) => columnOfField(field, ''))),
-      acceptedColumns: new Set(accepted.map((column) => column.toUpperCase())),
+      newColumns,
+      acceptedColumns: new Set(accepted.flatMap(([, column]) => column?.toUpperCase() ?? [])),
+      acceptedChecks: new Set(
+        accepted.flatMap(([check = '', column]) => (column === undefined ? check : [])),
+      ),
     },
     config,
   );

@@ -6,6 +6,7 @@ import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
 import { type Judgement, judge, percent, sum } from './judgement.ts';
+import { byCurrentName } from './profile.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
 import type { Tally, tallySummary } from './tally.ts';
@@ -120,12 +121,12 @@ function fewerRows(
 ): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
   const says = { least, fewer };
-  const now = countsOf(boards);
+  const now = byCurrentName(boards);
   return [
     judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
       ...{ before: before.licenses, now: licenses, says },
     }),
-    ...Object.entries(boardsBefore)
+    ...[...byCurrentName(boardsBefore)]
       .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
       .map(([board, count]) => {
         const left = now.get(board) ?? 0;
@@ -163,7 +164,8 @@ function lessDiscipline(
     judge(what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined', percentFewer(left, count), limit, {
       ...{ board, before: count, now: left, says: { what }, isTooFew: count - left < least },
     });
-  const [subStatuses, boards] = [countsOf(now.sub_statuses), countsOf(now.boards)];
+  const subStatuses = new Map(Object.entries(now.sub_statuses));
+  const [boards, boardsBefore] = [byCurrentName(now.boards), byCurrentName(before.boards)];
   const [all, allBefore] = [sum(subStatuses.values()), sum(Object.values(before.sub_statuses))];
   const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
   return [
@@ -172,7 +174,7 @@ function lessDiscipline(
     ...Object.entries(hasSubStatuses ? before.sub_statuses : {}).map(([name, count]) =>
       fewer(subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`, LEAST_FEWER_OF_PART),
     ),
-    ...Object.entries(hasActions && hasSubStatuses ? before.boards : {}).map(([board, count]) => {
+    ...[...(hasActions && hasSubStatuses ? boardsBefore : [])].map(([board, count]) => {
       const what = `of the board "${board}" tell of discipline`;
       return fewer(boards.get(board) ?? 0, count, what, LEAST_FEWER_OF_PART, board);
     }),
@@ -180,10 +182,6 @@ function lessDiscipline(
 }
 
 const ACTIONS = 'have Board Action Yes';
-
-function countsOf(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
-  return new Map(Object.entries(counts));
-}
 
 function percentFewer(left: number, before: number): number {
   return Math.max(0, percent(before - left, before));

@@ -19,7 +19,8 @@ export interface Prepared {
   readonly isSampleData: boolean;
   /** The columns that the State has dropped. */
   readonly goneColumns: readonly FileColumn[];
-  /** The fields of columns that the live publication's files did not have. */
+  /** The columns that a file has and its live publication's did not have, and the fields of extra data that have these. */
+  readonly newColumns: ReadonlySet<string>;
   readonly newFields: ReadonlySet<string>;
 }
 
@@ -53,7 +54,7 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const places = [...namesOf(gone)].filter(isPlaceColumn);
   run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData, goneColumns: gone, newFields: fieldsOfNewColumns(sources, before) };
+  return { sources, date, isSampleData, goneColumns: gone, ...newColumns(sources, before) };
 }
 
 const FILES = ['individual', 'business'] as const;
@@ -67,19 +68,20 @@ function goneColumns(sources: Sources, before: SourcesBefore): FileColumn[] {
   });
 }
 
-/**
- * The fields of extra data that only columns have that neither of the earlier files had. Where the earlier files'
- * columns are not known, as of those that version 0.2.0 published, there are none.
- */
-function fieldsOfNewColumns(sources: Sources, before: SourcesBefore | undefined): ReadonlySet<string> {
-  if (before?.individual.columns === undefined || before.business.columns === undefined) return new Set();
-  const known = new Set([...before.individual.columns, ...before.business.columns]);
-  const fields = FILES.flatMap((file) => {
+/** None where the earlier file's columns are not known, as of one that version 0.2.0 published. */
+function newColumns(sources: Sources, before: SourcesBefore | undefined) {
+  const added = FILES.flatMap((file) => {
     const { named, extra } = sources[file].header;
-    const added = new Set(named.filter(({ name }) => !known.has(name)).map(({ position }) => position));
-    return extra.filter(({ position }) => added.has(position)).map(({ label }) => extraField(label));
+    const known = before?.[file].columns;
+    const isNew = ({ name }: { readonly name: string }) => known !== undefined && !known.includes(name);
+    return named.filter(isNew).map(({ name, position }) => {
+      return { name, label: extra.find((each) => each.position === position)?.label };
+    });
   });
-  return new Set(fields);
+  return {
+    newColumns: new Set(added.map(({ name }) => name)),
+    newFields: new Set(added.flatMap(({ label }) => (label === undefined ? [] : [extraField(label)]))),
+  };
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */

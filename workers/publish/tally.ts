@@ -12,7 +12,7 @@ import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-typ
 import type { BulkOperation } from './batch.ts';
 import { sum } from './judgement.ts';
 import type { RefusedDocument } from './load.ts';
-import { addLicense, blankIn, type Profiles, profileOf } from './profile.ts';
+import { addLicense, blankIn, type LoadedProfiles, partOf, profileOf } from './profile.ts';
 import { refused } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
@@ -53,12 +53,15 @@ export type Tally = ReturnType<typeof newTally>;
 
 /** @param missingColumns those that tell of discipline and that a file does not have, such as `business.BOARD_ACTION` */
 export function newTally(missingColumns: readonly string[] = []) {
-  const boards: Profiles = new Map();
+  const loaded: LoadedProfiles = {
+    /** Licenses sent and taken, endorsements with them, by board. */
+    boards: new Map(),
+    parts: { businesses: new Map(), endorsements: new Map() },
+  };
   return {
+    ...loaded,
     counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
-    /** Licenses sent and taken, endorsements with them, by board. */
-    boards,
     /** How many of each type, by board. */
     types: new Map<string, Map<string, number>>(),
     /** How many have each primary status. */
@@ -150,10 +153,12 @@ export function noteRefused(
 
 /** Adds a document to the counts, or takes it out. */
 function count(tally: Tally, license: ComparedLicense, by: 1 | -1): void {
-  const { counts, boards, types, statuses, subStatuses } = tally;
-  const { board, license_type: type, source_row: sourceRow } = license;
-  counts[sourceRow.endsWith(':0') ? 'licenses' : 'endorsements'] += by;
+  const { counts, boards, parts, types, statuses, subStatuses } = tally;
+  const { board, license_type: type } = license;
+  const part = partOf(license);
+  counts[part === 'endorsements' ? part : 'licenses'] += by;
   addLicense(profileOf(boards, board), license, by);
+  if (part !== 'persons') addLicense(profileOf(parts[part], board), license, by);
   if (type !== null) {
     const ofBoard = types.get(board) ?? new Map<string, number>();
     types.set(board, ofBoard);
