@@ -82,7 +82,7 @@ export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1)
   const add = (column: string, value: string | null | undefined) => {
     if (value === null || value === undefined) return;
     addFilled(profile, column, value, by);
-    if (isInRenewal(value)) addTo(profile.inRenewal, column, by);
+    if (value.length === RENEWAL.length && isInRenewal(value)) addTo(profile.inRenewal, column, by);
   };
   for (const field of FIELDS) add(columnOfField(field, ''), license[field]);
   add('SUB_STATUS', subStatusOf(license));
@@ -94,7 +94,7 @@ function addFilled({ filled }: BoardProfile, column: string, value: string | nul
   const known = filled.get(column);
   if (known !== undefined) {
     known.count += by;
-    if (known.only !== value) known.only = null;
+    if (known.only !== null && known.only !== value) known.only = null;
     // A copy: a slice of the file's text would keep all of it in memory.
   } else if (filled.size < MAX_COLUMNS)
     filled.set(column, { count: by, only: value && Buffer.from(value).toString() });
@@ -103,7 +103,7 @@ function addFilled({ filled }: BoardProfile, column: string, value: string | nul
 const RENEWAL = 'ACTIVE IN RENEWAL';
 
 export function isInRenewal(subStatus: string): boolean {
-  return subStatus.length === RENEWAL.length && subStatus.toUpperCase() === RENEWAL;
+  return subStatus.toUpperCase() === RENEWAL;
 }
 
 /** Fields of the record, and what an endorsement says of the license that it endorses. */
