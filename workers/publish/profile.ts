@@ -79,15 +79,15 @@ export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1)
   profile.licenses += by;
   if (disciplineOf(license) !== undefined) profile.disciplined += by;
   for (const column of WORSE_COLUMNS) if (WORSE[column](license)) addTo(profile.worse, column, by);
-  const add = (column: string, value: string | null | undefined) => {
-    if (value === null || value === undefined) return;
+  const add = (column: string, value: string | null) => {
+    if (value === null) return;
     addFilled(profile, column, value, by);
     if (value.length === RENEWAL.length && isInRenewal(value)) addTo(profile.inRenewal, column, by);
   };
   for (const field of FIELDS) add(columnOfField(field, ''), license[field]);
   add('SUB_STATUS', subStatusOf(license));
-  for (const label in license.extra_data)
-    if (!NOT_COUNTED.has(label)) add(columnOfLabel(label), license.extra_data[label]);
+  for (const [label, value] of Object.entries(license.extra_data))
+    if (!NOT_COUNTED.has(label)) add(columnOfLabel(label), value);
 }
 
 function addFilled({ filled }: BoardProfile, column: string, value: string | null, by: number): void {
