@@ -69,6 +69,9 @@ export const storedChange = z.object({
 
 export type StoredChange = Readonly<z.output<typeof storedChange>>;
 
+/** The fields that say that the State writes a license's number in another way. */
+export const RENUMBERED = { renumbered_to: true, renumbered_from: true } as const;
+
 /** A change in the history of a license. */
 export interface HistoryChange extends StoredChange {
   /** Present where a rollback has undone it: the dataset that said so was withdrawn by this service. */
@@ -176,12 +179,38 @@ export function changedFields(before: LicenseRecord | undefined, after: LicenseR
   return Object.fromEntries(fields);
 }
 
+/** The number that a license has now. @param number one that it had, or has */
+function latestNumber(changes: readonly HistoryChange[], number: string): string {
+  const last = changes.find(({ license_number: each }) => each === number);
+  const isLater = ({ license_number: each, epoch }: StoredChange) =>
+    last !== undefined && each === last.renumbered_to && epoch >= last.epoch;
+  const later = changes.find(isLater);
+  return later === undefined ? number : latestNumber(changes, later.license_number);
+}
+
+/**
+ * Those of one license, also under other numbers that it had. Another license may have such a number since, or have had
+ * its number before.
+ *
+ * @param changes of a board's licenses whose numbers are searched alike, the newest first
+ */
+export function changesOfLicense(changes: readonly HistoryChange[], number: string): HistoryChange[] {
+  let its = latestNumber(changes, number);
+  const found: HistoryChange[] = [];
+  for (const change of changes) {
+    const { license_number: each, renumbered_to: to, renumbered_from: before = its, withdrawn } = change;
+    if (each !== its && to !== its) continue;
+    // Before this change, the number was another license's.
+    if (each === its && to !== undefined && withdrawn === undefined) break;
+    found.push(change);
+    its = before;
+  }
+  return found;
+}
+
 /** Those of one license, by its number or as typed; none when it is not certain which license is meant. */
-export function changesOfOne<Change extends StoredChange>(
-  changes: readonly Change[],
-  number: string,
-): readonly Change[] {
-  const exact = changes.filter(({ license_number: each }) => each === number);
-  if (exact.length > 0) return exact;
-  return new Set(changes.map(({ license }) => license)).size === 1 ? changes : [];
+export function changesOfOne(changes: readonly HistoryChange[], number: string): HistoryChange[] {
+  const isExact = changes.some(({ license_number: each }) => each === number);
+  const ofOne = changesOfLicense(changes, isExact ? number : (changes[0]?.license_number ?? ''));
+  return isExact || ofOne.length === changes.length ? ofOne : [];
 }

@@ -124,23 +124,23 @@ function withoutLoneBeginning(state: FeedState): FeedState {
  * The feed after a rollback, which undoes what came after the publication that it goes back to, other rollbacks too.
  *
  * @param then the feed as that publication left it: what was withdrawn by then stays so, and nothing else
- * @returns `undefined` where the feed does not know that publication, so that what came after it is not known
+ * @returns `isKnown` is false where the last feed does not have that publication, so that what changed is not known
  */
 export function rolledBackFeed(
   state: FeedState,
-  then: FeedState = [],
+  then: FeedState | undefined,
   to: FeedBeginning,
-): FeedState | undefined {
-  const { feed } = lastOf(state);
+): { readonly feed: FeedState; readonly isKnown: boolean } {
+  // A publication that is none of these was live before them.
   const last = state.findLastIndex(
-    (each) => each.feed === feed && (each.publication === to.publication || each.epoch === to.epoch),
+    ({ publication, epoch }) => publication === to.publication || epoch === to.epoch,
   );
-  if (last < 0) return undefined;
-  const before = new Set(then.flatMap((each) => (each.feed === feed && each.withdrawn ? [each.epoch] : [])));
-  return state.map(({ withdrawn, ...each }, at) => {
-    const isWithdrawn = each.feed === feed ? at > last || before.has(each.epoch) : withdrawn;
-    return isWithdrawn ? { ...each, withdrawn: true } : each;
+  const before = then && new Set(then.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])));
+  const feed = state.map(({ withdrawn, ...each }, at) => {
+    const isWithdrawn = at > last || (before === undefined ? withdrawn : before.has(each.epoch));
+    return isWithdrawn ? { ...each, withdrawn: true as const } : each;
   });
+  return { feed, isKnown: state[last]?.feed === lastOf(state).feed };
 }
 
 /** Whether a rollback has undone a change of one of these feeds. */

@@ -79,7 +79,15 @@ export function withLeftLicenses(store: Store): WithLeft {
 
 type LastChange = Pick<
   StoredChange,
-  'kind' | 'cause' | 'board' | 'license_number' | 'last_in_dataset' | 'fields' | 'publication' | 'date'
+  | 'kind'
+  | 'cause'
+  | 'board'
+  | 'license_number'
+  | 'last_in_dataset'
+  | 'fields'
+  | 'publication'
+  | 'date'
+  | 'renumbered_to'
 >;
 
 /**
@@ -94,9 +102,9 @@ export function leftBy(
   publication: string,
 ): Miss | undefined {
   const { board, number } = request;
-  const removed = changes.filter(
-    (change) => change.kind === 'removed' && (board === undefined || boardByLabel(change.board) === board),
-  );
+  // One whose number the State writes in another way has not left.
+  const left = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
+  const removed = left.filter((each) => board === undefined || boardByLabel(each.board) === board);
   const exact = removed.filter(({ license_number: written }) => isExactNumber(number, written));
   const [last, another] = exact.length > 0 ? exact : removed;
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
@@ -110,6 +118,6 @@ export function leftBy(
   // What is told of one is not told of several.
   const only = another === undefined ? last : undefined;
   const lastRawStatus = only?.fields.raw_status?.before ?? null;
-  const left = { lastInDataset: only?.last_in_dataset ?? null, lastRawStatus };
-  return { ...miss, reason: 'removed', left };
+  const lastInDataset = only?.last_in_dataset ?? null;
+  return { ...miss, reason: 'removed', left: { lastInDataset, lastRawStatus } };
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '../answers/origin.ts';
-import { changesOfOne } from '../changes/change.ts';
+import { changesOfLicense, changesOfOne } from '../changes/change.ts';
 import { latestCursor } from '../changes/feed.ts';
 import { type Changes, type NumberChanges, readFromOne } from '../changes/service.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
@@ -253,11 +253,9 @@ function historyOf(
   const record = outcome.outcome === 'found' ? outcome.record : undefined;
   const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
   // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
-  const exact = record?.license_number ?? (isAmbiguous ? number : undefined);
-  const listed =
-    exact === undefined
-      ? changesOfOne(changes, number)
-      : changes.filter((change) => change.license_number === exact);
+  const ofRemoved = () =>
+    isAmbiguous ? changes.filter((each) => each.license_number === number) : changesOfOne(changes, number);
+  const listed = record === undefined ? ofRemoved() : changesOfLicense(changes, record.license_number);
   return {
     ...found,
     since,

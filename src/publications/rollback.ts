@@ -125,10 +125,10 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   if (from === undefined) return withoutChanges(await feedWithoutLive(store, beginning));
   const before = await feedOf(store, from);
   const then = await readFeed(store, to.index, to.metadata.feed);
-  const feed = rolledBackFeed(before, then, to.metadata);
+  const { feed, isKnown } = rolledBackFeed(before, then, to.metadata);
   try {
     const digests = await Promise.all([from, to].map(({ index }) => hasDigest(store, index)));
-    if (feed !== undefined && !digests.includes(false))
+    if (isKnown && !digests.includes(false))
       return await compared(
         store,
         { from: from.index, to: to.index },
@@ -137,7 +137,7 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   } catch (error) {
     if (!(error instanceof TooManyChangesError || error instanceof BadDocumentError)) throw error;
   }
-  return withoutChanges(nextFeed(feed ?? before, 'after_gap', beginning));
+  return withoutChanges(nextFeed(feed, 'after_gap', beginning));
 }
 
 async function compared(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Origin } from '../answers/origin.ts';
 import { NEEDS, toResponseRecord } from '../answers/view.ts';
-import { type HistoryChange, storedChange } from '../changes/change.ts';
+import { type HistoryChange, RENUMBERED, storedChange } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
@@ -58,7 +58,7 @@ const everyRecord = z.object({
 });
 
 /** A change of the license, as it was shown. */
-const shownChange = storedChange.pick({ kind: true, cause: true, fields: true }).extend({
+const shownChange = storedChange.pick({ kind: true, cause: true, fields: true, ...RENUMBERED }).extend({
   /** The run date of the publication that made it, `YYYY-MM-DD`. */
   date: z.iso.date(),
   /** Present where a rollback had undone it by then. */

@@ -1,10 +1,13 @@
-import type { ChangeCause, ChangeKind, HistoryChange } from '../changes/change.ts';
+import { type ChangeCause, type ChangeKind, type HistoryChange, isPlaceField } from '../changes/change.ts';
 import type { HistoryGap } from '../changes/feed.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fieldLabel, inWords, longDate } from './words.ts';
 
 /** A change of a license, as far as a page shows it. */
-export type ShownChange = Pick<HistoryChange, 'date' | 'kind' | 'cause' | 'fields' | 'withdrawn'>;
+export type ShownChange = Pick<
+  HistoryChange,
+  'date' | 'kind' | 'cause' | 'fields' | 'withdrawn' | 'renumbered_from' | 'renumbered_to'
+>;
 
 /** What is said of a change that the State did not make. */
 const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
@@ -57,7 +60,22 @@ export function lastChange(changes: readonly ShownChange[]): string | undefined 
 }
 
 function netChanges(changes: readonly ShownChange[]): ShownChange[] {
-  return changes.flatMap((change, at) => netChange(change, changes.slice(at + 1)));
+  return joined(changes).flatMap((change, at, all) => netChange(change, all.slice(at + 1)));
+}
+
+/** The removal and the addition of a license whose number the State writes in another way, as the one change that it is. */
+function joined(changes: readonly ShownChange[]): ShownChange[] {
+  return changes.flatMap((change, at): ShownChange[] => {
+    const [later, earlier] = [changes[at - 1], changes[at + 1]];
+    if (change.renumbered_from !== undefined && later?.renumbered_to !== undefined) return [];
+    if (change.renumbered_to === undefined || earlier?.renumbered_from === undefined) return [change];
+    const fields = Object.keys({ ...change.fields, ...earlier.fields }).flatMap((name) => {
+      const [before = null, after = null] = [change.fields[name]?.before, earlier.fields[name]?.after];
+      // A removal does not say the places.
+      return before === after || isPlaceField(name) ? [] : [[name, { before, after }] as const];
+    });
+    return [{ ...change, kind: 'changed', fields: Object.fromEntries(fields) }];
+  });
 }
 
 /** A change, but for what a rollback has undone, and for the rollback where it did nothing else. */

@@ -133,12 +133,13 @@ function withdrawnAfter(steps: string): number[] {
   for (const [at, step] of steps.split(' ').entries()) {
     const [how, publication = ''] = step.includes(':') ? step.split(':') : ['publish', step];
     const epoch = at + 2;
-    if (how === 'publish') built.set(publication, epoch);
+    if (how === 'publish' || how === 'gap') built.set(publication, epoch);
     else {
       const to = { publication, epoch: built.get(publication) ?? 0, date };
-      state = rolledBackFeed(state, left.get(publication), to) ?? state;
+      state = rolledBackFeed(state, left.get(publication), to).feed;
     }
-    if (how === 'unknown') state = nextFeed(state, 'after_gap', { publication, epoch, date });
+    if (how === 'unknown' || how === 'gap')
+      state = nextFeed(state, 'after_gap', { publication, epoch, date });
     else state = extended(state, epoch, 1, publication);
     left.set(publication, state);
   }
@@ -160,6 +161,8 @@ test.each<[what: string, steps: string, withdrawn: number[]]>([
   ['then the same publication once more, by its job', 'p2 back:p1 p2', [2]],
   ['whose changes are not known, so that a new feed starts', 'p2 p3 p4 unknown:p2 p5', [3, 4]],
   ['the same, which undid another one', 'p2 back:p1 unknown:p2', [3]],
+  ['to before a gap', 'p2 gap:p3 p4 unknown:p2', [4]],
+  ['the same, then another one', 'p2 back:p1 gap:p3 p4 unknown:p2', [3, 5]],
 ])(
   'a rollback withdraws the publications after the one that it goes back to: %s',
   (_what, steps, withdrawn) => {
@@ -261,6 +264,13 @@ describe('a change of a license', () => {
 describe('the changes of one license number', () => {
   const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
   const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
+  const moved = { ...one, epoch: 5, kind: 'removed', renumbered_to: 'RN-1' } as const;
+  const here = { ...other, epoch: 5, renumbered_from: 'RN.1' };
+  const gone = { ...other, epoch: 6, kind: 'removed' } as const;
+  const again = { ...one, epoch: 6 };
+  const undone = { ...moved, withdrawn: true } as const;
+  const renumbered = [moved, here, one];
+  const back = [{ ...gone, renumbered_to: 'RN.1' }, { ...again, renumbered_from: 'RN-1' }, ...renumbered];
   function never(): never {
     throw new Error('No change was made.');
   }
@@ -270,6 +280,14 @@ describe('the changes of one license number', () => {
     ['another form of the only number', [one], 'rn 1', [one]],
     ['a form that two numbers have', [one, other], 'rn1', []],
     ['no change', [], 'RN.1', []],
+    ['a number that the State wrote in another way', renumbered, 'RN-1', renumbered],
+    ['the earlier way', renumbered, 'RN.1', renumbered],
+    ['a form of both', renumbered, 'rn1', renumbered],
+    ['a form of both, once it was removed', [gone, ...renumbered], 'rn1', [gone, ...renumbered]],
+    ['another license has the earlier number since', [again, ...renumbered], 'RN-1', renumbered],
+    ['another way that was undone', [again, undone, one], 'RN.1', [again, undone, one]],
+    ['another license had the number before', [again, ...renumbered], 'RN.1', [again]],
+    ['another way, and back', back, 'RN-1', back],
   ])('are found: %s', (_what, changes, number, expected) => {
     expect(changesOfOne(changes, number)).toEqual(expected);
   });

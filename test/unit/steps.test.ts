@@ -517,6 +517,17 @@ describe('a number that left the dataset', () => {
     ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
     ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
     [
+      'as the State wrote it last, not when its writing changed',
+      [
+        change('RN-1'),
+        change('RN.1', {
+          ...{ renumbered_to: 'RN-1', last_in_dataset: '2026-11-02' },
+          fields: { raw_status: { before: 'Inactive', after: null } },
+        }),
+      ],
+      REMOVED,
+    ],
+    [
       'as a row that could not be read',
       [change('RN.1', { cause: 'rejected_row' })],
       { reason: 'unreadable' },

@@ -186,6 +186,28 @@ describe('the history of a license on the website', () => {
     });
   });
 
+  test('tells of a license whose number the State writes in another way what else changed, not that it left', () => {
+    const number = (text: string) => ({ license_number: { before: text, after: text } });
+    const suspended = { before: 'Active', after: 'Active - Suspended' };
+    const changes: Parameters<typeof history>[0] = [
+      {
+        ...change,
+        kind: 'removed',
+        renumbered_to: 'RN-1',
+        fields: { ...number('RN.1'), raw_status: suspended },
+      },
+      {
+        ...{ ...change, kind: 'added', renumbered_from: 'RN.1' },
+        fields: { ...number('RN-1'), raw_status: suspended, city: { before: null, after: 'LIMA' } },
+      },
+      { ...change, date: '2026-11-10', fields: { expiry_date: { before: null, after: '2027-10-31' } } },
+    ];
+    const text = textOf(...changes);
+    expect(text).toContain('Status changed from Active to Active - Suspended.');
+    expect(text).toMatch(/License number changed from RN\.1 to RN-1\..*Expiry date: now October 31, 2027\./);
+    expect(text).not.toMatch(/LIMA|appeared|no longer/);
+  });
+
   test('has the last change in a sentence, with why where the board did not do it', () => {
     const city = { ...change, fields: { city: { before: 'LIMA', after: 'AKRON' } } };
     const release = { ...city, date: '2026-11-21', cause: 'release' } as const;
