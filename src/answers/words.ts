@@ -351,9 +351,9 @@ function filterWords(filters: Filters, voice: Voice): string {
   }).join(' and ');
 }
 
-/** The sentence for a number without known changes; none for one of several licenses, which may have changed. */
+/** The sentence for a number without known changes; none for one that several licenses have, or had. */
 export function noChangeKnown({ reason }: Miss, since: string): string[] {
-  return reason === 'ambiguous'
+  return ['ambiguous', 'removed', 'unreadable'].includes(reason)
     ? []
     : [`No change of a license of that board with this number is known since ${since}.`];
 }

@@ -224,6 +224,10 @@ test('a number that fits two licenses has no history, and neither is said to be 
   expect(JSON.stringify(body)).not.toContain('No change');
   const { text } = await rest.callTool('license_history', { board: NURSING, license_number: 'rn900001' });
   expect(text).not.toMatch(/no longer in the dataset|No change of a license/);
+  await publishDay([SECOND, ...OTHERS]);
+  const removed = await historyOf('rn900001');
+  expect([removed.status, removed.body]).toEqual([404, expect.objectContaining({ reason: 'removed' })]);
+  expect(removed.text).not.toContain('No change');
 });
 
 test('what a rollback withdrew is marked and no fact of the page, until its publication is live again', async () => {
