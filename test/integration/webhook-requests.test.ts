@@ -1,9 +1,10 @@
+import { createSocket } from 'node:dgram';
 import { readFile } from 'node:fs/promises';
 import { setGlobalProxyFromEnv } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { post } from '../../src/subscriptions/outgoing.ts';
+import { post, publicAddresses } from '../../src/subscriptions/outgoing.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -95,6 +96,22 @@ describe('a server of this machine', () => {
     }
     expect(secret.connections()).toBe(0);
   });
+});
+
+test('the name servers are asked for a public host, without a thread that one could hold', async () => {
+  const server = createSocket('udp4');
+  server.on('message', (query, { port, address }) => {
+    const end = query.indexOf(0, 12) + 5;
+    const isIpv4 = query.readUInt16BE(end - 4) === 1;
+    const answer = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 192, 0, 2, 7];
+    const parts = [[0x81, 0x80, 0, 1, 0, Number(isIpv4), 0, 0, 0, 0], isIpv4 ? answer : []];
+    const [head = Buffer.alloc(0), found = Buffer.alloc(0)] = parts.map((part) => Buffer.from(part));
+    server.send([query.subarray(0, 2), head, query.subarray(12, end), found], port, address);
+  });
+  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve));
+  const addresses = await publicAddresses('hooks.example.com', [`127.0.0.1:${server.address().port}`]);
+  server.close();
+  expect(addresses).toEqual([{ address: '192.0.2.7', family: 4 }]);
 });
 
 test('a proxy of the environment is not used', async () => {
