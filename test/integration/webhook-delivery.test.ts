@@ -182,6 +182,21 @@ test('a receiver that fails at the second of its messages gets that one again, a
   expect([ids.length, new Set(ids).size, ids[2] === ids[1]]).toEqual([3, 2, true]);
 });
 
+test('a receiver that fails makes no attempt read the changes of what it missed after that', async () => {
+  await installed.subscribe('Months', receiver.url());
+  await installed.publishNext();
+  await installed.publishNext();
+  receiver.respond(() => ({ status: 500 }));
+  const read: number[] = [];
+  const news = fanOut(installed.environment.store);
+  const counted: FanOut = (entry) => {
+    read.push(entry.epoch);
+    return news(entry);
+  };
+  expect(await deliverAt('Months', START, undefined, counted)).toMatchObject({ outcome: 'failed' });
+  expect(read).toHaveLength(1);
+});
+
 test('changes that can not all be read are not counted: the account is told to verify everything', async () => {
   const { client, store } = installed.environment;
   await installed.subscribe('Hole', receiver.url());

@@ -76,9 +76,8 @@ export async function deliver(
   const holder = (await ACCOUNTS.read(store, account))?.document;
   if (holder !== undefined && holder.deactivated_at !== null) return NOTHING;
   const latest = latestCursor(live.state);
-  const announcements = await announcementsFor(webhook, live, deliverer.newsOf);
   let outcome = NOTHING;
-  for (const announcement of announcements) {
+  for await (const announcement of announcementsFor(webhook, live, deliverer.newsOf)) {
     const sent = await send(webhook, announcement, deliverer);
     outcome = sent.outcome;
     // It failed, or the account has another webhook or another delivery has been faster.
@@ -86,30 +85,31 @@ export async function deliver(
     webhook = sent.webhook;
   }
   if (webhook.delivered_cursor !== latest) {
-    const isFailing = announcements.length === 0 ? { failing_since: null } : {};
+    const isFailing = outcome === NOTHING ? { failing_since: null } : {};
     await recordDelivery(store, webhook, () => ({ delivered_cursor: latest, ...isFailing }));
   }
   return outcome;
 }
 
-/** What an account has not been told, the earliest first. */
-async function announcementsFor(
+/**
+ * What an account has not been told, the earliest first. The changes of a publication are read when all before is told: a
+ * receiver that fails does not make each attempt read those of months.
+ */
+async function* announcementsFor(
   { account, delivered_cursor }: Webhook,
   { state, publication, date }: LiveFeed,
   newsOf: FanOut,
-): Promise<Announcement[]> {
+): AsyncGenerator<Announcement, void, undefined> {
   const verifyAll = { cursor: latestCursor(state), publication, date, counts: null, changes: [] };
-  const announcements: Announcement[] = [];
   const entries = changesAfterCursor(state, delivered_cursor);
-  if (entries === undefined) return [verifyAll];
+  if (entries === undefined) return yield verifyAll;
   for (const entry of entries) {
     const byAccount = await newsOf(entry);
-    if (byAccount === undefined) return [verifyAll];
+    if (byAccount === undefined) return yield verifyAll;
     const { cursor, publication, date } = entry;
     const news = byAccount.get(account);
-    if (news !== undefined) announcements.push({ cursor, publication, date, ...news });
+    if (news !== undefined) yield { cursor, publication, date, ...news };
   }
-  return announcements;
 }
 
 /**
