@@ -155,7 +155,10 @@ async function agreedRemovals(work: RosterWork, options: WatchOptions): Promise<
   let problems = 0;
   for await (const { number, item, result } of answersTo(work, '/api/v1/lookup/batch', options)) {
     // A license that was removed from the dataset stays watched.
-    const [removed, ...others] = gone.get(numberKey(item?.license_number ?? '')) ?? [];
+    const { license_number: typed = '', board = options.board } = item ?? {};
+    const [removed, ...others] = (gone.get(numberKey(typed)) ?? []).filter(
+      (each) => board === undefined || each.board === board,
+    );
     const meant = result.record ?? (others.length === 0 ? removed : undefined);
     if (meant !== undefined) named.add(keyOf(meant));
     else {

@@ -651,6 +651,9 @@ describe('licenses watch', () => {
         ? request.forward({ body: request.body.replace('rn 700002', 'RN.799999') })
         : request.forward();
     };
+    const elsewhere = 'License Number,Board\nRN.700001,\nrn 700002,Board of Pharmacy\n';
+    const unknown = await watch(elsewhere, rest.key, ['--sync', '--yes']);
+    expect(unknown.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
     const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
     expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');
     expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
