@@ -20,7 +20,7 @@ import {
   switchesOf,
   unbroken,
 } from './feed.ts';
-import { CHANGE_HEADS, CHANGES, nextChanges, visible } from './stored-changes.ts';
+import { CHANGE_HEADS, CHANGES, licensesOf, nextChanges, visible } from './stored-changes.ts';
 
 /**
  * Tells which of some licenses an account watches, by their document ids, and what it calls each: the reference is null
@@ -198,14 +198,17 @@ async function changesAfter(
   const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
   const isAhead = [visible(state), { range: { position: { gt: after } } }];
   const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
-  const licenses = [...new Set(ahead.map(({ license }) => license))];
+  const licenses = [...new Set(ahead.flatMap(licensesOf))];
   const watched = watchedBy === undefined ? undefined : await watchedAmong(store, watchedBy, licenses);
+  // A subscription follows its license to another number at any moment, so either number counts.
+  const watchedOf = (change: Parameters<typeof licensesOf>[0]) =>
+    licensesOf(change).flatMap((license) => watched?.get(license) ?? []);
   const asked = ahead.filter(
     (each) =>
       (board === undefined || currentBoardName(each.board) === board.name) &&
       (kind === undefined || each.kind === kind) &&
       (cause === undefined || each.cause === cause) &&
-      (watched === undefined || watched.has(each.license)),
+      (watched === undefined || watchedOf(each).length > 0),
   );
   const listed = asked.slice(0, limit);
   const lastLookedAt = count < size ? end : Number(last?.[0]);
@@ -218,7 +221,7 @@ async function changesAfter(
   return {
     changes: changes.map((change) => ({
       ...withCurrentBoard(change),
-      ...(watched !== undefined && { reference: watched.get(change.license)?.reference ?? null }),
+      ...(watched !== undefined && { reference: watchedOf(change).at(-1)?.reference ?? null }),
     })),
     next,
     more: next < end,

@@ -2,7 +2,7 @@ import { addTo } from '../licenses/counts.ts';
 import { bulk } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
+import { isPlaceField, makeChange, RENUMBERED, type StoredChange, storedChange } from './change.ts';
 import { type FeedBeginning, type FeedEntry, type FeedState, lastOf, switchesOf } from './feed.ts';
 import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
@@ -32,10 +32,24 @@ export function changesOfPublication(store: Store, state: FeedState, publication
   return changePages(store, [visible(state.filter((each) => each.publication === publication))]);
 }
 
-const HEAD = { position: true, license: true, board: true, kind: true, cause: true } as const;
+const HEAD = { position: true, license: true, board: true, kind: true, cause: true, ...RENUMBERED } as const;
 
 /** What says which changes are asked for, and which license each is of. */
 export const CHANGE_HEADS = collection('changes', storedChange.pick(HEAD), { isStoredUnder: isAtPosition });
+
+/** The license of a change, by its document id; and by the other one, where the State writes its number in another way. */
+export function licensesOf({
+  license,
+  renumbered_to: to,
+  renumbered_from: other = to,
+}: Pick<StoredChange, 'license' | 'renumbered_to' | 'renumbered_from'>): readonly string[] {
+  return other === undefined ? [license] : [withNumber(license, other), license];
+}
+
+/** The document id of a license, with another number. */
+function withNumber(license: string, number: string): string {
+  return license.slice(0, license.indexOf('/') + 1) + number;
+}
 
 /** The search of the next changes that match, in the order of their places, with no more than that. */
 export function nextChanges(filter: readonly object[], size: number) {
@@ -132,7 +146,8 @@ export function changeOperation(change: StoredChange): string {
 }
 
 /**
- * Erases the earlier values of places that the State no longer publishes, from every visible change of the license.
+ * Erases the earlier values of places that the State no longer publishes, from every visible change of the license, also
+ * under the numbers that it had before.
  * It is done once the change that withdraws a place is visible.
  *
  * @param onProgress gets how many changes have been looked at, and how many there may be
@@ -149,7 +164,8 @@ export async function eraseWithdrawnPlaces(
     const withdrawing = [{ term: { feed } }, { term: { epoch } }, isWithdrawing];
     let looked = 0;
     for await (const page of changePages(store, withdrawing)) {
-      await eraseEarlier(store, [visible(state), { range: { epoch: { lt: epoch } } }], page);
+      const byLicense = new Map(page.map((change) => [change.license, change]));
+      await eraseEarlier(store, [visible(state), { range: { epoch: { lte: epoch } } }], byLicense);
       looked += page.length;
       onProgress(looked, changes);
     }
@@ -161,27 +177,34 @@ export async function* renumberings(store: Store, { feed, epoch }: FeedEntry) {
   const removed = [{ term: { feed } }, { term: { epoch } }, { term: { kind: 'removed' } }];
   for await (const page of changePages(store, removed)) {
     const renumbered = page.flatMap(({ license, renumbered_to: to }) =>
-      to === undefined ? [] : [{ license, to: license.slice(0, license.indexOf('/') + 1) + to }],
+      to === undefined ? [] : [{ license, to: withNumber(license, to) }],
     );
     if (renumbered.length > 0) yield renumbered;
   }
 }
 
-/** @param earlier what holds for earlier changes. @param withdrawing at most one of each license */
+/**
+ * @param earlier what holds for the changes in which values are erased
+ * @param withdrawing by the license in whose changes they are
+ * @param done the licenses in whose changes they are already
+ */
 async function eraseEarlier(
   store: Store,
   earlier: readonly object[],
-  withdrawing: readonly StoredChange[],
+  withdrawing: ReadonlyMap<string, StoredChange>,
+  done: readonly string[] = [],
 ): Promise<void> {
-  const byLicense = new Map(withdrawing.map((change) => [change.license, change]));
-  for await (const changes of changePages(store, [
-    ...earlier,
-    { terms: { license: [...byLicense.keys()] } },
-  ])) {
+  const licenses = [...withdrawing.keys()].filter((license) => !done.includes(license));
+  const before = new Map<string, StoredChange>();
+  for await (const changes of changePages(store, [...earlier, { terms: { license: licenses } }])) {
+    for (const { license, renumbered_from: number } of changes) {
+      const later = withdrawing.get(license);
+      if (later && number !== undefined) before.set(withNumber(license, number), later);
+    }
     await update(
       store,
       changes.flatMap(({ license, position, fields }) => {
-        const later = byLicense.get(license);
+        const later = withdrawing.get(license);
         const erased = Object.entries(fields)
           .filter(([name, field]) => field.erased !== true && later !== undefined && erases(later, name))
           .map(([name]) => [name, { before: null, after: null, erased: true }]);
@@ -189,6 +212,7 @@ async function eraseEarlier(
       }),
     );
   }
+  if (before.size > 0) await eraseEarlier(store, earlier, before, [...done, ...licenses]);
 }
 
 function erases(change: StoredChange, name: string): boolean {

@@ -1,4 +1,4 @@
-import { type FeedBeginning, type FeedState, newFeed, nextFeed } from '../changes/feed.ts';
+import { type FeedBeginning, type FeedState, lastOf, newFeed, nextFeed } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import type { FeedChanges } from '../changes/stored-changes.ts';
 import { lastFeed, readFeed, toEarlier, writeSwitch } from '../changes/stored-feed.ts';
@@ -66,13 +66,15 @@ export async function feedWithoutLive(
   return nextFeed(before.state, isSame ? 'without_gap' : 'after_gap', beginning);
 }
 
-/** Writes what the feed is once an index is live, before it is. @returns the index's metadata */
+/** Writes what the feed is once an index is live, right before it is: then it changes. @returns the index's metadata */
 export async function writeFeed(
   store: Store,
   { index, metadata }: LicensesIndex,
-  { feed: state, changes }: FeedChanges,
+  { feed, changes }: FeedChanges,
   epoch: number,
 ): Promise<PublicationMetadata> {
+  // Comparing took minutes. Who began to watch meanwhile got the record from before.
+  const state = [...feed.slice(0, -1), { ...lastOf(feed), at: new Date().toISOString() }];
   const written = { ...metadata, feed: toEarlier(state), changes };
   await writeMetadata(store.client, index, written);
   await writeSwitch(store, { index, epoch, publication: metadata.publication, state });

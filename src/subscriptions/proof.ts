@@ -1,5 +1,5 @@
 import { toResponseRecord } from '../answers/view.ts';
-import type { HistoryChange } from '../changes/change.ts';
+import { changesOfLicense } from '../changes/change.ts';
 import { coverageOf, type FeedEntry, switchesOf } from '../changes/feed.ts';
 import { type Changes, isSameFeed, type LiveFeed, readFromOne } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
@@ -36,15 +36,6 @@ export function watchedDays(
   return { coverage_start, compared: days.filter(isCompared), missed, withdrawn };
 }
 
-/** Those of a license, also under the numbers that it had before. */
-function changesOf({ license_number, created_at }: Subscription, changes: readonly HistoryChange[]) {
-  const numbers = new Set([license_number]);
-  // The newest come first, so each number is followed back to the one before.
-  for (const { license_number: number, renumbered_from: before } of changes)
-    if (before !== undefined && numbers.has(number)) numbers.add(before);
-  return changes.filter((each) => each.at >= created_at && numbers.has(each.license_number));
-}
-
 export type WatchProofs = ReturnType<typeof watchProofs>;
 
 /** @param feed asks OpenSearch which publication is live, and its feed */
@@ -72,6 +63,7 @@ export function watchProofs(
       const record = outcome.outcome === 'found' ? outcome.record : undefined;
       // Of a license with too many changes, not all are listed: then the proof begins with those that are.
       const comparisons = switchesOf(state).filter((each) => each.date >= since);
+      const later = new Set(switchesOf(state).flatMap(({ at, epoch }) => (at > createdAt ? [epoch] : [])));
       const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
       const days = watchedDays(comparisons, { start: since, createdAt, until });
       // Not another license whose number is written like it.
@@ -80,7 +72,7 @@ export function watchProofs(
         ...{ publication, date, sample, files, today, ...days },
         gaps: coverageOf(state).gaps.filter(({ before }) => before > days.coverage_start),
         record: isIt ? toResponseRecord(record, found) : null,
-        changes: changesOf(watched, changes),
+        changes: changesOfLicense(changes, number).filter(({ epoch }) => later.has(epoch)),
       };
     });
   };

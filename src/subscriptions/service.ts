@@ -49,6 +49,30 @@ export function subscriptionsService(store: Store) {
     throw new TooManySubscriptionsError(Math.max(0, MAX_SUBSCRIPTIONS - watched));
   }
 
+  /** Creates subscriptions, unless another request was faster. @returns what became of each, by its license */
+  async function create(wanted: readonly Subscription[]): Promise<Map<string, WatchResult>> {
+    const isNew = await SUBSCRIPTIONS.createAll(
+      store,
+      wanted.map((each) => [each.id, each]),
+    );
+    const others = wanted.filter((_, at) => !isNew[at]).map(({ id }) => id);
+    const there = new Map(
+      (await SUBSCRIPTIONS.readAll(store, others)).map((each) => [each.id, each.license]),
+    );
+    // One that follows its license to another number keeps its id; who watches the first number again needs another.
+    const taken = wanted.filter(({ id, license }, at) => !isNew[at] && there.get(id) !== license);
+    const renamed = taken.map((each) => ({
+      ...each,
+      id: subscriptionId(each.account, `${each.license} ${each.id}`),
+    }));
+    return new Map<string, WatchResult>([
+      ...wanted.map(
+        (each, at) => [each.license, { id: each.id, created: isNew[at] ? each : undefined }] as const,
+      ),
+      ...(renamed.length > 0 ? await create(renamed) : []),
+    ]);
+  }
+
   /** The subscription of an id; `undefined` where it is none of the account. */
   async function find(account: string, id: string): Promise<Subscription | undefined> {
     const found = ID.test(id) ? (await SUBSCRIPTIONS.read(store, id))?.document : undefined;
@@ -75,15 +99,11 @@ export function subscriptionsService(store: Store) {
         return [{ id, account, license, board, license_number, number, reference, created_at }];
       });
       await requireRoom(account, added.length);
-      const isNew = await SUBSCRIPTIONS.createAll(
-        store,
-        added.map((each) => [each.id, each]),
-      );
-      const created = new Map(added.filter((_, at) => isNew[at]).map((each) => [each.license, each]));
-      return ids.map((license, at) => ({
-        id: watched.get(license)?.id ?? subscriptionId(account, license),
-        created: firstAt.get(license) === at ? created.get(license) : undefined,
-      }));
+      const results = new Map<string, WatchResult>([...watched, ...(await create(added))]);
+      return ids.map((license, at) => {
+        const { id = '', created } = results.get(license) ?? {};
+        return { id, created: firstAt.get(license) === at ? created : undefined };
+      });
     },
     /**
      * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one

@@ -54,7 +54,8 @@ export async function subscriptionsTo(
   const { documents } = await SUBSCRIPTIONS.search(store, {
     query: { bool: { filter: [{ term: { account } }, { terms: { license: [...licenses] } }] } },
     sort: ['_doc'],
-    size: licenses.length,
+    // Two of its subscriptions may have followed one license at once.
+    size: 2 * licenses.length,
     track_total_hits: false,
   });
   return new Map(documents.map((each) => [each.license, each]));

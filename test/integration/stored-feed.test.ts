@@ -1,10 +1,13 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { makeChange } from '../../src/changes/change.ts';
 import { storedRecords } from '../../src/changes/compare.ts';
 import { type FeedState, lastOf, newFeed, nextFeed } from '../../src/changes/feed.ts';
+import { CHANGES, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { newEnvironment } from '../support/publication-days.ts';
+import { nurseRecord } from '../support/records.ts';
 
 const BEGINNING = newFeed({ publication: 'p1', epoch: 1, date: '2026-11-01' });
 
@@ -34,6 +37,38 @@ test('what is done once for each publication is done again where it broke off', 
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   await onceForEach(store, 'erased', feedAfter(3), work(false));
   expect(done).toEqual([2, 3, 4]);
+});
+
+test('a place that is withdrawn is erased also from changes under the number that the license had before', async () => {
+  const beginning = newFeed({ publication: 'q1', epoch: 20, date: '2026-11-01' });
+  const { feed } = lastOf(beginning);
+  const origin = { feed, at: '2026-11-02T00:00:00.000Z', publication: 'q2', date: '2026-11-02' };
+  const of = (number: string, city: string | null) => nurseRecord({ license_number: number, city });
+  const made = (
+    [
+      ['RN.1', of('RN.1', 'AKRON'), of('RN.1', 'LIMA'), undefined],
+      ['RN-1', undefined, of('RN-1', 'LIMA'), 'RN.1'],
+      // And back, as a rollback does it.
+      ['RN.1', undefined, of('RN.1', 'LIMA'), 'RN-1'],
+      ['RN.1', of('RN.1', 'LIMA'), of('RN.1', null), undefined],
+    ] as const
+  ).flatMap(([number, before, after, renumbered], at) => {
+    const pair = { license: `NUR/${number}`, before, after, renumbered };
+    return makeChange({ ...origin, epoch: 21 + at, before: '2026-11-01' }, pair, 'data', 1) ?? [];
+  });
+  await CHANGES.putAll(
+    store,
+    made.map((change) => [String(change.position), change]),
+  );
+  await store.client.indices.refresh({ index: store.names.changes });
+  const switches = made.map(({ epoch }) => ({ ...origin, epoch, changes: 1 }));
+  await eraseWithdrawnPlaces(store, [...beginning, ...switches]);
+  const read = await CHANGES.readAll(
+    store,
+    made.map(({ position }) => String(position)),
+  );
+  const erased = { before: null, after: null, erased: true };
+  expect(read.map(({ fields }) => fields.city)).toEqual([erased, erased, erased, erased]);
 });
 
 test('a license that OpenSearch could not read is not taken for one that is not there', async () => {

@@ -2,15 +2,18 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
+import { lastOf } from '../../src/changes/feed.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { MAX_SUBSCRIPTIONS, subscriptionsService } from '../../src/subscriptions/service.ts';
+import { fanOut } from '../../workers/webhooks/fan-out.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { answerChecker, openApiIn } from '../support/openapi.ts';
-import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
+import { type ProxyStep, pass, startProxy, throughProxy } from '../support/proxy.ts';
 import { HIGH_LIMITS } from '../support/service.ts';
 
 const PATH = '/api/v1/subscriptions';
@@ -417,6 +420,24 @@ test('what is subscribed or listed while a publication goes live is missed by no
   expect(later.map(({ license_number }) => license_number).includes(second?.number ?? '')).toBe(!isNew);
 });
 
+test('the proof of a license that is subscribed while a publication is made ready has its change', async () => {
+  const [first] = NURSES;
+  await publishSeen(NURSES);
+  const before = service.lastDate();
+  const moved = NURSES.map((row) => ({ ...row, city: 'PROVEN' }));
+  let id = '';
+  const subscribing: ProxyStep = async (request) => {
+    const isReady = /_cluster\/health\/.*licenses-\d/.test(request.path);
+    if (isReady && id === '') id = await watched(first?.number ?? '');
+    return request.forward();
+  };
+  await throughProxy(service.environment, subscribing, (through) => service.publishDay(moved, { through }));
+  expect((await rest.get(`${PATH}/${id}/proof`)).body).toMatchObject({
+    ...{ coverage_start: before, compared: [service.lastDate()] },
+    changes: [{ fields: { city: { before: 'LIMA', after: 'PROVEN' } } }],
+  });
+});
+
 test('a license whose number the State writes in another way stays watched, and so after a rollback', async () => {
   const { environment } = service;
   const [first, second, ...others] = NURSES;
@@ -452,6 +473,15 @@ test('a license whose number the State writes in another way stays watched, and 
     ['removed', first.number, written],
     ['removed', second.number, undefined],
   ]);
+  // A subscription may follow while its account reads: whichever number it has, both changes are told.
+  const ofOne = await allChanges(rest, since, 7, { watched: 'true' });
+  expect(ofOne.map(({ kind, license_number }) => [kind, license_number]).toSorted()).toEqual([
+    ['added', written],
+    ['removed', first.number],
+  ]);
+  const told = await fanOut(environment.store)(lastOf((await liveFeed(environment.store)).state));
+  for (const name of [account, `Both of ${account}`])
+    expect(told?.get(accountId(name))?.counts).toEqual({ added: 1, changed: 0, removed: 1 });
   for (const license_number of [first.number, written]) {
     const again = await rest.verify({ ...watched, license_number }, PATH);
     expect([again.status, again.body]).toMatchObject([409, { subscription_id: made.subscription_id }]);
@@ -461,10 +491,26 @@ test('a license whose number the State writes in another way stays watched, and 
   expect(numbers((await list({}, both)).subscriptions)).toEqual([written, first.number].toSorted());
 
   const later = (await changesPage(rest, { since: 'latest' })).next;
-  await publishSeen([{ ...rewritten, city: 'SUSPENDED' }, stranger, ...others]);
+  const another = { ...first, name: 'OTHER, OLGA' };
+  await publishSeen([another, { ...rewritten, city: 'SUSPENDED' }, stranger, ...others]);
   expect(await allChanges(rest, later, 7, { watched: 'true' })).toMatchObject([
     { kind: 'changed', license_number: written },
   ]);
+  // Its history goes on, and has nothing of the license that has its earlier number now.
+  const asked = new URLSearchParams({ board: NURSING, license_number: written });
+  const history = z.object({ changes: z.array(z.looseObject({})) });
+  const { changes: known } = history.parse((await rest.get(`/api/v1/history?${asked}`)).body);
+  expect(known.slice(0, 3)).toMatchObject([
+    { kind: 'changed', license_number: written },
+    { kind: 'removed', license_number: first.number, renumbered_to: written },
+    { kind: 'added', license_number: written, renumbered_from: first.number },
+  ]);
+  // That one is not watched by then.
+  const other = await subscribe(first.number);
+  const { subscription_id: otherId } = created.parse(other.body);
+  expect([other.status, otherId === made.subscription_id]).toEqual([201, false]);
+  expect(await subscribe(first.number)).toMatchObject({ status: 409, body: { subscription_id: otherId } });
+  expect((await rest.request('DELETE', `${PATH}/${otherId}`)).status).toBe(204);
 
   await licenses(environment.variables, 'rollback');
   await licenses(environment.variables, 'rollback');

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { readConfig } from '../../src/config.ts';
 import { type DayRow, licensesOf } from './day-files.ts';
 import { daysAfter } from './days.ts';
@@ -34,7 +35,7 @@ export async function startFeedService(
     /**
      * Publishes these nurses on the next day, with the same pharmacies each day.
      *
-     * @param options `written` gives the file of the nurses in place of the usual one
+     * @param options `written` gives the file of the nurses in place of the usual one; `through` publishes
      * @returns the publication's id
      * @throws {Error} when it does not go live
      */
@@ -44,13 +45,14 @@ export async function startFeedService(
         readonly isGuarded?: boolean;
         readonly accept?: string[];
         readonly written?: (date: string) => string | Buffer;
+        readonly through?: TestEnvironment;
       } = {},
     ): Promise<string> => {
-      const { isGuarded = false, accept = [], written } = options;
+      const { isGuarded = false, accept = [], written, through = environment } = options;
       date = daysAfter(date, 1);
       const files = await filesOf(environment, date, { individual, business: PHARMACIES });
       if (written !== undefined) await writeFile(files.individual, written(date));
-      const result = await publishFiles(environment, files, { isGuarded, accept });
+      const result = await publishFiles(through, files, { isGuarded, accept });
       if (result.state !== 'live') throw new Error(JSON.stringify(result));
       return result.publication;
     },

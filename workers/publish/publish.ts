@@ -21,7 +21,7 @@ import {
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { feedOf, writeFeed } from '../../src/publications/live-feed.ts';
+import { liveFeed, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { licensesIndexName, openStore, type Store } from '../../src/storage/store.ts';
@@ -177,8 +177,8 @@ async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
   // Once it is live this process may be killed, and then this event is all that tells of it.
   await run.record({ event: 'verifying', index, ...found(run) });
   const verified = { ...compared.metadata, verified_at: new Date().toISOString() };
-  const metadata = await writeFeed(store, { index, metadata: verified }, compared, verified.epoch);
   await makeDurable(store.client, index);
+  const metadata = await writeFeed(store, { index, metadata: verified }, compared, verified.epoch);
   return { ...compared, metadata };
 }
 
@@ -265,7 +265,8 @@ async function finishGoingLive(
   await releaseEpoch(store, epoch);
   const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
   onProgress({ ...progress, documents: 0 });
-  await followRenumbered(store, await feedOf(store, live));
+  // Of a rollback in between, too.
+  await followRenumbered(store, (await liveFeed(store)).state);
   await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
     onProgress({ ...progress, documents: 0, done, total }),
   );

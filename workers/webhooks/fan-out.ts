@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { FeedEntry } from '../../src/changes/feed.ts';
-import { CHANGE_HEADS, nextChanges } from '../../src/changes/stored-changes.ts';
+import { CHANGE_HEADS, licensesOf, nextChanges } from '../../src/changes/stored-changes.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
@@ -48,12 +48,12 @@ async function readNews(
   const changed = nextChanges([{ term: { feed } }, { term: { epoch } }], PAGE);
   for await (const page of CHANGE_HEADS.pages(store, changed)) {
     read += page.length;
-    const watchers = await watchersOf(
-      store,
-      page.map(({ license }) => license),
-    );
-    for (const { license, kind } of page) {
-      for (const { account, board, license_number, reference } of watchers.get(license) ?? []) {
+    const watchers = await watchersOf(store, page.flatMap(licensesOf));
+    for (const change of page) {
+      const { kind, license } = change;
+      const license_number = license.slice(license.indexOf('/') + 1);
+      const all = licensesOf(change).flatMap((each) => watchers.get(each) ?? []);
+      for (const { account, board, reference } of new Map(all.map((each) => [each.account, each])).values()) {
         const { counts, changes } = news.get(account) ?? {
           counts: { added: 0, changed: 0, removed: 0 },
           changes: [],
