@@ -69,8 +69,10 @@ function joined(changes: readonly ShownChange[]): ShownChange[] {
     const [later, earlier] = [changes[at - 1], changes[at + 1]];
     if (change.renumbered_from !== undefined && later?.renumbered_to !== undefined) return [];
     if (change.renumbered_to === undefined || earlier?.renumbered_from === undefined) return [change];
-    const fields = Object.keys({ ...change.fields, ...earlier.fields }).flatMap((name) => {
-      const [before = null, after = null] = [change.fields[name]?.before, earlier.fields[name]?.after];
+    const old = new Map(Object.entries(change.fields));
+    const now = new Map(Object.entries(earlier.fields));
+    const fields = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+      const [before = null, after = null] = [old.get(name)?.before, now.get(name)?.after];
       // A removal does not say the places.
       return before === after || isPlaceField(name) ? [] : [[name, { before, after }] as const];
     });
