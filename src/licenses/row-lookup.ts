@@ -33,14 +33,13 @@ export function rowRequest(
   defaultBoard: Board | undefined,
 ): LookupRequest {
   const { name, business_name, search_type, board: label = '', license_number, ...others } = fields;
-  const stateName = stateOf(state ?? '');
-  if (stateName !== undefined && stateName !== 'Ohio') {
-    throw new BadRequestError(
-      `Not an Ohio license: the row names ${stateName}. Ask the board of that state.`,
-    );
+  // A column of boards may have states.
+  const ofBoard = stateOf(label);
+  const other = [stateOf(state ?? ''), ofBoard].find((name) => name !== undefined && name !== 'Ohio');
+  if (other !== undefined) {
+    throw new BadRequestError(`Not an Ohio license: the row names ${other}. Ask the board of that state.`);
   }
-  // A column of states says nothing of the board.
-  const hasBoard = label !== '' && stateOf(label) === undefined;
+  const hasBoard = label !== '' && ofBoard === undefined;
   const named = hasBoard ? boardByText(label) : undefined;
   if (hasBoard && named === undefined) throw new BadRequestError(words.unknownBoard(label));
   const number =

@@ -182,7 +182,7 @@ export function rowFields(
     );
   }
   const entries = meanings.flatMap((meaning, at) => {
-    const text = textOf(cells[at] ?? '');
+    const text = meaning === undefined ? '' : textOf(cells[at] ?? '');
     return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
   });
   return Object.fromEntries(entries);
