@@ -8,7 +8,7 @@ import {
   readLookup,
 } from './lookup.ts';
 import { hasLegalForm, personParts } from './names.ts';
-import { numbersIn, numberWithType, stateOf } from './number-forms.ts';
+import { numbersIn, numberWithType, stateOf, statesIn } from './number-forms.ts';
 
 /** What a row of a list can say beside the fields of a lookup. */
 const OTHER_FIELDS = ['name', 'license_state', 'credential_type'] as const;
@@ -35,9 +35,12 @@ export function rowRequest(
   const { name, business_name, search_type, board: label = '', license_number, ...others } = fields;
   // A column of boards may have states.
   const ofBoard = stateOf(label);
-  const other = [stateOf(state ?? ''), ofBoard].find((name) => name !== undefined && name !== 'Ohio');
-  if (other !== undefined) {
-    throw new BadRequestError(`Not an Ohio license: the row names ${other}. Ask the board of that state.`);
+  const states = [state, ofBoard].map((text = '') => statesIn(text));
+  const [elsewhere] = states.flatMap((all) => (all.includes('Ohio') ? [] : all));
+  if (elsewhere !== undefined) {
+    throw new BadRequestError(
+      `Not an Ohio license: the row names ${elsewhere}. Ask the board of that state.`,
+    );
   }
   const hasBoard = label !== '' && ofBoard === undefined;
   const named = hasBoard ? boardByText(label) : undefined;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { rowRequest } from '../../src/licenses/row-lookup.ts';
+import { type RowFields, rowRequest } from '../../src/licenses/row-lookup.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { columnsOf, MAX_COLUMNS, meaningOfHeader } from '../../src/rosters/columns.ts';
 import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
@@ -318,14 +318,15 @@ test('a board that is none is named in the error of its row', () => {
   );
   const nursing = boardByName('Nursing Board');
   expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
+  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, nursing);
   for (const named of [
-    { board: 'KY' },
-    { board: 'kentucky', license_state: 'OH' },
-    { license_state: 'KY' },
+    ...[{ board: 'KY' }, { board: 'kentucky', license_state: 'OH' }],
+    ...['KY', 'US-KY', 'Kentucky (compact)', 'KY/IN'].map((license_state) => ({ license_state })),
   ]) {
-    expect(() => rowRequest({ license_number: 'RN.1', ...named }, WORDS, nursing)).toThrow(
-      'Not an Ohio license: the row names Kentucky.',
-    );
+    expect(() => ofState(named)).toThrow('Not an Ohio license: the row names Kentucky.');
+  }
+  for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A']) {
+    expect(ofState({ license_state })).toMatchObject({ board: nursing });
   }
 });
 
