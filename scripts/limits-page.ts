@@ -170,7 +170,7 @@ function limits(): readonly [title: string, rows: readonly Row[]][] {
         [
           'responses of an address that it has not read yet',
           `${RESPONSE_LIMITS.maxBytesOfClient / 1024 / 1024} MB`,
-          '503',
+          '429',
         ],
         [
           'speed at which a client reads a response, after ten seconds',

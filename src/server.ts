@@ -164,7 +164,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const mcp = routerOf([]);
   mcp.all(
     MCP_PATH,
-    counted('mcp', usage),
+    counted('mcp'),
     limited(mcpLimit),
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
@@ -187,7 +187,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
         aDay: savesOf('web'),
       },
       endedWorkbooks: limitOf('ended-workbooks', 1),
-      counted: counted('web', usage),
+      counted: counted('web'),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
   );

@@ -161,8 +161,9 @@ export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
   const active = new LRUCache<string, Activity>({
     max: KEYS_CACHED,
     ttl: KEY_CACHED_MS,
-    // `hasBeenActive` needs the last value while the key is read again.
+    // `hasBeenActive` needs the last value while the key is read again, and after that has failed.
     noDeleteOnStaleGet: true,
+    noDeleteOnFetchRejection: true,
     fetchMethod: (hash) => activity(store, hash),
   });
   return (key) => {

@@ -183,7 +183,7 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   const mediaType = ctx.request.type.toLowerCase();
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.req.headers;
   if (mediaType === '' && encoding === undefined && length === '0') return undefined;
-  if (mediaType !== 'application/json') throw notJson();
+  if (mediaType !== 'application/json') throw createError(415);
   const text = await textBody(ctx, limit);
   ctx.state.sentJson = text;
   try {
@@ -191,11 +191,6 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   } catch {
     throw refusedBody(ctx, createError(400));
   }
-}
-
-/** For a body of another media type. */
-export function notJson(): Error {
-  return createError(415);
 }
 
 export function bodyTooLarge({ words }: BodyLimit): ClientError {

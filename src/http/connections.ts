@@ -33,6 +33,7 @@ export function httpServer(
   app: Koa<RequestState>,
   { log, isBehindProxies = false }: HttpServerOptions,
 ): Server {
+  const answer = app.callback();
   const server = createServer(
     {
       headersTimeout: MAX_HEADERS_MS,
@@ -42,8 +43,10 @@ export function httpServer(
       // The app says what is wrong; Node would send 400 without a word.
       requireHostHeader: false,
     },
-    app.callback(),
+    answer,
   );
+  // Node would send 417 without a word, and nothing would count it. A server may ignore an expectation (RFC 9110, 10.1.1).
+  server.on('checkExpectation', answer);
   server.setTimeout(MAX_RESPONSE_IDLE_MS);
   boundConnections(server, isBehindProxies ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
   server.on('clientError', (error, socket) => {

@@ -184,19 +184,21 @@ export function under<Ctx extends Context>(
 /**
  * Counts how each request at an interface ended and how long it took, and for whose key.
  *
+ * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
  * @param errorFacts what the errors of an address have beside their detail, by its path
  */
 export function counted(
   name: 'rest' | 'mcp' | 'web',
-  usage: KeyUsage,
+  usage?: KeyUsage,
   errorFacts?: ReadonlyMap<string, RequestState['errorFacts']>,
 ): Middleware {
   return (ctx, next) => {
-    ctx.state.errorFacts = errorFacts?.get(ctx.path);
+    // The router takes a slash at the end, too.
+    ctx.state.errorFacts = errorFacts?.get(ctx.path.replace(/\/$/, ''));
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
-      if (keyId !== undefined) usage.count(keyId, outcome);
+      if (keyId !== undefined) usage?.count(keyId, outcome);
     });
     return next();
   };

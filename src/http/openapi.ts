@@ -1,3 +1,4 @@
+import createError from 'http-errors';
 import { z } from 'zod';
 import {
   createDocument,
@@ -12,7 +13,7 @@ import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { dataAge } from '../answers/origin.ts';
 import { type Config, SERVICE_VERSION } from '../config.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
-import { bodyTooLarge, LOOKUP_LIMIT, notJson } from './body.ts';
+import { bodyTooLarge, LOOKUP_LIMIT } from './body.ts';
 import { errorResponse, httpsRequired, invalidKey } from './errors.ts';
 import { idempotencyHeader, type Operation, type ResponseEntry, type Route } from './guard.ts';
 
@@ -140,7 +141,7 @@ function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
     403: { when: 'The request came by plain http', error: httpsRequired() },
     ...(hasBody && {
       413: { when: 'The body is too large', error: bodyTooLarge(limit) },
-      415: { when: 'The body is not JSON, or has another Content-Encoding', error: notJson() },
+      415: { when: 'The body is not JSON, or has another Content-Encoding', error: createError(415) },
     }),
     429: { when: 'Too fast', error: new TooManyRequestsError(7), headers: RETRY_AFTER },
     500: { when: 'A fault of the service', error: new Error() },

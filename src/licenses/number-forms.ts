@@ -79,6 +79,12 @@ export function stateOf(text: string): string | undefined {
   return text.length > MAX_CHARACTERS ? undefined : STATES.get(fold(text));
 }
 
+/** The states that a text names, such as `US-KY` or `KY, OH`. */
+export function statesIn(text: string): string[] {
+  const parts = text.length > MAX_CHARACTERS ? [] : [text, ...text.split(/[^\p{L} ]+/u)];
+  return parts.flatMap((part) => stateOf(part) ?? []);
+}
+
 /** The prefixes, those that end with a separator, of the license types with this name or abbreviation. */
 export function prefixesOfType(type: string, board?: Board): string[] {
   const key = type.length > MAX_CHARACTERS ? '' : fold(type);

@@ -8,7 +8,7 @@ import {
   readLookup,
 } from './lookup.ts';
 import { hasLegalForm, personParts } from './names.ts';
-import { numbersIn, numberWithType, stateOf } from './number-forms.ts';
+import { numbersIn, numberWithType, stateOf, statesIn } from './number-forms.ts';
 
 /** What a row of a list can say beside the fields of a lookup. */
 const OTHER_FIELDS = ['name', 'license_state', 'credential_type'] as const;
@@ -33,14 +33,16 @@ export function rowRequest(
   defaultBoard: Board | undefined,
 ): LookupRequest {
   const { name, business_name, search_type, board: label = '', license_number, ...others } = fields;
-  const stateName = stateOf(state ?? '');
-  if (stateName !== undefined && stateName !== 'Ohio') {
+  // A column of boards may have states.
+  const ofBoard = stateOf(label);
+  const states = [state, ofBoard].map((text = '') => statesIn(text));
+  const [elsewhere] = states.flatMap((all) => (all.includes('Ohio') ? [] : all));
+  if (elsewhere !== undefined) {
     throw new BadRequestError(
-      `Not an Ohio license: the row names ${stateName}. Ask the board of that state.`,
+      `Not an Ohio license: the row names ${elsewhere}. Ask the board of that state.`,
     );
   }
-  // A column of states says nothing of the board.
-  const hasBoard = label !== '' && stateOf(label) === undefined;
+  const hasBoard = label !== '' && ofBoard === undefined;
   const named = hasBoard ? boardByText(label) : undefined;
   if (hasBoard && named === undefined) throw new BadRequestError(words.unknownBoard(label));
   const number =

@@ -28,7 +28,7 @@ export const feedCursor = z
   );
 
 function boardError(input: unknown): string {
-  if (input === undefined || input === null || isBlank(input)) return 'board is needed.';
+  if ((absentIfBlank(input) ?? null) === null) return 'board is needed.';
   return typeof input === 'string' ? unknownBoard(input).message : 'board must be a string.';
 }
 
@@ -37,13 +37,9 @@ export function unknownBoard(name: string): BadRequestError {
   return new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
 }
 
-function isBlank(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() === '';
-}
-
 /** A text of blanks counts as absent. */
 export function absentIfBlank(value: unknown): unknown {
-  return isBlank(value) ? undefined : value;
+  return typeof value === 'string' && value.trim() === '' ? undefined : value;
 }
 
 /** A whole number in these bounds. */

@@ -21,7 +21,6 @@ import { readTable, rowFields } from '../rosters/list.ts';
 import {
   DEFAULT_LISTED_MATCHES,
   MAX_ITEMS,
-  type RosterItem,
   type RosterResult,
   readItems,
   reference,
@@ -183,19 +182,14 @@ const rosterItem = lookupFields
   })
   .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' });
 
-/** A roster before its items are read, which takes time: they are counted and paid for first. */
-interface SentRoster {
-  readonly count: number;
-  /** The roster as rows, to which an answer in CSV adds columns. */
-  readonly table: () => AnsweredTable;
-  /** Reads the items. What is wrong with one makes only that item invalid. */
-  readonly read: () => Promise<readonly RosterItem[]>;
-  readonly maxMatches: number;
-  readonly isTable: boolean;
-}
-
-/** @throws {BadRequestError} for what is wrong with the roster as a whole */
-async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Promise<SentRoster> {
+/**
+ * A roster before its items are read, which takes time: they are counted and paid for first. What is wrong with an item
+ * makes only that item invalid.
+ *
+ * @returns its `table` are the rows to which an answer in CSV adds columns
+ * @throws {BadRequestError} for what is wrong with the roster as a whole
+ */
+async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
   const type = ctx.request.type.toLowerCase();
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
@@ -205,13 +199,8 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>): Pr
       requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
     };
     const read = () => readItems(table.rows, reader);
-    return {
-      count: table.rows.length,
-      table: () => table,
-      read,
-      maxMatches: query.max_matches,
-      isTable: true,
-    };
+    const { max_matches: maxMatches } = query;
+    return { count: table.rows.length, table: () => table, read, maxMatches, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));

@@ -120,7 +120,8 @@ export function headerRowOf(rows: Rows): HeaderRow | undefined {
   let best: HeaderRow | undefined;
   for (const [at, cells] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
     const row = cells.slice(0, MAX_COLUMNS);
-    if (row.some(isSurelyNumber)) break;
+    // Above the names of the columns, a report may have a short code, such as `C3`.
+    if (row.some((cell) => /[.-]|\d{5}/.test(cell) && isSurelyNumber(cell))) break;
     if (row.some(isLikeNumber)) continue;
     const upper = rows[at - 1] ?? [];
     const isGrouped = upper.includes('') || upper.length < row.length;
@@ -145,18 +146,25 @@ function joinedHeader(upper: readonly string[], lower: readonly string[]): strin
 /** What the columns of a list mean, by their names and by what is in them. */
 export function columnsOf(rows: Rows): ReadColumns {
   const found = headerRowOf(rows);
-  const width = rows.reduce((widest, { length }) => Math.max(widest, length), 0);
-  const header = Array.from({ length: width }, (_, at) => found?.header[at] ?? '');
-  const cells = header.map((_, at) => filledCells(found === undefined ? rows : rows.slice(found.at + 1), at));
+  const widest = rows.reduce((most, { length }) => Math.max(most, length), 0);
+  // A row of a million cells costs no more than one of the most columns.
+  const header = Array.from({ length: Math.min(widest, MAX_COLUMNS) }, (_, at) => found?.header[at] ?? '');
+  const first = found === undefined ? 0 : found.at + 1;
+  const lookedAt = rows.slice(first, first + Math.min(MAX_ROWS, Math.ceil(MAX_CELLS / header.length)));
+  const cells = header.map((_, at) => filledCells(lookedAt, at));
   if (found === undefined) return { header, ...columnsByCells(rows, cells) };
-  const names = header.map((name) => (isPlace(name, header) ? undefined : meaningOfHeader(name)));
-  return { headerAt: found.at, header, ...believed(header, names, cells) };
+  return { headerAt: found.at, header, ...believed(header, meaningsOfNames(header), cells) };
 }
 
-/** A column `State` beside a city or a ZIP code is a place of the person. */
-function isPlace(name: string, header: readonly string[]): boolean {
-  const isState = headerWords(name).join(' ') === 'state';
-  return isState && header.some((each) => has(headerWords(each), HEADERS.address_words));
+/** What names say. A column `State` beside a city or a ZIP code, or beside `License State`, is a place of the person. */
+function meaningsOfNames(header: readonly string[]): Meanings {
+  const named = header.map((name) => ({ meaning: meaningOfHeader(name), words: headerWords(name) }));
+  const isState = (words: readonly string[]) => words.join(' ') === 'state';
+  const hasPlace = named.some(
+    ({ meaning, words }) =>
+      has(words, HEADERS.address_words) || (meaning === 'license_state' && !isState(words)),
+  );
+  return named.map(({ meaning, words }) => (hasPlace && isState(words) ? undefined : meaning));
 }
 
 type Cells = readonly (readonly string[])[];
@@ -181,10 +189,10 @@ const SINGLE = MEANINGS.slice(0, 6);
 function believed(header: ListColumns['header'], names: Meanings, cells: Cells): ColumnClaims {
   const doubts: string[] = [];
   const claims = names.map((name, at) => {
+    if (name !== 'license_number' && name !== 'board') return name;
     const looks = meaningOfCells(cells[at] ?? []);
     // `State license` may be the state, and `Credential` the type.
-    const isOther = looks === 'license_state' || looks === 'credential_type';
-    return isOther && (name === 'license_number' || name === 'board') ? looks : name;
+    return looks === 'license_state' || looks === 'credential_type' ? looks : name;
   });
   const meanings = claims.map((claim, at) => {
     const [name = '', filled = []] = [header[at], cells[at]];
@@ -218,12 +226,11 @@ function onceEach(meanings: Meanings): Meanings {
 const MOST = 0.6;
 /** A column's name counts if at least this share of its cells fits it. */
 const HALF = 0.5;
-/** A list of 200 columns has many cells, and no other request gets its turn meanwhile. */
-const ROWS_LOOKED_AT = 20;
-const CHARACTERS_LOOKED_AT = 80;
+/** How much of a list is looked at: no other request gets its turn meanwhile. */
+const [MAX_ROWS, MAX_CELLS, MAX_CHARACTERS] = [20, 1000, 80] as const;
 
 function filledCells(rows: Rows, at: number): string[] {
-  const cells = rows.slice(0, ROWS_LOOKED_AT).map((row) => row[at]?.slice(0, CHARACTERS_LOOKED_AT));
+  const cells = rows.map((row) => row[at]?.slice(0, MAX_CHARACTERS));
   return cells.flatMap((cell) => cell?.trim() || []);
 }
 

@@ -126,8 +126,7 @@ export function tableOf({ rows, format }: List, { headerAt, header, meanings }: 
   if (below.length === 0) throw new BadRequestError('The list has no rows below the names of its columns.');
   const headers = new Set(rows.slice(0, rows.length - below.length).map(rowKey));
   const isLeftOut = (row: NumberedRow) => headers.has(rowKey(row)) || isFooter(row);
-  const kept = below.filter((row) => !isLeftOut(row));
-  const checked = kept.flatMap((row) => rowsOfNumbers(row, meanings));
+  const checked = below.filter((row) => !isLeftOut(row)).flatMap((row) => rowsOfNumbers(row, meanings));
   if (checked.length > MAX_ITEMS) throw tooManyRows();
   const columns = meanings.map((meaning, at) => header[at] || meaning || `column ${at + 1}`);
   const numbersOf = (some: readonly NumberedRow[]) => some.map(({ number }) => number);
@@ -182,7 +181,7 @@ export function rowFields(
     );
   }
   const entries = meanings.flatMap((meaning, at) => {
-    const text = textOf(cells[at] ?? '');
+    const text = meaning === undefined ? '' : textOf(cells[at] ?? '');
     return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
   });
   return Object.fromEntries(entries);

@@ -157,8 +157,9 @@ async function answerFrom<Shaped>(
     return Promise.all(
       window.map(async (item, at) => {
         let outcome = outcomes[at] ?? (await outcomeOf(many, item, false));
-        const hasMore =
-          outcome.outcome === 'none' || (outcome.outcome === 'found' && outcome.nameMatch === false);
+        // Any other miss says already which licenses are meant.
+        const isUnknown = outcome.outcome === 'none' && outcome.reason === 'unknown';
+        const hasMore = isUnknown || (outcome.outcome === 'found' && outcome.nameMatch === false);
         if (hasMore) searchedAgain += 1;
         const isOmitted = hasMore && (withoutSuggestions || searchedAgain > MAX_ITEMS_WITH_SUGGESTIONS);
         if (hasMore && !isOmitted) outcome = await outcomeOf(many, item, true);
@@ -166,7 +167,7 @@ async function answerFrom<Shaped>(
           item,
           index: start + at,
           outcome,
-          suggestionsOmitted: isOmitted && outcome.outcome === 'none',
+          suggestionsOmitted: isOmitted && isUnknown,
         };
       }),
     );
@@ -221,11 +222,8 @@ function resultOf(
   maxMatches: number,
 ): RosterResult {
   const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
-  const listed =
-    suggestionsOmitted && outcome.outcome === 'none'
-      ? { ...outcome, didYouMean: [], ofTheName: undefined, offered: [] }
-      : listedOf(outcome, maxMatches);
-  return { index, reference, view: viewOf(listed, origin, foundBy), suggestionsOmitted };
+  const view = viewOf(listedOf(outcome, maxMatches), origin, foundBy);
+  return { index, reference, view, suggestionsOmitted };
 }
 
 /** The outcome with at most `maxMatches` of several matches. */

@@ -64,18 +64,20 @@ function isWhole(part: Buffer): boolean {
  * does not resolve addresses, and takes a part that is missing for an empty one (ECMA-376, part 2).
  */
 function resolveParts(parts: Parts): void {
-  const parser = new SaxesParser({ xmlns: false });
-  parser.on('opentag', ({ attributes: { Type: type = '', Target: target = '' } }) => {
-    if (!READ_PARTS.test(type)) return;
-    const path = decodeURIComponent(URL.parse(target, 'part:///xl/')?.pathname ?? '').slice(1);
-    const bytes = parts.get(path);
-    if (bytes === undefined || !(path.endsWith('.bin') || isWhole(bytes))) {
-      throw new WorkbookError(`A part of the workbook is missing or broken (${path}). ${UNREADABLE}`);
-    }
-    parts.set(target, bytes);
-  });
-  for (const [path, bytes] of parts) {
-    if (/^xl\/_rels\/workbook\.(?:xml|bin)\.rels$/.test(path)) parser.write(bytes.toString()).close();
+  for (const [links, content] of [...parts]) {
+    const [, folder] = /^(.*\/|)_rels\/workbook[^/]*\.rels$/.exec(links) ?? [];
+    if (folder === undefined) continue;
+    const parser = new SaxesParser({ xmlns: false });
+    parser.on('opentag', ({ attributes: { Type: type = '', Target: target = '' } }) => {
+      if (!READ_PARTS.test(type)) return;
+      const path = decodeURIComponent(URL.parse(target, `part:///${folder}`)?.pathname ?? '').slice(1);
+      const bytes = parts.get(path);
+      if (bytes === undefined || !(path.endsWith('.bin') || isWhole(bytes))) {
+        throw new WorkbookError(`A part of the workbook is missing or broken (${path}). ${UNREADABLE}`);
+      }
+      parts.set(target, bytes);
+    });
+    parser.write(content.toString()).close();
   }
 }
 

@@ -78,7 +78,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const isPasted = pasted.trim() !== '';
   const separator = SEPARATORS.find((each) => each === form.get('separator'));
   const list = await orBadRequest(async () => {
-    const given = isPasted ? pasted : await fileOf(form);
+    const given = await givenList(form, isPasted ? pasted : undefined);
     if (typeof given === 'string' || !isWorkbook(given)) return readList(given, separator);
     await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
     if (!(await endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
@@ -134,12 +134,17 @@ function isTooLarge(error: unknown): boolean {
   return (error instanceof ClientError || isHttpError(error)) && error.status === 413;
 }
 
-async function fileOf(form: FormData): Promise<Buffer> {
+const LIST_AND_FILE =
+  'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
+
+/** @throws {BadRequestError} where it is not clear what is to be checked */
+async function givenList(form: FormData, pasted: string | undefined): Promise<string | Buffer> {
   const file = form.get('file');
-  if (!(file instanceof File) || file.size === 0) {
-    throw new BadRequestError('Paste your list, or choose a file that is not empty.');
-  }
-  return Buffer.from(await file.arrayBuffer());
+  const isFile = file instanceof File && file.size > 0;
+  if (isFile && pasted === undefined) return Buffer.from(await file.arrayBuffer());
+  if (isFile) throw new BadRequestError(LIST_AND_FILE);
+  if (pasted !== undefined) return pasted;
+  throw new BadRequestError('Paste your list, or choose a file that is not empty.');
 }
 
 /** What the visitor said of the columns; `undefined` where nobody has asked. */

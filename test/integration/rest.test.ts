@@ -579,7 +579,7 @@ verifies(
       [{ ...GOOD, license_type: 'Registered Nurse (RN)' }, ''],
       [{ board: PHARMACY, license_number: 'RN.700001' }, '/'],
       [{ board: NURSING, last_name: 'Smith' }, '?x=1'],
-      [{ board: 'Nursing Bord', license_number: 'RN.700001' }, ''],
+      [{ board: 'Nursing Bord', license_number: 'RN.700001' }, '/'],
     ] as const) {
       const current = await rest.verify(body);
       const deprecated = await rest.verify(body, `/api/v1/lookup/cached${end}`);

@@ -52,9 +52,13 @@ describe('a roster', () => {
       ...times(60, () => ({ license_number: 'RN.70001' })),
       KNOWN,
       { license_number: 'RN.70001' },
+      { board: 'Board of Pharmacy', license_number: 'RN.700001' },
     ];
     const { results, summary } = await answered({ board: NURSING, items });
-    expect(summary).toEqual({ found: 1, clear: 1, ambiguous: 0, not_found: 61, invalid: 0 });
+    expect(summary).toEqual({ found: 1, clear: 1, ambiguous: 0, not_found: 62, invalid: 0 });
+    const ofOtherBoard = results.pop();
+    expect(ofOtherBoard).toMatchObject({ reason: 'other_board', did_you_mean: ['RN.700001'] });
+    expect(ofOtherBoard).not.toHaveProperty('suggestions_omitted');
     const misses = results.filter(({ outcome }) => outcome === 'not_found');
     expect(misses.slice(0, 50).every((miss) => !('suggestions_omitted' in miss))).toBe(true);
     expect(misses[0]?.did_you_mean).toContain('RN.700015');

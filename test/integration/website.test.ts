@@ -381,6 +381,16 @@ describe('the website over HTTP', () => {
     );
   });
 
+  test('a file that comes with a pasted list is not passed over in silence', async () => {
+    const form = upload('license_number\nRN.900418822\n');
+    form.set('roster', 'license_number\nRN.1\n');
+    const response = await post('/roster', form);
+    const page = await response.text();
+    expect([response.status, page]).toEqual([400, expect.stringContaining('a file was chosen, too')]);
+    expect(page).toMatch(/>license_number\r?\nRN\.1/);
+    expect(page).not.toContain('HOLLOWAY');
+  });
+
   test('an upload that is too large leads back to the form; one that is cut off or no form is refused', async () => {
     const large = await post('/roster', upload('x'.repeat(MEGABYTE)));
     expect([large.status, await large.text()]).toEqual([413, expect.stringContaining('larger than 1 MB')]);

@@ -17,6 +17,7 @@ function around(start: string, piece: string, end = '', limit = MEGABYTE): strin
 }
 
 const HEADER = 'license_number\n';
+const BOARDS_ROW = filled('nursing medical pharmacy dental social worker counselor,', 200 * 56).slice(0, -1);
 const COLUMNS = Array.from({ length: 199 }, (_, at) => `c${at}`).join(',');
 
 /** Rosters as CSV of 1 MB: quotation marks, separators and line breaks in every order that a parser could mind. */
@@ -27,9 +28,11 @@ export const WORST_TABLES: Cases = [
   ['doubled marks without an end', around(`${HEADER}"`, '""')],
   ['a mark without an end', around(`${HEADER}"`, 'a')],
   ['a million cells', around(HEADER, ',')],
+  ['a million cells below a name of people', around('Lic #\n', ',')],
   ['a million columns', around('license_number', ',a')],
   ['200,000 cells in a row', around(HEADER, ',', '', 200_000)],
   ['200 columns and 1,000 rows', `license_number,${COLUMNS}\n${`${filled('a,', 399)}\n`.repeat(1000)}`],
+  ['200 columns that may be boards', `${'Board,'.repeat(199)}Lic #\n${`${BOARDS_ROW}\n`.repeat(20)}`],
   ['a million rows', around(HEADER, 'a\n')],
   ['1,000 rows of 1,000 characters', around(HEADER, `${filled('RN ', 1020)}\n`)],
   ['CR without LF', around('license_number\r', 'a\r')],

@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { zipSync } from 'fflate';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { prepareForWorkbook, readWorkbook } from '../../src/rosters/workbook.ts';
 import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { MAIN, PACKAGE, RELATIONSHIP, textRow, workbook } from '../support/workbooks.ts';
@@ -88,6 +88,22 @@ describe('a part of a workbook', () => {
   });
 });
 
+/** The same workbook, whose main part has another name. */
+function renamed(file: Buffer, name: string): Buffer {
+  const parts = Object.entries(unzipSync(file)).map(([path, content]) => [
+    path.replace('workbook.xml', name),
+    path === '[Content_Types].xml'
+      ? strToU8(strFromU8(content).replace('xl/workbook.xml', `xl/${name}`))
+      : content,
+  ]);
+  return Buffer.from(zipSync(Object.fromEntries(parts)));
+}
+
+test('a workbook whose main part has another name is read', async () => {
+  const file = workbook({ sheets: [textRow('staff')] });
+  expect(await rowsOf(renamed(file, 'workbook22.xml'))).toEqual([['staff']]);
+});
+
 describe('a workbook is refused in words that has', () => {
   test.each<[string, () => Buffer, RegExp]>([
     [
@@ -118,6 +134,15 @@ describe('a workbook is refused in words that has', () => {
     [
       'a sheet that is not there',
       () => workbook({ sheets: [textRow('a'), textRow('b')], missing: ['xl/worksheets/sheet1.xml'] }),
+      /missing or broken \(xl\/worksheets\/sheet1.xml\)/,
+    ],
+    [
+      'a sheet that is not there, and a main part of another name',
+      () =>
+        renamed(
+          workbook({ sheets: [textRow('a'), textRow('b')], missing: ['xl/worksheets/sheet1.xml'] }),
+          'workbook22.xml',
+        ),
       /missing or broken \(xl\/worksheets\/sheet1.xml\)/,
     ],
     [

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { rowRequest } from '../../src/licenses/row-lookup.ts';
-import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
+import { type RowFields, rowRequest } from '../../src/licenses/row-lookup.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
+import { columnsOf, MAX_COLUMNS, meaningOfHeader } from '../../src/rosters/columns.ts';
 import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
@@ -76,6 +77,7 @@ describe('a header means', () => {
         "Driver's License Number",
         'Supervisor Last Name',
         'Preferred First Name',
+        ...RESULT_COLUMNS,
         'License Status',
         'License Expiration Date',
         '__proto__',
@@ -207,6 +209,17 @@ describe('a list is understood', () => {
     ],
     ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
     [
+      'the state of a person beside the one of the license',
+      'Lic #,State,License State\nRN.880001,KY,OH\n',
+      [{ number: 'RN.880001' }],
+    ],
+    ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', [{ number: 'RN.880001' }]],
+    [
+      'an answer that is checked again',
+      `Lic #,Name,${RESULT_COLUMNS.join()}\nRN.880001,"A, B",found,Clear,RN.880002,"C, D"\n`,
+      [{ number: 'RN.880001', name: { wholeName: 'A, B' } }],
+    ],
+    [
       'the names of the REST API',
       'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
       [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
@@ -305,6 +318,32 @@ test('a board that is none is named in the error of its row', () => {
   );
   const nursing = boardByName('Nursing Board');
   expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
+  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, nursing);
+  for (const named of [
+    ...[{ board: 'KY' }, { board: 'kentucky', license_state: 'OH' }],
+    ...['KY', 'US-KY', 'Kentucky (compact)', 'KY/IN'].map((license_state) => ({ license_state })),
+  ]) {
+    expect(() => ofState(named)).toThrow('Not an Ohio license: the row names Kentucky.');
+  }
+  for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A']) {
+    expect(ofState({ license_state })).toMatchObject({ board: nursing });
+  }
+});
+
+test('the state of a license counts, whatever the state of the person', async () => {
+  const list = await readList('State,License State,Lic #\nOH,KY,RN.880001\n');
+  expect(columnsOf(list.rows.map(({ cells }) => cells)).meanings).toEqual([
+    undefined,
+    'license_state',
+    'license_number',
+  ]);
+});
+
+test('a row of many cells has no more columns than a list may have', async () => {
+  const { meanings } = columnsOf([['Lic #'], Array(MAX_COLUMNS + 1).fill(''), ['RN.1']]);
+  expect(meanings).toHaveLength(MAX_COLUMNS);
+  const { columns, rows } = await readTable(`Lic #\n${','.repeat(300)}\nRN.1\n`);
+  expect([columns, rows.length]).toEqual([['Lic #'], 2]);
 });
 
 test('a row with a reference alone is told that it has no name, and is not asked for a board', () => {
