@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
@@ -80,32 +80,44 @@ const OWNER_ALONE = 0o600;
 
 /**
  * Writes what exists only in OpenSearch to a file that only its owner may read. What is not valid is left out. The file
- * gets its name once it is on disk; until then, an existing file of that name stays as it was.
+ * gets its name once it is on disk; until then, an existing file of that name stays as it was, also while two backups
+ * write at once.
+ *
+ * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const part = `${file}.part`;
+  const part = `${file}.${randomUUID()}.part`;
   const documents = noDocuments();
   const leftOut: BadDocument[] = [];
-  await rm(part, { force: true });
-  const written = await open(part, 'wx', OWNER_ALONE);
   try {
-    await written.writeFile(linesToWrite(store, checks, documents, leftOut));
-    await written.sync();
-    if (!(await isAt(part, written))) throw new BackupError(`Another backup to ${file} has begun meanwhile.`);
+    await writeFile(part, linesToWrite(store, checks, documents, leftOut), {
+      ...{ flag: 'wx', mode: OWNER_ALONE, flush: true },
+    });
+    await requireNoLoss(file, documents, checks);
     await rename(part, file);
     return { documents, leftOut };
   } catch (error) {
-    if (await isAt(part, written)) await rm(part, { force: true });
+    await rm(part, { force: true });
     throw error;
-  } finally {
-    await written.close();
   }
 }
 
-/** Whether a path still leads to an open file. */
-async function isAt(path: string, file: FileHandle): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.ino === (await file.stat()).ino;
+/** What nothing deletes: an installation has it, or lost it by a mistake or with OpenSearch's data. */
+const NEVER_DELETED = ['accounts', 'api-keys', 'publications', 'audit', 'signing-keys'] as const;
+
+/** @throws {BackupError} when the file that would be replaced has what this installation has lost */
+async function requireNoLoss(file: string, now: BackupCounts, checks: DocumentChecks): Promise<void> {
+  const missing = NEVER_DELETED.filter((name) => now[name] === 0);
+  if (missing.length === 0) return;
+  // What is no backup is replaced.
+  const before = (await readBackup(file, checks).catch(() => undefined))?.documents ?? noDocuments();
+  const lost = missing
+    .filter((name) => before[name] > 0)
+    .map((name) => `${before[name]} ${KINDS[name].words}`);
+  if (lost.length > 0)
+    throw new BackupError(
+      `${file} has ${lost.join(', ')}, and this installation has none. Restore it, or back up to another file.`,
+    );
 }
 
 /** Counts what it writes in `documents`, and collects what it leaves out. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
+import { enterAccount } from '../../src/access/accounts.ts';
 import { createKey, keyCheck, revokeKey } from '../../src/access/api-keys.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
@@ -143,36 +143,36 @@ describe('a backup', () => {
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    await expect(stat(`${file}.part`)).rejects.toThrow('ENOENT');
   });
 
   test('replaces an earlier one once it is whole, and leaves it where it cannot be written', async () => {
     const again = join(original.folder, 'again.backup');
     await writeFile(again, 'an earlier backup', { mode: 0o644 });
-    await writeFile(`${again}.part`, 'a part', { mode: 0o644 });
     const nowhere = storeOf(original.client, 'test-nowhere-');
     await expect(writeBackup(nowhere, again, DOCUMENT_CHECKS)).rejects.toThrow('index_not_found');
     expect(await readFile(again, 'utf8')).toBe('an earlier backup');
-    await expect(stat(`${again}.part`)).rejects.toThrow('ENOENT');
-    await backUp(original, again);
+    // Each has a part of its own: one that ends first has no unfinished file of the other's for its own.
+    const counts = await Promise.all([backUp(original, again), backUp(original, again)]);
+    expect(counts).toEqual(Array(2).fill(expect.objectContaining({ accounts: 2 })));
     expect((await stat(again)).mode & 0o777).toBe(0o600);
     await expect(readBackup(again, DOCUMENT_CHECKS)).resolves.toMatchObject({ documents: { accounts: 2 } });
+    expect((await readdir(original.folder)).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
-  test('leaves the name to another that began meanwhile, of which only a part is written', async () => {
-    const path = join(original.folder, 'two.backup');
-    await writeFile(path, 'an earlier backup');
-    const checks: typeof DOCUMENT_CHECKS = {
-      ...DOCUMENT_CHECKS,
-      audit: (...stored) => {
-        rmSync(`${path}.part`);
-        writeFileSync(`${path}.part`, 'a part of another');
-        return DOCUMENT_CHECKS.audit(...stored);
-      },
-    };
-    await expect(writeBackup(original.store, path, checks)).rejects.toThrow('Another backup to');
-    expect(await readFile(path, 'utf8')).toBe('an earlier backup');
-    expect(await readFile(`${path}.part`, 'utf8')).toBe('a part of another');
+  test('of an installation that has lost its data does not replace the one that has them', async () => {
+    const lost = await newEnvironment();
+    const daily = join(lost.folder, 'daily.backup');
+    await backUp(original, daily);
+    const before = await readFile(daily);
+    await expect(backUp(lost, daily)).rejects.toThrow(
+      /has 2 accounts, 2 API keys, \d+ entries of the ledger, .*, and this installation has none\. Restore it, or/,
+    );
+    // Also where only the keys are gone.
+    await enterAccount(lost.store, { account: 'Acme Staffing', verifiedBy: 'Ada Operator' });
+    await expect(backUp(lost, daily)).rejects.toThrow(/has 2 API keys, \d+ entries of the ledger, /);
+    expect(await readFile(daily)).toEqual(before);
+    expect(await readdir(lost.folder)).toEqual(['daily.backup']);
+    expect(await backUp(lost, join(lost.folder, 'other.backup'))).toMatchObject({ 'api-keys': 0 });
   });
 
   test('has all documents when there are more than one page, and when texts have separators of lines', async () => {
