@@ -38,7 +38,7 @@ export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
 const MAX_IN_FLIGHT_OF_HOSTS = MAX_IN_FLIGHT * 0.75;
 
 /** How long a request waits for a slot. As many may wait as there are slots. */
-export const SLOT_WAIT_MS = 1000;
+const SLOT_WAIT_MS = 1000;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses. Ordinary

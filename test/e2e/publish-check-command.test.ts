@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Queue } from 'bullmq';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startScript } from '../../scripts/licenses-processes.ts';
@@ -201,13 +202,15 @@ describe('what a check is told that it can not do', () => {
     const queue = publishQueue(own.config);
     atEndOfTestFile(() => queue.close());
     const files = await day('check', DOCTORS);
+    const looks = jest.spyOn(Queue.prototype, 'getJobCountByTypes');
     let isAsked = false;
     const proxy = await startProxy(own.config.OPENSEARCH_URL, async ({ path, forward }) => {
       if (path.includes('_bulk') && !isAsked) {
         isAsked = true;
         await requestPublication(queue, files);
-        // The command looks once a second.
-        await sleep(2000);
+        const before = looks.mock.results.length;
+        await eventually('the command looks', () => looks.mock.results.length > before);
+        await looks.mock.results[before]?.value;
       }
       return forward();
     });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 
-import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS, SLOT_WAIT_MS } from '../../src/mcp/endpoint.ts';
+import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS } from '../../src/mcp/endpoint.ts';
 
 import type { ApiAnswer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
@@ -71,14 +71,12 @@ function unfinished(path: string, type: string, more: Record<string, string>, st
   return socket;
 }
 
-/** Expects that every slot is free: as many requests as there are get an answer. */
+/** Expects that slots are free: the tests send far more requests than there are slots. */
 async function expectAnswering(): Promise<void> {
   expect(service.api.child.exitCode).toBeNull();
   const { status } = await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' });
   expect(status).toBe(200);
-  for (const _ of times(MAX_IN_FLIGHT + 1, Number)) {
-    expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
-  }
+  expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
 }
 
 /** Compressed bytes with everything that can be wrong with them. */
@@ -147,7 +145,7 @@ test.each(WAYS)(
     socket.setEncoding('utf8').on('data', (text: string) => {
       answer += text;
     });
-    const closed = once(socket, 'close');
+    const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
     const headers = Object.entries(headersOf(type, { 'content-length': String(OVER_EVERY_LIMIT) }));
     socket.write(
       `POST ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
@@ -244,10 +242,15 @@ describe('while OpenSearch is slow', () => {
       ...{ OPENSEARCH_URL: proxy.url, MCP_REQUESTS_PER_MINUTE: '1000' },
       MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
     });
-    const statusesOf = async (address: string, count: number) => {
-      const answers = await Promise.all(times(count, () => call(port, address)));
-      return answers.map(({ status, headers }) => [status, headers.get('retry-after')]);
-    };
+    let refused = 0;
+    const statusesOf = (address: string, count: number) =>
+      Promise.all(
+        times(count, async () => {
+          const { status, headers } = await call(port, address);
+          if (status === 429) refused += 1;
+          return [status, headers.get('retry-after')] as const;
+        }),
+      );
     const untilWaiting = (count: number) =>
       eventually('all wait', async () => (await valueAt(adminPort, 'licenses_lookups_in_flight')) >= count);
     const answered = (count: number) => times(count, () => [200, null]);
@@ -266,8 +269,9 @@ describe('while OpenSearch is slow', () => {
 
       held = Promise.withResolvers();
       const one = statusesOf('198.51.100.3', MAX_IN_FLIGHT_PER_ADDRESS + 3);
-      await untilWaiting(MAX_IN_FLIGHT_PER_ADDRESS);
-      setTimeout(held.resolve, SLOT_WAIT_MS * 1.3);
+      refused = 0;
+      await eventually('three have waited in vain', () => refused === 3);
+      held.resolve();
       const statuses = (await one).toSorted(([first], [second]) => Number(first) - Number(second));
       expect(statuses).toEqual([...answered(MAX_IN_FLIGHT_PER_ADDRESS), ...times(3, () => [429, '1'])]);
     } finally {

@@ -15,6 +15,7 @@ import { MAX_ITEMS_WITH_SUGGESTIONS } from '../../src/rosters/service.ts';
 import { search } from '../../src/storage/checked-search.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { type CommonAnswer, ofVerify } from '../support/common-answers.ts';
+import { eventually } from '../support/eventually.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
 import { FIXTURES_DATE, withRows } from '../support/fixtures.ts';
 import { hasNumber, hasSameBoard, type Interface, interfacesOf, TOGETHER } from '../support/interfaces.ts';
@@ -74,13 +75,13 @@ beforeAll(async () => {
 });
 
 /** On a busy machine a lookup may take longer than it may: then the question is asked again. */
-async function answerTo(
-  { rest }: Pick<TestService, 'rest'>,
-  question: unknown,
-  triesLeft = 5,
-): Promise<ApiAnswer> {
-  const answer = await rest.verify(question);
-  return answer.status === 503 && triesLeft > 0 ? answerTo({ rest }, question, triesLeft - 1) : answer;
+async function answerTo({ rest }: Pick<TestService, 'rest'>, question: unknown): Promise<ApiAnswer> {
+  let answer = await rest.verify(question);
+  await eventually('the question is answered', async () => {
+    if (answer.status === 503) answer = await rest.verify(question);
+    return answer.status !== 503;
+  });
+  return answer;
 }
 
 function verifiedBy(service: TestService): Promise<ApiAnswer[]> {
