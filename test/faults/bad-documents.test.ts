@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { accountId, listAccounts } from '../../src/access/accounts.ts';
 import { createKey, listKeys } from '../../src/access/api-keys.ts';
@@ -18,6 +18,7 @@ import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { addBadDocuments, documentsOf } from '../support/bad-documents.ts';
 import { allChanges } from '../support/changes.ts';
+import { command } from '../support/in-process.ts';
 import { nurses, published } from '../support/publication-days.ts';
 import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
@@ -146,7 +147,7 @@ describe('beside documents with every wrong type in every field', () => {
     const worker = await startWorker(environment.variables);
     await worker.stop();
     await publishDay(3, 'TOLEDO');
-    for (const command of [
+    for (const parameters of [
       ['publications'],
       ['rollback'],
       ['prune'],
@@ -155,15 +156,18 @@ describe('beside documents with every wrong type in every field', () => {
       ['accounts', 'list'],
       ['audit'],
     ])
-      expect([command, (await licenses(environment.variables, ...command)).code]).toEqual([command, 0]);
+      expect([parameters, (await command(environment.variables, ...parameters)).code]).toEqual([
+        parameters,
+        0,
+      ]);
 
     const file = join(environment.folder, 'b.backup');
-    const backup = await licenses(environment.variables, 'backup', file, '--json');
+    const backup = await command(environment.variables, 'backup', file, '--json');
     expect(backup.code).toBe(0);
-    const inWords = await licenses(environment.variables, 'backup', file);
+    const inWords = await command(environment.variables, 'backup', file);
     expect(inWords.stderr).toMatch(/^Not valid, and left out, or the part that is not valid: \S+ of \S+ \(/m);
     const other = await testEnvironment();
-    const restored = await licenses(other.variables, 'restore', file);
+    const restored = await command(other.variables, 'restore', file);
     await other.cleanUp();
     expect(restored).toMatchObject({ code: 0, stderr: '' });
 
@@ -184,7 +188,7 @@ describe('beside documents with every wrong type in every field', () => {
       body: named.map(({ index: _index, id: _id }) => ({ delete: { _index, _id } })),
       refresh: true,
     });
-    const again = await licenses(environment.variables, 'backup', file, '--json');
+    const again = await command(environment.variables, 'backup', file, '--json');
     expect(backedUp.parse(JSON.parse(again.stdout)).left_out).toEqual([]);
   });
 });

@@ -184,7 +184,7 @@ describe('an API process ends on SIGTERM', () => {
     const sendRequests = async (api: RunningProcess) => {
       api.child.stdout?.pause();
       // So many that their log lines exceed the buffer of a pipe.
-      for (let at = 0; at < 40; at += 1) await Promise.all(Array.from({ length: 100 }, getPage));
+      for (let at = 0; at < 20; at += 1) await Promise.all(Array.from({ length: 100 }, getPage));
     };
     expect(await exitCodeAfter(sendRequests)).toBe(0);
   });

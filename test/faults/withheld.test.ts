@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -14,6 +14,7 @@ import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { times } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 import { cut, loseResponse, throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
@@ -106,7 +107,7 @@ async function said(environment: TestEnvironment): Promise<string> {
   }
   for (const { publication } of (await publicationHistory(environment.store)).publications) {
     const [changes, rejects] = [join(folder, 'changes.csv'), join(folder, 'rejects.csv')];
-    const shown = await licenses(
+    const shown = await command(
       variables,
       ...['publications', 'show', publication, '--changes', changes, '--rejects', rejects, '--json'],
     );

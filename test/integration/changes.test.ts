@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { lastOf, positionOf } from '../../src/changes/feed.ts';
@@ -23,6 +22,7 @@ import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf } from '../support/day-files.ts';
 import { daysAfter } from '../support/days.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { command } from '../support/in-process.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { HIGH_LIMITS } from '../support/service.ts';
@@ -193,7 +193,7 @@ test('the feed has what a publication adds, changes and removes, and the history
 
   // The command line writes them as CSV, a line for each field.
   const file = join(environment.folder, 'changes.csv');
-  const shown = await licenses(environment.variables, 'publications', 'show', publication, '--changes', file);
+  const shown = await command(environment.variables, 'publications', 'show', publication, '--changes', file);
   expect(shown).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/changed +1/) });
   const [header, ...lines] = (await readFile(file, 'utf8')).trimEnd().split('\n');
   expect(header).toBe('at,kind,cause,board,license_number,full_name,field,before,after');

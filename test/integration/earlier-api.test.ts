@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { ACCOUNTS } from '../../src/access/accounts.ts';
 import { API_KEYS } from '../../src/access/api-keys.ts';
 import { KEY_USAGE } from '../../src/access/usage.ts';
@@ -23,6 +23,7 @@ import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
 import { apiClient } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
@@ -213,9 +214,9 @@ beforeAll(async () => {
   });
   await api.stop();
   const key = z.object({ id: z.string() });
-  const created = await licenses(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');
-  for (const command of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']]) {
-    expect(await licenses(variables, ...command)).toMatchObject({ code: 0 });
+  const created = await command(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');
+  for (const parameters of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']]) {
+    expect(await command(variables, ...parameters)).toMatchObject({ code: 0 });
   }
   await savedRecords(environment.store, RECORD_LIMITS).save(shownNurse());
   live = (await liveIndex(environment.store)) ?? '';

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { type NewRecord, savedRecords } from '../../src/records/saved-records.ts';
 import { rotateSigningKey, SIGNING_KEYS, signingKeys } from '../../src/signing/keys.ts';
@@ -12,6 +11,7 @@ import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { command } from '../support/in-process.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
 import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
@@ -59,7 +59,7 @@ async function statementIn(jws: string) {
 async function verified(lines: readonly string[], keys: string) {
   const file = join(service.environment.folder, 'signed.jose');
   await writeFile(file, lines.map((line) => `${line}\n`).join(''));
-  const { code, stdout, stderr } = await licenses({}, 'verify-record', file, '--keys', keys);
+  const { code, stdout, stderr } = await command({}, 'verify-record', file, '--keys', keys);
   expect(stderr).toBe('');
   return { code, printed: stdout.trimEnd().split('\n') };
 }
@@ -169,7 +169,7 @@ describe('licenses verify-record prints', () => {
   test('VALID after a rotation, whose key is another; UNKNOWN KEY for the key of another service', async () => {
     const before = await signed(shownNurse());
     const { environment } = service;
-    const rotated = await licenses(environment.variables, 'signing-keys', 'rotate', '--json');
+    const rotated = await command(environment.variables, 'signing-keys', 'rotate', '--json');
     const kids = z.object({ before: z.string(), now: z.string() }).parse(JSON.parse(rotated.stdout));
     const after = (await post('After')).text;
     expect([before, after].map((jws) => decodeProtectedHeader(jws).kid)).toEqual([kids.before, kids.now]);
@@ -204,7 +204,7 @@ describe('licenses verify-record prints', () => {
     const keys = await writeKeys(store, SECRET);
     const failed = async (...parameters: [file: string, keys: string]) => {
       const [of, from] = parameters;
-      const { code, stderr } = await licenses({}, 'verify-record', of, '--keys', from);
+      const { code, stderr } = await command({}, 'verify-record', of, '--keys', from);
       return [code, stderr];
     };
     expect(await failed(file, keys)).toEqual([1, expect.stringContaining('is empty')]);
@@ -270,11 +270,11 @@ describe('the proof of a subscription', () => {
     const url = `http://127.0.0.1:${environment.config.PORT}`;
     const file = join(environment.folder, 'proofs.jose');
     const variables = { LICENSES_URL: url, LICENSES_KEY: rest.key };
-    const { stderr, stdout } = await licenses(variables, 'watch', '--proof', file);
+    const { stderr, stdout } = await command(variables, 'watch', '--proof', file);
     expect([stderr, stdout]).toEqual(['', `1 proofs in ${file}.\n`]);
     const { code, printed } = await verified([(await readFile(file, 'utf8')).trim()], url);
     expect([code, printed]).toEqual([0, [expect.stringMatching(/^VALID: .* watch_proof of RN\.700001 at /)]]);
-    const alone = await licenses(variables, 'watch');
+    const alone = await command(variables, 'watch');
     expect([alone.code, alone.stderr]).toEqual([1, 'Name a roster, or send --proof FILE without one.\n']);
   });
 

@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
 import { lastOf } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
@@ -12,6 +11,7 @@ import { allChanges, changesPage } from '../support/changes.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { command } from '../support/in-process.ts';
 import { answerChecker, openApiIn } from '../support/openapi.ts';
 import { type ProxyStep, pass, startProxy, throughProxy } from '../support/proxy.ts';
 import { HIGH_LIMITS } from '../support/service.ts';
@@ -512,8 +512,8 @@ test('a license whose number the State writes in another way stays watched, and 
   expect(await subscribe(first.number)).toMatchObject({ status: 409, body: { subscription_id: otherId } });
   expect((await rest.request('DELETE', `${PATH}/${otherId}`)).status).toBe(204);
 
-  await licenses(environment.variables, 'rollback');
-  await licenses(environment.variables, 'rollback');
+  await command(environment.variables, 'rollback');
+  await command(environment.variables, 'rollback');
   const back = listing.parse((await rest.get(PATH)).body).subscriptions;
   expect(back).toMatchObject([{ ...made, license_number: first.number }]);
 });

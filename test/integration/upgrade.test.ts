@@ -3,11 +3,12 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import { command } from '../support/in-process.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { loadStoredData, saveStoredData } from '../support/stored-data.ts';
 
@@ -70,7 +71,7 @@ const license = z.object({
 
 /** Runs a `licenses` command that must succeed and returns what it printed. */
 async function run({ variables }: TestEnvironment, ...parameters: string[]): Promise<string> {
-  const { code, stdout, stderr } = await licenses(variables, ...parameters);
+  const { code, stdout, stderr } = await command(variables, ...parameters);
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }

@@ -81,22 +81,27 @@ function openDocument(rows: string): Buffer {
 
 const OLD_WORKBOOK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
-/** Workbooks of at most a megabyte, each with something that a parser could take long for. */
-export function* worstWorkbooks(pieces: readonly string[]): Generator<readonly [name: string, file: Buffer]> {
+/** Workbooks of at most a megabyte, each with something that a parser could take long for. To make one takes a while. */
+export function* worstWorkbooks(
+  pieces: readonly string[],
+): Generator<readonly [name: string, file: () => Buffer]> {
   for (const piece of pieces) {
     for (const [place, parts] of places(piece))
-      yield [`${JSON.stringify(piece)} in ${place}`, workbook(parts)];
-    yield [`a web page of ${JSON.stringify(piece)}`, Buffer.from(`<html><table>${filled(piece, 900_000)}`)];
+      yield [`${JSON.stringify(piece)} in ${place}`, () => workbook(parts)];
+    yield [
+      `a web page of ${JSON.stringify(piece)}`,
+      () => Buffer.from(`<html><table>${filled(piece, 900_000)}`),
+    ];
     yield [
       `an old workbook of ${JSON.stringify(piece)}`,
-      Buffer.concat([OLD_WORKBOOK, Buffer.from(filled(piece, 900_000))]),
+      () => Buffer.concat([OLD_WORKBOOK, Buffer.from(filled(piece, 900_000))]),
     ];
   }
   for (const [name, element] of ELEMENTS) {
-    yield [name, workbook({ sheets: [filled(element, BYTES)] })];
-    yield [`${name} in a web page`, Buffer.from(`<html><table>${filled(element, 900_000)}`)];
+    yield [name, () => workbook({ sheets: [filled(element, BYTES)] })];
+    yield [`${name} in a web page`, () => Buffer.from(`<html><table>${filled(element, 900_000)}`)];
   }
-  const repeated = (rows: number, columns: number) =>
+  const repeated = (rows: number, columns: number) => () =>
     openDocument(
       `<table:table-row table:number-rows-repeated="${rows}"><table:table-cell table:number-columns-repeated="${columns}" office:value-type="string"><text:p>a</text:p></table:table-cell></table:table-row>`,
     );
@@ -105,12 +110,16 @@ export function* worstWorkbooks(pieces: readonly string[]): Generator<readonly [
   yield ['a cell a billion times', repeated(1, 1_000_000_000)];
   yield [
     '400,000 texts that no cell has',
-    workbook({ sheets: [''], sharedStrings: '<si><t/></si>'.repeat(400_000) }),
+    () => workbook({ sheets: [''], sharedStrings: '<si><t/></si>'.repeat(400_000) }),
   ];
-  yield ['many sheets', workbook({ sheets: Array.from({ length: 450 }, () => textRow('a')) })];
-  yield ['tables in a web page', Buffer.from(`<html>${'<table><tr><td>1</td></tr></table>'.repeat(25_000)}`)];
+  yield ['many sheets', () => workbook({ sheets: Array.from({ length: 450 }, () => textRow('a')) })];
+  yield [
+    'tables in a web page',
+    () => Buffer.from(`<html>${'<table><tr><td>1</td></tr></table>'.repeat(25_000)}`),
+  ];
   yield [
     'cells over every column',
-    Buffer.from(`<html><table>${'<tr><td colspan="16384" rowspan="1048576">1</td></tr>'.repeat(17_000)}`),
+    () =>
+      Buffer.from(`<html><table>${'<tr><td colspan="16384" rowspan="1048576">1</td></tr>'.repeat(17_000)}`),
   ];
 }

@@ -157,6 +157,7 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
   const { causeOf = () => 'data' } = given;
   for (const license of new Set([...old.keys(), ...later.keys()])) {
     const pair = { license, before: old.get(license), after: later.get(license) };
+    if (pair.before === pair.after) continue;
     if (JSON.stringify(pair.before) === JSON.stringify(pair.after)) continue;
     const kind = pair.before === undefined ? 'added' : pair.after === undefined ? 'removed' : 'changed';
     const [differing] = [pair.after, pair.before].filter((each) => each !== undefined);

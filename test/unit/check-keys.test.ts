@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -28,24 +28,20 @@ declare const size: 'small' | 'large';
 declare const list: number[];
 `;
 
-describe('check-keys reports', () => {
-  test.each([
-    ['a read', 'export const a = record[text];', 'record[text]'],
-    ['a write', 'record[text] = 1;', 'record[text]'],
-    ['a key with a default', "export const a = record[text ?? ''];", "record[text ?? '']"],
-    ['a key that may be a text', 'export const a = (key: string | 1) => record[key];', 'record[key]'],
-    ['a joined text', "export const a = record['a' + text];", "record['a' + text]"],
-    ['a type parameter', 'export const a = <K extends string>(key: K) => record[key];', 'record[key]'],
-    ['`in`', 'export const a = text in record;', 'text in record'],
-    ['a destructured property', 'export const { [text]: a } = record;', '[text]'],
-    [
-      'a property that another condition checks',
-      'export const a = Object.hasOwn(sized, text) ? record[text] : 0;',
-      'record[text]',
-    ],
-  ])('%s', async (_what, source, found) => {
-    expect(await check(DECLARED + source)).toEqual({ code: 1, lines: [`src/one.ts:7 ${found}`] });
-  });
+test('check-keys reports each key that may be any text', async () => {
+  const found = [
+    ['export const read = record[text];', 'record[text]'],
+    ['record[text] = 1;', 'record[text]'],
+    ["export const byDefault = record[text ?? ''];", "record[text ?? '']"],
+    ['export const mayBeText = (key: string | 1) => record[key];', 'record[key]'],
+    ["export const joined = record['a' + text];", "record['a' + text]"],
+    ['export const byType = <K extends string>(key: K) => record[key];', 'record[key]'],
+    ['export const isIn = text in record;', 'text in record'],
+    ['export const { [text]: destructured } = record;', '[text]'],
+    ['export const checkedInOther = Object.hasOwn(sized, text) ? record[text] : 0;', 'record[text]'],
+  ];
+  const lines = found.map(([, key], at) => `src/one.ts:${7 + at} ${key}`);
+  expect(await check(DECLARED + found.map(([line]) => line).join('\n'))).toEqual({ code: 1, lines });
 });
 
 test('check-keys accepts lists, known keys, Maps and keys that Object.hasOwn has checked', async () => {
