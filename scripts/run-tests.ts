@@ -34,7 +34,10 @@ const JEST_OPTIONS = FIRST_OPTION < 0 ? [] : ARGUMENTS.slice(FIRST_OPTION);
 /** What every random choice of a test is drawn from, and the order of the tests of a file. */
 const SEED = process.env.SEED ?? '1';
 
-/** Test files at a time. Most tests wait: on two cores, three files at a time left a fifth of the CPU unused. */
+/**
+ * Test files at a time; in the long form one, as it starts Java processes and measures time. Most tests wait: on two
+ * cores, three files at a time left a fifth of the CPU unused.
+ */
 const JEST_WORKERS = 4;
 
 /** After more failures than this, what failed is not run again: something that all need is broken. */
@@ -69,24 +72,17 @@ async function test(signal: AbortSignal): Promise<Counts> {
   const needsServers = files.some(({ path }) => !path.startsWith('test/unit/'));
   const services = needsServers ? await startServices({ signal, isShortLived: true }) : undefined;
   try {
-    /** Each lane has services of its own: a file that runs again finds nothing that it wrote before. */
-    const jest = async (lane: readonly TestFile[], workers: number, logs = LOGS) => {
+    /** Each run has services of its own: a file that runs again finds nothing that it wrote before. */
+    const jest = async (some: readonly TestFile[], workers: number, logs = LOGS) => {
       const shared = await serveServices(() => keepLogsIn(join(LOGS, 'shared')));
       try {
-        return await runJest(lane, { workers, services, shared: shared.url, signal, logs });
+        return await runJest(some, { workers, services, shared: shared.url, signal, logs });
       } finally {
         await shared.close();
       }
     };
-    const isAlone = (file: TestFile) => FORM === 'long' || file.isAlone;
-    const tested = [
-      ...(await jest(
-        files.filter((file) => !isAlone(file)),
-        JEST_WORKERS,
-      )),
-      ...(await jest(files.filter(isAlone), 1)),
-    ];
-    noteDurations(tested);
+    const tested = await jest(files, FORM === 'long' ? 1 : JEST_WORKERS);
+    if (FORM !== 'long') noteDurations(tested);
     print(`\nThe slowest files:\n${slowest(tested, SLOWEST_SHOWN).join('\n')}\n`);
 
     const failed = new Set(failedFiles(tested));
@@ -154,7 +150,6 @@ async function runJest(
   files: readonly TestFile[],
   { workers, services, shared, signal, logs }: JestRun,
 ): Promise<TestedFile[]> {
-  if (files.length === 0) return [];
   const reportFile = join(STATE_DIR, 'jest.json');
   rmSync(reportFile, { force: true });
   // A failed file may leave connections open, which must not keep the run from ending.

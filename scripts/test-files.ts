@@ -12,9 +12,7 @@ const DURATIONS = 'test/durations.json';
 export interface TestFile {
   /** From the root of the checkout: `test/unit/number.test.ts`. */
   readonly path: string;
-  /** `@alone`: it starts a Java process or measures time, so nothing runs beside it. */
-  readonly isAlone: boolean;
-  /** `@room NAME`: `npm run test:long` runs it, in its long form. */
+  /** `@room NAME`: `npm run test:long` runs it, in its long form, with nothing beside it. */
   readonly room: string | undefined;
   /** `@long`: only `npm run test:long` runs it. */
   readonly isLong: boolean;
@@ -26,7 +24,6 @@ function testFile(path: string): TestFile {
   const [comment = ''] = TOP_COMMENT.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
   return {
     path,
-    isAlone: /@alone\b/.test(comment),
     room: /@room (\w+)/.exec(comment)?.[1],
     isLong: /@long\b/.test(comment),
   };

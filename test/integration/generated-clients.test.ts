@@ -1,4 +1,4 @@
-/** @alone @long @room clients */
+/** @long @room clients */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
