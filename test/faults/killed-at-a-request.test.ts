@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room outages */
 import { beforeAll, beforeEach, test } from '@jest/globals';
 import { killChildrenOf } from '../support/children.ts';
 import { inForm } from '../support/fault-form.ts';

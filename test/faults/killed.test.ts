@@ -1,4 +1,4 @@
-/** @room publishing @long */
+/** @room outages @long */
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';
@@ -12,10 +12,12 @@ import {
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 1000, long: 40_000 });
-const WORKER_KILLS = inForm({ short: 0, long: 20 });
-const PATIENT_WORKER_KILLS = inForm({ short: 0, long: 2 });
-const PROCESS_KILLS = inForm({ short: 1, long: 10 });
+/** Enough for several bulk requests. */
+const ROWS = inForm({ short: 1000, long: 10_000 });
+/** Each night draws other requests. */
+const WORKER_KILLS = inForm({ short: 0, long: 12 });
+const PATIENT_WORKER_KILLS = inForm({ short: 0, long: 1 });
+const PROCESS_KILLS = inForm({ short: 1, long: 6 });
 
 /** So few are kept that every publication deletes one: the requests are then the same each time. */
 const SETTINGS = { KEEP_PUBLICATIONS: '2' };

@@ -1,4 +1,4 @@
-/** @room publishing @long */
+/** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { licensesIndices } from '../../src/publications/metadata.ts';
@@ -10,7 +10,7 @@ import { throughProxy } from '../support/proxy.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-const ROWS = inForm({ short: 4000, long: 40_000 });
+const ROWS = inForm({ short: 4000, long: 10_000 });
 const DISTURBED_MS = inForm({ short: 1000, long: 10_000 });
 const GIVE_UP_AFTER_MS = 1500;
 const LOADING_WITHIN_MS = 30_000;

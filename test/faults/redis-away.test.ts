@@ -1,4 +1,4 @@
-/** @room publishing @long */
+/** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -11,8 +11,8 @@ import { attemptsAt, loadProgress } from '../support/publication-run.ts';
 import { type PublicationUnderWay, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomMoment, randomMoments, untilLoaded } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 30_000, long: 100_000 });
-const OUTAGES = inForm({ short: 1, long: 3 });
+const ROWS = inForm({ short: 30_000, long: 40_000 });
+const OUTAGES = inForm({ short: 1, long: 2 });
 const AWAY_MS = 2000;
 const MID_LOAD = [0.1, 0.5] as const;
 /** A worker stops within 20 seconds. */

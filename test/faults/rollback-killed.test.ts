@@ -1,4 +1,4 @@
-/** @room publishing @long */
+/** @room races @long */
 
 import { describe, expect, test } from '@jest/globals';
 import { switchesOf } from '../../src/changes/feed.ts';

@@ -8,7 +8,7 @@ import { type BulkProxy, bulkProxy } from '../support/bulk-faults.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 
 const CLIENTS = 10;
-const ROWS = 40_000;
+const ROWS = 2000;
 const ROUNDS = 3;
 const JOINED_WITHIN_MS = 150_000;
 
