@@ -122,12 +122,14 @@ export class NativeEnvironment {
     // Also what was made by a hook that failed later. `scripts/clean-up.ts` says what.
     const cleanUps = globalThis[CLEAN_UPS];
     globalThis[CLEAN_UPS] = undefined;
-    for (const cleanUp of cleanUps.reverse()) await cleanUp();
+    const failed = [];
+    for (const cleanUp of cleanUps.reverse()) await Promise.try(cleanUp).catch((error) => failed.push(error));
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     globalThis.console = this.before.console;
     process.exit = this.before.exit;
     globalThis[LOGS] = undefined;
+    if (failed.length > 0) throw failed[0];
     if (this.hasPassed && this.logs) rmSync(this.logs, { recursive: true, force: true });
   }
   getVmContext() {
