@@ -41,9 +41,10 @@ const backupCounts = z.strictObject({
 export type BackupCounts = z.output<typeof backupCounts>;
 
 const kind = backupCounts.keyof();
+type Kind = z.output<typeof kind>;
 
 /** The index of each kind, and what an operator calls its documents. */
-const KINDS: Readonly<Record<z.output<typeof kind>, { index: StoredIndex; words: string }>> = {
+const KINDS: Readonly<Record<Kind, { index: StoredIndex; words: string }>> = {
   accounts: { index: 'accounts', words: 'accounts' },
   'api-keys': { index: 'apiKeys', words: 'API keys' },
   changes: { index: 'changes', words: 'changes' },
@@ -60,8 +61,8 @@ function noDocuments(): BackupCounts {
 }
 
 /** What a backup has, for the operator. */
-export function inWords(counts: BackupCounts): string {
-  return kind.options.map((name) => `${counts[name]} ${KINDS[name].words}`).join(', ');
+export function inWords(counts: BackupCounts, names: readonly Kind[] = kind.options): string {
+  return names.map((name) => `${counts[name]} ${KINDS[name].words}`).join(', ');
 }
 
 /** A line between the first and the last. */
@@ -111,12 +112,10 @@ async function requireNoLoss(file: string, now: BackupCounts, checks: DocumentCh
   if (missing.length === 0) return;
   // What is no backup is replaced.
   const before = (await readBackup(file, checks).catch(() => undefined))?.documents ?? noDocuments();
-  const lost = missing
-    .filter((name) => before[name] > 0)
-    .map((name) => `${before[name]} ${KINDS[name].words}`);
+  const lost = missing.filter((name) => before[name] > 0);
   if (lost.length > 0)
     throw new BackupError(
-      `${file} has ${lost.join(', ')}, and this installation has none. Restore it, or back up to another file.`,
+      `${file} has ${inWords(before, lost)}, and this installation has none. Restore it, or back up to another file.`,
     );
 }
 
