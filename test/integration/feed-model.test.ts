@@ -332,7 +332,7 @@ test(
           model = await checked(await taken(model, each));
         }
       }),
-      { seed: SEED, numRuns: inForm({ short: 12, long: 200 }), endOnFailure: true },
+      { seed: SEED, numRuns: inForm({ short: 20, long: 200 }), endOnFailure: true },
     );
   },
   inForm({ short: 300_000, long: 3_600_000 }),
