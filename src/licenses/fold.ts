@@ -58,7 +58,7 @@ export function fold(text: string): string {
 
 const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
 
-/** Raised, lowered and circled characters, as the marks of footnotes: `RN.98765432²` is not the number RN.987654322. */
+/** Raised, lowered and circled characters, as the marks of footnotes: `RN.987654321²` is not the number RN.9876543212. */
 const MARKS = /[\u00b2\u00b3\u00b9\u2070-\u209c\u2460-\u24ff]/g;
 
 function unaccentNumber(written: string): string {
