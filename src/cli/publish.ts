@@ -101,7 +101,7 @@ async function publish(options: PublishOptions): Promise<PublishResult | NoPubli
     if (abandoned !== undefined)
       await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
     if (job === undefined) {
-      const reason = `Publication ${publication} of other files is under way; ask again when it has ended.`;
+      const reason = `Publication ${publication} of other files or with other options is under way; ask again when it has ended.`;
       const value = { state: 'refused', publication: null, reasons: [reason], checks: [] };
       return { value, errors: `Refused: ${reason}`, code: EXIT_CODES.refused };
     }

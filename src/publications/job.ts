@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../config.ts';
@@ -103,7 +104,7 @@ type PublicationRequest = Record<'individual' | 'business', string> &
 const MAX_TRIES = 5;
 
 /**
- * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
+ * Queues a publication. One runs at a time: a request for the same files with the same options joins it, any other is turned away
  * until it has ended. A job that a killed worker left behind is removed.
  *
  * @returns the job, new or already under way, or the publication that must end first; and `abandoned`, the publication
@@ -131,8 +132,7 @@ export async function requestPublication(
     if (job === undefined) continue;
     const underWay = publishJob.parse(job.data);
     const { publication } = underWay;
-    if (isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business))
-      return { state: 'joined' as const, job, publication, abandoned };
+    if (isSameRequest(underWay, data)) return { state: 'joined' as const, job, publication, abandoned };
     // A worker that was killed leaves its job active; the lock ends a minute later.
     if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
       return { state: 'busy' as const, job: undefined, publication, abandoned };
@@ -180,6 +180,13 @@ export async function sourceAt(location: string): Promise<Source> {
     if (!(error instanceof BrokenSourceError)) throw error;
     return { location: path };
   }
+}
+
+/** Whether both publish the same files in the same way: who forces one must not join one that is not forced. */
+function isSameRequest(one: PublishJob, other: PublishJob): boolean {
+  const way = ({ date, force, accept }: PublishJob) => [date, force, accept];
+  if (!isDeepStrictEqual(way(one), way(other))) return false;
+  return isSameSource(one.individual, other.individual) && isSameSource(one.business, other.business);
 }
 
 function isSameSource(one: Source, other: Source): boolean {

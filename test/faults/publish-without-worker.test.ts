@@ -87,7 +87,7 @@ describe('licenses publish, without a worker,', () => {
     const files = await filesOf(environment, '2026-11-21');
     const busy = publishing(files);
     expect(await codeOf(busy)).toBe(2);
-    expect(busy.output()).toMatch(/Publication \w+ of other files is under way/);
+    expect(busy.output()).toMatch(/Publication \w+ of other files or with other options is under way/);
 
     const redis = new Redis(environment.config.REDIS_URL);
     const locks = await redis.keys(`${queuePrefix(environment.config.INDEX_PREFIX)}:*:lock`);

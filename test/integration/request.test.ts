@@ -81,3 +81,14 @@ test('a deduplication key that has outlived its job keeps no publication out', a
   expect(await queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID)).toBe(job.id);
   expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined', job: { id: job.id } });
 });
+
+test.each([{ force: 'A reason' }, { accept: ['fewer_rows'] }, { date: '2026-11-20' }])(
+  'a request with %j joins no publication without it',
+  async (options) => {
+    const { id } = await requested();
+    expect(await requestPublication(queue, { ...FIXTURES, ...options })).toMatchObject({
+      ...{ state: 'busy', publication: id },
+    });
+    expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined' });
+  },
+);
