@@ -82,11 +82,10 @@ function numbersOf(typed: string): NumberRequest[] {
   const [only = '', another] = words.filter(isLikeNumber);
   const whole = text === typed || text === '' ? [number(typed)] : [number(typed), number(text)];
   if (only === '' || another !== undefined || words.length < 2) return whole;
-  const beside = text.replace(only, ' ').split(/\s/);
   // A comma before or after the number is none of the name's: `Smith,RN.987654321`.
-  const name = beside
-    .map((word) => word.replace(/^[,;]+/, ''))
-    .join(' ')
+  const name = text
+    .replace(only, ' ')
+    .replace(/(^|\s)[,;]+/g, '$1')
     .trim();
   // `MD 35.987654321` has a credential beside the number, and no name.
   const isName = /\p{L}/u.test(name) && readTypedPerson(name).readings.length > 0;

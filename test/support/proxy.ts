@@ -14,7 +14,8 @@ export interface WebServer {
 
 /** Starts a web server, on a free port unless given. */
 export async function webServer(listener: RequestListener, port = 0): Promise<WebServer> {
-  const server = createServer(listener);
+  // As OpenSearch, it keeps idle connections: the next request may use one at the moment in which it is closed.
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   const close = once(async () => {
