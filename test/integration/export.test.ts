@@ -140,7 +140,7 @@ describe('an account exports', () => {
     const clients = await Promise.all(times(MAX_EXPORTS, (at) => clientOf(`Few ${at}`)));
     const oneMore = await clientOf('One more');
     scroll.hold();
-    const underWay = Promise.all(clients.map(exported));
+    const underWay = Promise.all(clients.map((client) => exported(client)));
     await scroll.reached(MAX_EXPORTS);
     const { status, headers } = await oneMore.get(EXPORT);
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
