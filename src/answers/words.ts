@@ -274,8 +274,8 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   },
   unreadable: {
     meaning: 'the row that the dataset has for it could not be read',
-    sentence: ({ unreadableIn: date }, number, where) =>
-      `A row ${date === undefined ? where : `in the State's dataset of ${date}`} has the ${number}, but could not be read by this service${
+    sentence: ({ unreadableIn: date }, number, where, voice) =>
+      `A row ${date === undefined ? where : `in the State${genitive(voice)} dataset of ${date}`} has the ${number}, but could not be read by this service${
         date === undefined ? '' : ', and none that can be read has come since'
       }. That says nothing of the license; ask the board.`,
   },

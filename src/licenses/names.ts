@@ -290,7 +290,7 @@ export function matchesPersonName(
   return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
 }
 
-/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. The beginning of a business's name is none. */
+/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. A business has no surname. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));

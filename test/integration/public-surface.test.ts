@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   api = await startApi(environment.variables);
   rest = await apiClient(environment);
-  // The first request loads code for so long that its count in Redis may come too late, and is made in memory.
+  // The first request loads code, so its count in Redis may come too late: then this process counts it alone.
   await get('/nothing');
 });
 

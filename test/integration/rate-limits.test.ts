@@ -74,7 +74,7 @@ async function api(trustedProxies: number) {
       headers: { 'x-forwarded-for': from, 'x-api-key': apiKey, ...more },
     });
   const mcp = (from: string) => call(from, 'tools/list');
-  // The first requests load code for so long that their counts in Redis may come too late, and are made in memory.
+  // The first requests load code, so their counts in Redis may come too late: then this process counts them alone.
   const first = newAddress();
   await Promise.all([rest(first), mcp(first)]);
   return {

@@ -149,4 +149,7 @@ test('a page has the quotation marks and apostrophes of print, but for what was 
     `The number “RN'"1” is a person’s license in the State’s dataset of November 20, 2026, not a business’s.`,
   );
   expect(missMessage(number('removed'), day, 'page')).toContain('was in the State’s dataset before');
+  expect(missMessage(number('unreadable', { unreadableIn: '2026-11-15' }), day, 'page')).toMatch(
+    /^A row in the State’s dataset of 2026-11-15 /,
+  );
 });
