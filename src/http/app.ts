@@ -87,12 +87,12 @@ const PARSED_HEADERS = [
   ['range', 1000],
 ] as const;
 
-const SECURITY_HEADERS = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+const SECURITY_HEADERS = new Map([
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+  ['referrer-policy', 'no-referrer'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+]);
 
 interface HttpAppOptions {
   readonly log: Logger;
@@ -138,10 +138,8 @@ const LARGE_BYTES = 64 * 1024;
 function bodySize(ctx: Context): number {
   const body: unknown = ctx.body;
   const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
-  if (!isWritten && ctx.response.is('json')) {
-    // As Koa would do it a little later.
-    ctx.body = JSON.stringify(body);
-  }
+  // As Koa would do it a little later.
+  if (!isWritten && body != null) ctx.body = JSON.stringify(body);
   const length = Number(ctx.response.get('content-length'));
   return Number.isNaN(length) ? 0 : length;
 }
@@ -179,8 +177,8 @@ function begin(ctx: Context, log: Logger): void {
   ctx.state.traceparent = traceparentOf(traceparent);
   ctx.state.path = '(unreadable)';
   ctx.state.onClose = [() => logRequest(ctx, log)];
-  ctx.set(SECURITY_HEADERS);
-  ctx.set('x-request-id', ctx.state.requestId);
+  ctx.res.setHeaders(SECURITY_HEADERS);
+  ctx.res.setHeader('x-request-id', ctx.state.requestId);
   ctx.res.once('close', () => {
     for (const work of ctx.state.onClose) {
       try {

@@ -257,8 +257,11 @@ export function problemOf(
   licenseTypes: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
   if (request.by === 'number') return undefined;
-  for (const [field, typed] of typedTexts(request)) {
-    if (!LETTER_OR_DIGIT.test(typed) || fold(typed) === '') return `${field} must have a letter or a digit.`;
+  const typed = typedTexts(request);
+  for (const field of Object.keys(typed)) {
+    const text = typed[field];
+    if (text !== undefined && (!LETTER_OR_DIGIT.test(text) || fold(text) === ''))
+      return `${field} must have a letter or a digit.`;
   }
   return typeProblem(request, licenseTypes);
 }
@@ -278,20 +281,17 @@ function typeProblem(
     : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`;
 }
 
-/** Every text that the caller typed, filters included, with the name of its field. */
-function typedTexts(request: LookupRequest): readonly (readonly [field: string, text: string])[] {
-  const fields =
-    request.by === 'number'
-      ? { license_number: request.number }
-      : request.by === 'person'
-        ? { last_name: request.lastName, first_name: request.firstName, ...request.filters }
-        : { business_name: request.name, ...request.filters };
-  return Object.entries(fields).flatMap(([field, text]) =>
-    text === undefined ? [] : [[field, text] as const],
-  );
+/** Every text that the caller typed, filters included, by the name of its field. */
+function typedTexts(request: LookupRequest): Readonly<Record<string, string | undefined>> {
+  if (request.by === 'number') return { license_number: request.number };
+  return request.by === 'person'
+    ? { last_name: request.lastName, first_name: request.firstName, ...request.filters }
+    : { business_name: request.name, ...request.filters };
 }
 
 /** Whether a license can match: no text of a license is longer, once it is folded. */
 export function isPossible(request: LookupRequest): boolean {
-  return typedTexts(request).every(([, text]) => fold(text).length <= MAX_FOLDED_CHARACTERS);
+  return Object.values(typedTexts(request)).every(
+    (text) => text === undefined || fold(text).length <= MAX_FOLDED_CHARACTERS,
+  );
 }

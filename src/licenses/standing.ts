@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
-import { daysBetween, isoDate } from './dates.ts';
+import { daysBefore, isoDate } from './dates.ts';
 import { fold, memoize } from './fold.ts';
 
 /** The standing of a license: what its cautions depend on. */
@@ -156,11 +156,12 @@ export interface Endorsement {
   readonly standing: StandingFields;
 }
 
+const isOfEndorsement = (label: string) => label.startsWith('Endorsement ');
 const OF_ENDORSEMENT = /^Endorsement (?:Number|Type|Status|Sub Status|Board Action) (\d+)$/;
 
 /** The endorsements of a license, in the order of its row. */
 export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): Endorsement[] {
-  const labels = Object.keys(extra).filter((label) => label.startsWith('Endorsement '));
+  const labels = Object.keys(extra).filter(isOfEndorsement);
   if (labels.length === 0) return [];
   const texts = new Map(Object.entries(extra));
   const places = new Set(labels.flatMap((label) => OF_ENDORSEMENT.exec(label)?.[1] ?? []));
@@ -210,11 +211,12 @@ const CAUTION_CONDITIONS: Readonly<Record<Caution, Condition>> = {
   },
 };
 
-const SOON_DAYS = 30;
+/** The last date that is soon. */
+const lastSoon = memoize((today) => daysBefore(today, -30));
 
 const NOTE_CONDITIONS: Readonly<Record<Note, Condition>> = {
   expires_soon: ({ status, expiry_date: expiry }, today) =>
-    status === 'ACTIVE' && expiry !== null && expiry >= today && daysBetween(today, expiry) <= SOON_DAYS,
+    status === 'ACTIVE' && expiry !== null && expiry >= today && expiry <= lastSoon(today),
   endorsement: (license) => endorsementsToTell(license).length > 0,
 };
 

@@ -75,7 +75,7 @@ export function mcpEndpoint(
     const { id, method, params } = message.parse(parsedBody);
     // The assistant's own trace, where a proxy between may have begun another in the header.
     ctx.state.traceparent = traceparentOf(params?._meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
-    const items = params?.name === 'verify_roster' ? params.arguments?.items.length : undefined;
+    const items = params?.name === 'verify_roster' ? params.arguments?.items?.length : undefined;
     const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
     ctx.body = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
@@ -118,7 +118,7 @@ export function mcpEndpoint(
 const params = z.object({
   name: z.unknown(),
   arguments: z
-    .object({ items: z.array(z.unknown()) })
+    .object({ items: z.array(z.unknown()).optional() })
     .optional()
     .catch(undefined),
   _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
@@ -132,6 +132,9 @@ const message = z
     params: params.optional().catch(undefined),
   })
   .catch({ id: null, method: undefined });
+
+/** Nearly every client lists the type like this. Reading all of the header takes several µs. */
+const ACCEPTS_JSON = /^application\/json(?:,|$)/;
 
 /** How long a browser may cache the response to a CORS preflight request. */
 const PREFLIGHT_MAX_AGE_SECONDS = 600;
@@ -176,7 +179,8 @@ function checkRequest(config: AllowedNames): Middleware {
     if (error !== undefined) return sendError(ctx, 403, NOT_ALLOWED, error);
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
       return ctx.redirect(HOW_TO_CONNECT);
-    if (ctx.method === 'POST' && ctx.accepts('json') !== false) return next();
+    const accepts = () => ACCEPTS_JSON.test(ctx.get('accept')) || ctx.accepts('json') !== false;
+    if (ctx.method === 'POST' && accepts()) return next();
     if (ctx.method === 'POST') return sendError(ctx, 406, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.');
     ctx.status = 405;
     ctx.set('allow', 'POST');

@@ -73,7 +73,10 @@ function tool<Values>(
   const call: Answer<Readonly<Record<string, unknown>>> = async (services, given, clientGone) => {
     const { values, note } = readParameters(parameters, given);
     const { outcome, content } = await answer(services, values, clientGone);
-    return { outcome, content: { ...content, message: joined(note, content.message) } };
+    return {
+      outcome,
+      content: note === '' ? content : { ...content, message: joined(note, content.message) },
+    };
   };
   return {
     name,
