@@ -257,9 +257,7 @@ export function problemOf(
   licenseTypes: ReadonlyMap<string, readonly string[]>,
 ): string | undefined {
   if (request.by === 'number') return undefined;
-  const typed = typedTexts(request);
-  for (const field of Object.keys(typed)) {
-    const text = typed[field];
+  for (const [field, text] of Object.entries(typedTexts(request))) {
     if (text !== undefined && (!LETTER_OR_DIGIT.test(text) || fold(text) === ''))
       return `${field} must have a letter or a digit.`;
   }

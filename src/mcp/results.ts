@@ -39,6 +39,19 @@ const license = responseRecord
 /** A license in a roster and in a history. */
 export const compactLicense = license.omit(OF_WHOLE);
 
+/** The names of its fields. */
+const COMPACT = compactLicense.keyof().options;
+/** Of one of several licenses. verify_license has the addresses: a hundred are as long as all the rest. */
+const IN_LIST = compactLicense.omit({ url: true }).keyof().options;
+/** Of a whole license. */
+const WHOLE = license.keyof().options;
+const FIELDS = new Map<string, Name>(WHOLE.map((name) => [name, name]));
+
+type Name = keyof z.output<typeof license>;
+
+/** Fields of a license. */
+type Fields = Readonly<Partial<Record<Name, unknown>>>;
+
 /** A tool's result, and its outcome in the metrics. */
 export interface ToolResult {
   readonly outcome: Outcome;
@@ -72,7 +85,7 @@ export function messageOf(origin: DataOrigin, ...sentences: readonly string[]): 
 export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
 
 /** The fields of a license that tell whether it may be relied on, and whose groups are few. */
-const STANDING = new Set(['status', 'raw_status', 'cautions', 'notes', 'board_action']);
+const STANDING: readonly Name[] = ['status', 'raw_status', 'cautions', 'notes', 'board_action'];
 
 /** Licenses of the same standing, by their type (and board, where it is not the same): a row of each, in the order of the columns. */
 const group = z.looseObject({ types: z.record(z.string(), z.array(z.array(z.string().nullable()))) });
@@ -104,7 +117,7 @@ export const lookupResult = z.object({
 /** The call that a result answers. */
 export interface LookupCall {
   /** The values of the call's parameters, without the limit. */
-  readonly searched: Fields;
+  readonly searched: Readonly<Record<string, unknown>>;
   /** The parameters that would restrict the search further. */
   readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
@@ -121,10 +134,10 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // The number that was asked for is no suggestion.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
-  const rows = view.outcome === 'found' ? [] : listed.map(inList);
-  const inCommon = fieldsInCommon(rows);
+  const rows = view.outcome === 'found' ? [] : listed.map((record) => picked(toldOf(record), IN_LIST));
+  const common = namesInCommon(rows);
   const { note = '', ...shown } =
-    view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, inCommon);
+    view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, common);
   return {
     outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
     ...originOf(view.origin),
@@ -132,14 +145,14 @@ export function lookupToolResult(view: View, call: LookupCall) {
       view.origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
-      boardActionNotGiven(listed.map(highlightedAttributes)),
+      boardActionNotGiven(listed.map(toldOf)),
       note,
     ),
     searched,
     count: listed.length,
     ...(counts && { total: counts.total, by_status: Object.fromEntries(counts.byStatus) }),
     truncated: view.truncated || listed.length < view.records.length,
-    ...(view.outcome === 'ambiguous' && { in_common: inCommon }),
+    ...(view.outcome === 'ambiguous' && { in_common: picked(rows[0] ?? {}, common) }),
     ...shown,
     ...others,
     did_you_mean: offered.map((at) => numbers[at] ?? ''),
@@ -147,97 +160,85 @@ export function lookupToolResult(view: View, call: LookupCall) {
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The fields that are wanted. Making an object of entries takes three times as long. */
-export function fieldsWhere(fields: Fields, isWanted: (name: string, value: unknown) => boolean): Fields {
-  const wanted: Record<string, unknown> = {};
-  for (const name of Object.keys(fields)) if (isWanted(name, fields[name])) wanted[name] = fields[name];
-  return wanted;
+/** The fields of these names, as far as there are. */
+function picked(fields: Fields, names: readonly Name[]): Fields {
+  const some: Partial<Record<Name, unknown>> = {};
+  for (const name of names) if (fields[name] !== undefined) some[name] = fields[name];
+  return some;
 }
 
-function without(fields: Fields, left: object): Fields {
-  return fieldsWhere(fields, (name) => !Object.hasOwn(left, name));
-}
-
-/** The fields that are the same in all of several licenses. */
-function fieldsInCommon([first = {}, ...others]: readonly Fields[]): Fields {
-  return fieldsWhere(
-    first,
-    (name, value) =>
-      name !== 'license_number' &&
-      name !== 'full_name' &&
-      others.every((each) => each[name] === value || isDeepStrictEqual(each[name], value)),
+/** The names of the fields that are the same in all of several licenses. */
+function namesInCommon([first = {}, ...others]: readonly Fields[]): readonly Name[] {
+  return IN_LIST.filter(
+    (name) => !OF_EACH.includes(name) && others.every((each) => isDeepStrictEqual(each[name], first[name])),
   );
 }
+
+/** What several licenses never have in common. */
+const OF_EACH: readonly Name[] = ['license_number', 'full_name'];
 
 /** Longer than this in both forms, several licenses come as a table: a hundred with little in common would fill 60 KB. */
 const MAX_CHARACTERS = 27_250;
 const isShort = (listed: object) => JSON.stringify([listed, JSON.stringify(listed)]).length <= MAX_CHARACTERS;
 
 /** What a table that is still too long omits, one after the other. */
-const OMITTED_FIRST = ['street', 'state', 'county'];
+const OMITTED_FIRST: readonly Name[] = ['street', 'state', 'county'];
 
 /** Several licenses: as objects, or as a table of less than half the length. */
-function severalLicenses(rows: readonly Fields[], inCommon: Fields) {
-  const licenses = rows.map((row) => without(row, inCommon));
+function severalLicenses(rows: readonly Fields[], common: readonly Name[]) {
+  const own: readonly Name[] = IN_LIST.filter((name) => !common.includes(name));
+  const licenses = rows.map((row) => picked(row, own));
   if (isShort(licenses)) return { licenses };
-  const names = [...new Set(licenses.flatMap((each) => Object.keys(each)))];
-  const ofRows = names.filter((name) => name !== 'license_type' && name !== 'board' && !STANDING.has(name));
+  const inGroups: readonly Name[] = ['license_type', 'board', ...STANDING];
+  const ofRows = own.filter(
+    (name) => !inGroups.includes(name) && licenses.some((each) => each[name] !== undefined),
+  );
   const omissible = OMITTED_FIRST.filter((name) => ofRows.includes(name));
   for (let count = 0; ; count += 1) {
     const omitted = omissible.slice(0, count);
     const columns = ofRows.filter((name) => !omitted.includes(name));
-    const groups = groupsOf(rows, inCommon, columns);
+    const groups = groupsOf(rows, common, columns);
     const note = count === 0 ? '' : `The rows omit ${omitted.join(', ')}: verify_license has them.`;
     if (count === omissible.length || isShort(groups)) return { columns, groups, note };
   }
 }
 
-function groupsOf(rows: readonly Fields[], inCommon: Fields, columns: readonly string[]) {
-  const standingOf = (row: Fields) => fieldsWhere(without(row, inCommon), (name) => STANDING.has(name));
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(standingOf(row)));
+function groupsOf(rows: readonly Fields[], common: readonly Name[], columns: readonly Name[]) {
+  const standing = STANDING.filter((name) => !common.includes(name));
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(picked(row, standing)));
   const cells = (row: Fields) => columns.map((name) => row[name] ?? null);
-  const ofBoard = ({ board }: Fields) => (inCommon.board === undefined ? `, ${board}` : '');
+  const ofBoard = ({ board }: Fields) => (common.includes('board') ? '' : `, ${board}`);
   const keyOf = (row: Fields) => `${row.license_type ?? NOT_GIVEN}${ofBoard(row)}`;
   return [...groups.values()].map((group) => {
     const byType = [...Map.groupBy(group, keyOf)];
     const types = Object.fromEntries(byType.map(([type, each]) => [type, each.map(cells)]));
-    return { ...standingOf(group[0] ?? {}), types };
+    return { ...picked(group[0] ?? {}, standing), types };
   });
 }
 
-/** Attributes from `extra_data` that a model needs even in a list. */
-function highlightedAttributes({ extra_data: extra }: ResponseRecord) {
-  const street = extra[EXTRA_DATA_LABELS.street];
-  const board_action = extra[EXTRA_DATA_LABELS.boardAction] ?? null;
-  return { board_action, ...(street !== undefined && { street }) };
-}
-
-/** A license without some of its fields. */
-function licenseWithout(left: object) {
-  return (record: ResponseRecord): Fields => ({ ...without(record, left), ...highlightedAttributes(record) });
+/** A record with the attributes from `extra_data` that a model needs even in a list. */
+function toldOf(record: ResponseRecord): Fields {
+  const street = record.extra_data[EXTRA_DATA_LABELS.street];
+  const board_action = record.extra_data[EXTRA_DATA_LABELS.boardAction] ?? null;
+  return { ...record, board_action, street };
 }
 
 /** A license as it is in a roster or a history. */
-export const compact = licenseWithout({ ...OF_RESULT, ...OF_WHOLE });
+export function compact(record: ResponseRecord): Fields {
+  return picked(toldOf(record), COMPACT);
+}
 
-/** One of several licenses. verify_license has the addresses: a hundred are as long as all the rest. */
-const inList = licenseWithout({ ...OF_RESULT, ...OF_WHOLE, url: true });
-
-const withoutOrigin = licenseWithout(OF_RESULT);
-
-/** The name that a field of a license has where it is not in `extra_data`. */
-const fieldName = memoize((label) => label.toLowerCase().replace(' ', '_'));
+/** The field of a license that an attribute of `extra_data` is, if any. */
+const fieldOf = memoize((label) => ({ name: FIELDS.get(label.toLowerCase().replace(' ', '_')) }));
 
 /** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
 function whole(record: ResponseRecord): Fields {
-  const fields = withoutOrigin(record);
-  const extra = fieldsWhere(
-    record.extra_data,
-    (label, value) => label !== EXTRA_DATA_LABELS.street && fields[fieldName(label)] !== value,
-  );
-  return { ...fields, extra_data: extra };
+  const told = toldOf(record);
+  const further = Object.entries(record.extra_data).filter(([label, value]) => {
+    const { name } = fieldOf(label);
+    return label !== EXTRA_DATA_LABELS.street && (name === undefined || told[name] !== value);
+  });
+  return { ...picked(told, WHOLE), extra_data: Object.fromEntries(further) };
 }
 
 const NEXT_BY_NAME =

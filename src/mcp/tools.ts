@@ -37,7 +37,6 @@ import {
   rosterParameters,
 } from './parameters.ts';
 import {
-  fieldsWhere,
   lookupResult,
   lookupToolResult,
   messageOf,
@@ -223,7 +222,9 @@ function lookupTool(
     const { outcome, counts, ...origin } = await lookups.lookUpCounted(request);
     // A lookup by number ignores filters.
     const ignored: readonly string[] = request.by === 'number' ? FILTER_NAMES : [];
-    const searched = fieldsWhere(criteria, (name, value) => value !== undefined && !ignored.includes(name));
+    const searched = Object.fromEntries(
+      Object.entries(criteria).filter(([name, value]) => value !== undefined && !ignored.includes(name)),
+    );
     const unusedFilters = ['first_name', ...FILTER_NAMES].filter(
       (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
     );
