@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { writeFile } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseAtOnce } from 'csv-parse/sync';
 import { BadRequestError } from './licenses/lookup.ts';
+import { writeWhole } from './storage/whole-file.ts';
 
 /** A value of a CSV file; null is left empty. */
 export type Cell = string | number | null;
@@ -312,10 +312,8 @@ export function spreadsheetCsv(
   return rows.map((cells) => cells.map(text).join(delimiter) + newline).join('');
 }
 
-const OWNER_ALONE = 0o600;
-
 /**
- * Writes a file for people, as `spreadsheetCsv` does, that only its owner can read.
+ * Writes a file for people, its cells as `spreadsheetCsv`, and as `writeWhole` does.
  *
  * @param rowsOf the rows of an item
  * @returns how many items there were
@@ -335,7 +333,7 @@ export async function writeSpreadsheet<Item>(
       items += page.length;
     }
   }
-  await writeFile(path, text(), { mode: OWNER_ALONE });
+  await writeWhole(path, text());
   return items;
 }
 

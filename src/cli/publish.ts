@@ -163,21 +163,21 @@ export function progressDisplay(
   const display = startDisplay(process.stdout);
   let shown: PublishProgress['step'] | undefined;
   let since = 0;
-  function show({ step, bytes, total_bytes, done = 0, total = 0 }: PublishProgress): void {
+  function show({ step, done, total }: PublishProgress): void {
     if (json) return;
     if (step !== shown) {
       display.end();
       [shown, since] = [step, Date.now()];
     }
-    const isMeasured = step === 'downloading' || step === 'loading';
-    const part = total > 0 ? done / total : isMeasured && total_bytes > 0 ? bytes / total_bytes : 0;
+    const isInBytes = step === 'downloading' || step === 'loading';
+    const part = total > 0 ? done / total : 0;
     const at = PUBLISH_STEPS.indexOf(step);
     const seconds = PUBLISH_STEPS.slice(at).reduce((sum, each) => sum + (expected[each] ?? 0), 0);
     const left = seconds - Math.min(expected[step] ?? 0, (Date.now() - since) / 1000);
     const facts = [
       `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
-      isMeasured && bytes > 0 ? `${grouped(Math.ceil(bytes / 1e6))} MB` : '',
-      total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
+      isInBytes && done > 0 ? `${grouped(Math.ceil(done / 1e6))} MB` : '',
+      !isInBytes && total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
       part > 0 ? `${Math.floor(100 * part)} %` : '',
       seconds > 0
         ? `about ${left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`} to the end`

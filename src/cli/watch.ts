@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
@@ -8,6 +7,7 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
+import { writeWhole } from '../storage/whole-file.ts';
 import type { Actions } from './options.ts';
 import { grouped, type Outcome, print, printError } from './output.ts';
 import { interruption } from './progress.ts';
@@ -41,7 +41,7 @@ async function writeProofs(file: string, options: WatchOptions): Promise<Outcome
     for (const { subscription_id: id } of watched)
       yield `${await service.text({ path: `/api/v1/subscriptions/${id}/proof`, accept: 'application/jose' })}\n`;
   };
-  await writeFile(file, proofs());
+  await writeWhole(file, proofs());
   return { words: `${grouped(watched.length)} proofs in ${file}.` };
 }
 

@@ -44,16 +44,14 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
   return { ...publishJob.omit({ publication: true }).parse(job.data), publication };
 }
 
-/** How far a publication is. Of a download, the bytes of one file; 0 in total where its length is not known. */
+/**
+ * How far a publication is. `done` and `total` count licenses or changes, in `downloading` and `loading` bytes. `total`
+ * is 0 where it is not known; both are where the step counts nothing.
+ */
 export const publishProgress = z.object({
   step: z.enum(PUBLISH_STEPS),
-  bytes: z.int(),
-  total_bytes: z.int(),
-  rows: z.int(),
-  documents: z.int(),
-  /** How many licenses or changes the step has done, and of how many; absent where it does not count them. */
-  done: z.int().optional(),
-  total: z.int().optional(),
+  done: z.int(),
+  total: z.int(),
 });
 
 export type PublishProgress = z.output<typeof publishProgress>;

@@ -10,7 +10,7 @@ const QUEUES_PATH = '/queues';
 const REDIS_ANSWERS_WITHIN_MS = 3000;
 
 /**
- * The board of the publish queue: what waits, runs and ended, with progress and log lines. It shows and changes
+ * The board of the publish queue: what waits, runs and ended, with progress. It shows and changes
  * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It belongs
  * on the admin port alone. While Redis does not answer, neither does it (503).
  *

@@ -1,11 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
 import { type DocumentChecks, documentsAtOnce, type StoredIndex } from './collection.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
+import { writeWhole } from './whole-file.ts';
 
 /** A backup can't be used, or not here. The message says why. */
 class BackupError extends Error {}
@@ -20,31 +21,12 @@ const FORMAT_VERSION = 6;
 /** The first line. A later version may have other fields beside its number. */
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 
-const count = z.int().default(0);
-
 /**
- * How many documents there are of each kind, in the order in which a backup has them. The ledger comes after the changes:
- * a publication that goes on meanwhile must not leave changes of an epoch that the ledger would give to another one.
+ * The kinds of documents in the order in which a backup has them, their indices, and what an operator calls them. The
+ * ledger comes after the changes: a publication that goes on meanwhile must not leave changes of an epoch that the ledger
+ * would give to another one.
  */
-const backupCounts = z.strictObject({
-  accounts: count,
-  'api-keys': count,
-  changes: count,
-  publications: count,
-  audit: count,
-  'saved-records': count,
-  subscriptions: count,
-  webhooks: count,
-  'signing-keys': count,
-});
-
-export type BackupCounts = z.output<typeof backupCounts>;
-
-const kind = backupCounts.keyof();
-type Kind = z.output<typeof kind>;
-
-/** The index of each kind, and what an operator calls its documents. */
-const KINDS: Readonly<Record<Kind, { index: StoredIndex; words: string }>> = {
+const KINDS = {
   accounts: { index: 'accounts', words: 'accounts' },
   'api-keys': { index: 'apiKeys', words: 'API keys' },
   changes: { index: 'changes', words: 'changes' },
@@ -54,7 +36,16 @@ const KINDS: Readonly<Record<Kind, { index: StoredIndex; words: string }>> = {
   subscriptions: { index: 'subscriptions', words: 'subscriptions' },
   webhooks: { index: 'webhooks', words: 'webhooks' },
   'signing-keys': { index: 'signingKeys', words: 'public keys of signatures' },
-};
+} as const satisfies Readonly<Record<string, { index: StoredIndex; words: string }>>;
+
+type Kind = keyof typeof KINDS;
+
+const kind = z.enum(Object.keys(KINDS).filter((name): name is Kind => Object.hasOwn(KINDS, name)));
+
+/** How many documents there are of each kind. */
+const backupCounts = z.record(kind, z.int().default(0));
+
+export type BackupCounts = z.output<typeof backupCounts>;
 
 function noDocuments(): BackupCounts {
   return backupCounts.parse({});
@@ -77,30 +68,17 @@ export interface BackupResult {
   readonly leftOut: readonly BadDocument[];
 }
 
-const OWNER_ALONE = 0o600;
-
 /**
- * Writes what exists only in OpenSearch to a file that only its owner may read. What is not valid is left out. The file
- * gets its name once it is on disk; until then, an existing file of that name stays as it was, also while two backups
- * write at once.
+ * Writes what exists only in OpenSearch to a file, as `writeWhole` does. What is not valid is left out.
  *
  * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const part = `${file}.${randomUUID()}.part`;
   const documents = noDocuments();
   const leftOut: BadDocument[] = [];
-  try {
-    await writeFile(part, linesToWrite(store, checks, documents, leftOut), {
-      ...{ flag: 'wx', mode: OWNER_ALONE, flush: true },
-    });
-    await requireNoLoss(file, documents, checks);
-    await rename(part, file);
-    return { documents, leftOut };
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+  const lines = linesToWrite(store, checks, documents, leftOut);
+  await writeWhole(file, lines, () => requireNoLoss(file, documents, checks));
+  return { documents, leftOut };
 }
 
 /** What nothing deletes: an installation has it, or lost it by a mistake or with OpenSearch's data. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { withoutPartEnding } from './whole-file.ts';
 
 const fileError = z.object({ code: z.string(), path: z.string().optional(), syscall: z.string() });
 
@@ -12,7 +13,7 @@ const fileError = z.object({ code: z.string(), path: z.string().optional(), sysc
 export function fileTrouble(error: unknown): string | undefined {
   const { data } = fileError.safeParse(error);
   const { code, path } = data ?? {};
-  const named = path === undefined ? 'one of the files' : JSON.stringify(path);
+  const named = path === undefined ? 'one of the files' : JSON.stringify(withoutPartEnding(path));
   switch (code) {
     case 'ENOENT':
       if (path === undefined) return undefined;

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
@@ -46,31 +45,14 @@ export async function prepareIndices(store: Store): Promise<void> {
   }
 }
 
-const installedTemplates = z.object({
-  index_templates: z.array(
-    z.object({
-      name: z.string(),
-      index_template: z.object({ _meta: z.object({ sha1: z.string().optional() }).optional() }),
-    }),
-  ),
-});
-
-/** Installs each template that is missing or differs: an installation changes the cluster's state, which takes time. */
+/** Installs the templates. OpenSearch does not change its cluster's state for one that is installed already. */
 async function installTemplates({ client, prefix }: Store): Promise<void> {
-  const response = await client.indices.getIndexTemplate({ name: `${prefix}*` }, { ignore: [404] });
-  const found = installedTemplates.parse(response.body);
-  const installed = new Map(
-    found.index_templates.map(({ name, index_template: { _meta } }) => [name, _meta?.sha1]),
-  );
   const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
   await Promise.all(
     families.map(async (family) => {
-      const name = `${prefix}${family}`;
       const body = await indexTemplate(family);
-      const _meta = { sha1: hash('sha1', JSON.stringify(body)) };
-      if (installed.get(name) === _meta.sha1) return;
       const index_patterns = body.index_patterns.map((pattern) => `${prefix}${pattern}`);
-      await client.indices.putIndexTemplate({ name, body: { ...body, index_patterns, _meta } });
+      await client.indices.putIndexTemplate({ name: prefix + family, body: { ...body, index_patterns } });
     }),
   );
 }

@@ -603,6 +603,34 @@ describe('licenses watch', () => {
     expect(requests).toBe(3);
   });
 
+  test('--proof leaves the file as it was until all proofs are there', async () => {
+    const file = join(folder, 'proofs.jose');
+    await writeFile(file, 'earlier proofs');
+    const license = { board: 'Nursing Board', license_number: 'RN.1', reference: null, in_dataset: true };
+    const subscriptions = ['sub_1', 'sub_2'].map((subscription_id) => ({ subscription_id, ...license }));
+    const refuse = answer(400, '{"detail": "There is no proof."}');
+    const proofs = (second: ProxyStep): ProxyStep => {
+      const steps = new Map([
+        ['/api/v1/subscriptions/sub_1/proof', answer(200, 'a.b.c')],
+        ['/api/v1/subscriptions/sub_2/proof', second],
+      ]);
+      const list = answer(200, JSON.stringify({ next: null, subscriptions }));
+      return (request) => (steps.get(request.path) ?? list)(request);
+    };
+    step = proofs(refuse);
+    expect(await run(['watch', '--proof', file])).toMatchObject({ code: 1, stderr: 'There is no proof.\n' });
+    expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual([
+      'earlier proofs',
+      ['proofs.jose'],
+    ]);
+    step = proofs(answer(200, 'd.e.f'));
+    expect(await run(['watch', '--proof', file])).toMatchObject({
+      code: 0,
+      stdout: `2 proofs in ${file}.\n`,
+    });
+    expect(await readFile(file, 'utf8')).toBe('a.b.c\nd.e.f\n');
+  });
+
   test('of a file without numbers says why', async () => {
     expect(await watch('last_name\nSmith\n')).toMatchObject({
       ...{ code: 1, stdout: '' },

@@ -36,6 +36,7 @@ const pod = z.object({
     z.object({
       image: z.string(),
       command: z.tuple([z.literal('node'), z.string()]),
+      env: z.array(z.object({ name: z.string(), value: z.string() })).default([]),
       ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
       startupProbe: probe,
       livenessProbe: probe,
@@ -45,6 +46,7 @@ const pod = z.object({
 });
 const rule = z.object({
   ports: z.array(z.object({ port: z.number() })),
+  from: z.array(z.unknown()).default([]),
   to: z.array(z.unknown()).default([]),
 });
 const rules = z.array(rule).default([]);
@@ -63,7 +65,7 @@ const manifest = z.discriminatedUnion('kind', [
     metadata: z.object({ name: z.string() }),
     spec: z.object({
       selector: labels,
-      ports: z.array(z.object({ name: z.string(), targetPort: z.string() })),
+      ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: z.string() })),
     }),
   }),
   z.object({ kind: z.literal('PodDisruptionBudget'), spec: z.object({ selector }) }),
@@ -152,7 +154,8 @@ describe.each(processes.map((each) => [each.name, each] as const))(
         return Number(port) || USUAL_PORTS.get(protocol);
       });
       expect(portsOf('ingress')).toEqual(new Set(ports.values()));
-      expect(portsOf('egress')).toEqual(new Set([53, ...servers, 443]));
+      const api = name === 'worker' ? [config.PORT] : [];
+      expect(portsOf('egress')).toEqual(new Set([53, ...servers, 443, ...api]));
     });
   },
 );
@@ -169,6 +172,21 @@ test('a request comes from the Ingress through the Service to the public port of
   const [behind, ...others] = selected(api?.spec.selector ?? {});
   expect([behind?.name, others]).toEqual(['api', []]);
   expect(api?.spec.ports.map(({ targetPort }) => behind?.ports.get(targetPort))).toEqual([config.PORT]);
+});
+
+test('commands in the worker find the API, which lets them in', () => {
+  const worker = processes.find(({ name }) => name === 'worker');
+  const [api] = ofKind('Service');
+  expect(worker?.container.env).toEqual([{ name: 'LICENSES_URL', value: `http://${api?.metadata.name}` }]);
+  expect(api?.spec.ports.map(({ port }) => port)).toEqual([USUAL_PORTS.get('http:')]);
+  const podsIn = (peers: readonly unknown[]) =>
+    peers.flatMap((peer) => {
+      const { data } = z.object({ podSelector: selector }).safeParse(peer);
+      return data === undefined ? [] : selected(data.podSelector.matchLabels).map(({ name }) => name);
+    });
+  const peersOf = (direction: 'ingress' | 'egress', peers: 'from' | 'to') =>
+    ofKind('NetworkPolicy').flatMap(({ spec }) => spec[direction].flatMap((each) => podsIn(each[peers])));
+  expect([peersOf('egress', 'to'), peersOf('ingress', 'from')]).toEqual([['api'], ['worker']]);
 });
 
 test('DNS servers are asked in the cluster and on the node, as NodeLocal DNSCache', () => {

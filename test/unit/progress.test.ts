@@ -3,7 +3,7 @@ import { progressDisplay } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
 function progress(details: Partial<PublishProgress> = {}): PublishProgress {
-  return { step: 'loading', bytes: 0, total_bytes: 812e6, rows: 0, documents: 0, ...details };
+  return { step: 'loading', done: 0, total: 812e6, ...details };
 }
 
 describe('progress', () => {
@@ -27,13 +27,13 @@ describe('progress', () => {
 
   test('is printed without a terminal at each new step, and every five seconds within a step', () => {
     const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading' }));
+    display.show(progress({ step: 'reading', total: 0 }));
     display.show(progress());
     for (let second = 1; second <= 12; second += 1) {
       jest.setSystemTime(second * 1000);
-      display.show(progress({ bytes: second * 40.6e6, rows: second * 2000 }));
+      display.show(progress({ done: second * 40.6e6 }));
     }
-    display.show(progress({ step: 'verifying', bytes: 812e6, rows: 40_000 }));
+    display.show(progress({ step: 'verifying', total: 0 }));
     display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
     display.end();
     expect(written).toEqual([
@@ -49,10 +49,10 @@ describe('progress', () => {
   test('says how long the whole still takes by an earlier publication', () => {
     const display = progressDisplay('mwq1', {}, { loading: 60, comparing: 20, 'making durable': 90 });
     display.show(progress());
-    display.show(progress({ step: 'comparing' }));
+    display.show(progress({ step: 'comparing', total: 0 }));
     jest.setSystemTime(10_000);
     display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
-    display.show(progress({ step: 'making durable' }));
+    display.show(progress({ step: 'making durable', total: 0 }));
     expect(written).toEqual([
       'mwq1: loading (step 3 of 9), about 3 min to the end\n',
       'mwq1: comparing (step 5 of 9), about 2 min to the end\n',
@@ -65,8 +65,8 @@ describe('progress', () => {
     const { columns } = process.stdout;
     Object.assign(process.stdout, { isTTY: true, columns: 20 });
     const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading' }));
-    display.show(progress({ bytes: 406e6 }));
+    display.show(progress({ step: 'reading', total: 0 }));
+    display.show(progress({ done: 406e6 }));
     display.end();
     process.stdout.columns = columns;
     const cleared = '\u001b[2K\u001b[1G';
@@ -75,7 +75,7 @@ describe('progress', () => {
   });
 
   test('has the size alone if the length is unknown, and is not shown beside JSON', () => {
-    const part = progress({ step: 'downloading', total_bytes: 0, bytes: 5.5e6 });
+    const part = progress({ step: 'downloading', total: 0, done: 5.5e6 });
     progressDisplay('mwq1', {}).show(part);
     progressDisplay('mwq1', { json: true }).show(part);
     expect(written).toEqual(['mwq1: downloading (step 1 of 9), 6 MB\n']);

@@ -167,14 +167,14 @@ const MAX_REJECTED_NUMBERS = 1_000_000;
 
 /** Loads every license of both files, one file after the other. @returns what was loaded */
 async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: string): Promise<Tally> {
-  const { store, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
+  const { store, config, job, signal, advance, giveUpAfterMs } = run;
   const files = [sources.individual, sources.business];
   const tally = newTally(
     files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
   );
   const rejected = rejectedRows(store, job.publication, run);
-  progress.bytes = 0;
-  progress.total_bytes = sources.individual.bytes + sources.business.bytes;
+  const total = sources.individual.bytes + sources.business.bytes;
+  let read = 0;
 
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
     for (const source of files) {
@@ -182,7 +182,7 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
       const licenses = parseFile(source, runDate, {
         tally,
         onBytes: (bytes) => {
-          progress.bytes += bytes;
+          read += bytes;
         },
         onRejected: (row, reason) => {
           const isKept = rejected.add(file, row, reason);
@@ -200,11 +200,7 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
   await loadDocuments(store.client, index, operations(), {
     signal,
     giveUpAfterMs,
-    onLoaded: (loaded) => {
-      progress.documents += loaded;
-      progress.rows = tally.counts.rows;
-      onProgress(progress);
-    },
+    onLoaded: () => advance(read, total),
     onRefused: (document) => {
       const { file, row, id, reason } = document;
       noteRefused(tally, document);

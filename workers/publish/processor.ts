@@ -36,7 +36,6 @@ export default async function processPublishJob(
     return await publish(publicationOf(job), { store, config, signal, onProgress: reportProgress(job) });
   } catch (error) {
     if (!signal.aborted) throw inWords(error, config);
-    job.log(`${new Date().toISOString()} handed back: the worker stops`);
     await job.moveToWait(token);
     throw new WaitingError();
   } finally {
@@ -52,15 +51,12 @@ function inWords(error: unknown, config: Config): unknown {
   return trouble === undefined ? error : new Error(trouble);
 }
 
-/** Reports each new step at once, in the job's log too, and other progress twice a second. */
+/** Reports each new step at once, and other progress twice a second. */
 function reportProgress(job: SandboxedJob): (progress: PublishProgress) => void {
   let last = { step: '', at: 0 };
   return (progress) => {
     const now = Date.now();
-    if (progress.step !== last.step) {
-      const done = `${progress.rows} rows, ${progress.documents} licenses`;
-      job.log(`${new Date(now).toISOString()} ${progress.step} (${done})`);
-    } else if (now - last.at < PROGRESS_EVERY_MS) return;
+    if (progress.step === last.step && now - last.at < PROGRESS_EVERY_MS) return;
     last = { step: progress.step, at: now };
     job.updateProgress({ ...progress }).catch(() => undefined);
   };

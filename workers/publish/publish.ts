@@ -263,13 +263,11 @@ async function finishGoingLive(
     () => false,
   );
   await releaseEpoch(store, epoch);
-  const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
-  onProgress({ ...progress, documents: 0 });
+  const progress = { step: 'cleaning up', done: 0, total: 0 } as const;
+  onProgress(progress);
   // Of a rollback in between, too.
   await followRenumbered(store, (await liveFeed(store)).state);
-  await prune(store, config.KEEP_PUBLICATIONS, (done, total) =>
-    onProgress({ ...progress, documents: 0, done, total }),
-  );
+  await prune(store, config.KEEP_PUBLICATIONS, (done, total) => onProgress({ ...progress, done, total }));
   await deleteOldUsage(store);
   const result = publicationResult(await readEvents(store, publication));
   if (result === undefined) throw new Error(`The ledger does not say how publication ${publication} ended.`);

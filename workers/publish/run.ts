@@ -48,7 +48,7 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
   const began = await currentEpoch(store);
   const replaces = await liveIndex(store);
   const live = await readableLiveIndex(store);
-  const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
+  const progress: PublishProgress = { step: 'reading', done: 0, total: 0 };
   const took: Record<string, number> = {};
   const overridden: string[] = [];
   const checks: Check[] = [];
@@ -77,7 +77,6 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     /** The same with its metadata; `undefined` also where they are not valid. */
     live,
     baseline: baselineOf(live?.metadata ?? (await lastLivePublication(store))),
-    progress,
     /** What the guards said that the operator forced or accepted. */
     overridden,
     /** What they found. */

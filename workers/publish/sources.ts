@@ -65,17 +65,13 @@ export async function openSources(run: PublishRun): Promise<Sources> {
  *
  * @throws {DownloadError} when the download fails
  */
-async function fetchSource(file: DatasetFile, { job, config, signal, progress, onProgress }: PublishRun) {
+async function fetchSource(file: DatasetFile, { job, config, signal, advance }: PublishRun) {
   const { location } = job[file];
   if (!isUrl(location)) return { path: datedLocation(location) };
   const { path, url } = await downloadSource(datedLocation(withItsSecrets(file, location, config)), {
     directory: downloadsOf(config),
     signal,
-    onBytes: (bytes, total) => {
-      progress.bytes = bytes;
-      progress.total_bytes = total ?? 0;
-      onProgress(progress);
-    },
+    onBytes: (bytes, total = 0) => advance(bytes, total),
   });
   return { path, name: url };
 }
