@@ -204,9 +204,24 @@ export function beginningOf(
   };
 }
 
-/** The first rows of a list, as far as they are in these bytes. */
+/**
+ * The first rows of a list, without empty ones, as far as they are in its beginning, which may end in the middle of a row.
+ * Fewer if a quotation mark is not closed.
+ */
 export function firstRows(bytes: Buffer, separator: Separator): string[][] {
-  return firstCsvRows(bytes.subarray(0, BEGINNING_BYTES), separator, ROWS_LOOKED_AT);
+  const rows: string[][] = [];
+  try {
+    const onRecord = (record: string[]) => {
+      rows.push(record);
+      return record;
+    };
+    const format = options({ separator, quotes: 'loose' });
+    const bounds = { skip_empty_lines: true, to: ROWS_LOOKED_AT };
+    parseAtOnce(bytes.subarray(0, BEGINNING_BYTES), { ...format, ...bounds, on_record: onRecord });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+  }
+  return rows;
 }
 
 /**
@@ -265,25 +280,6 @@ export function readRows(
 
 function withoutEmptyEnd(row: readonly string[]): readonly string[] {
   return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
-}
-
-/**
- * The first rows of these bytes, which may end in the middle of a row. Fewer if a quotation mark is not closed. Empty
- * rows are left out.
- */
-function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
-  const rows: string[][] = [];
-  try {
-    const onRecord = (record: string[]) => {
-      rows.push(record);
-      return record;
-    };
-    const format = options({ separator, quotes: 'loose' });
-    parseAtOnce(start, { ...format, skip_empty_lines: true, to: most, on_record: onRecord });
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-  }
-  return rows;
 }
 
 /** Rows as CSV for a program: the cells as they are. */

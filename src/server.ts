@@ -123,7 +123,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const { config, log, store, tracker, lookups, rosters, changes, usage, signing, proofOf } = api;
+  const { config, log, store, tracker, lookups, rosters, changes, usage, signing } = api;
   const limitOf = (
     name: string,
     requests: number,
@@ -145,13 +145,12 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
   const rest = restRoutes({
-    ...{ lookups, rosters: rosters.withKey, changes, exports: api.exports, records: api.records, cost },
-    ...{ subscriptions: subscriptionsService(store), signing, proofOf },
+    ...api,
+    rosters: rosters.withKey,
+    cost,
+    subscriptions: subscriptionsService(store),
     firstAnswers: firstAnswers(store, idempotencyKeys),
-    exporting: {
-      perDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
-      stopping: api.stopping,
-    },
+    exportsPerDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
     savesPerDay: savesOf('rest'),
     webhooks: {
       webhooks: api.webhooks,

@@ -92,14 +92,11 @@ export async function accountNamed(store: Store, account: string): Promise<Store
 }
 
 /**
- * Whether an account may use its keys. A key whose account was never entered may be used: only an operator ends it.
- *
- * @throws {BadDocumentError} when it is not valid, so that nobody knows whether it was deactivated
- * @param timeoutMs how long OpenSearch may take
+ * Whether an account's keys and webhook may be used. Each key is issued to an account, so a missing one was lost, as with
+ * its index, and may have been deactivated.
  */
-export async function isAccountActive(store: Store, account: string, timeoutMs: number): Promise<boolean> {
-  const known = await ACCOUNTS.read(store, accountId(account), timeoutMs);
-  return known === undefined || known.document.deactivated_at === null;
+export function isActive(account: StoredAccount | undefined): boolean {
+  return account?.deactivated_at === null;
 }
 
 const MAX_ACCOUNTS = 10_000;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
-import { accountNamed, enterAccount, isAccountActive } from './accounts.ts';
+import { ACCOUNTS, accountId, accountNamed, enterAccount, isActive } from './accounts.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
@@ -187,13 +187,12 @@ const INACTIVE: Activity = {};
 async function activity(store: Store, hash: string): Promise<Activity> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
-    const found = await API_KEYS.read(store, hash, KEY_LOOK_UP_MS);
-    if (found === undefined) return INACTIVE;
-    const { document: key } = found;
-    const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+    const key = (await API_KEYS.read(store, hash, KEY_LOOK_UP_MS))?.document;
+    const isKnown = key !== undefined && timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash));
+    if (!isKnown || key.revoked_at !== null) return INACTIVE;
     const left = Math.max(1, Math.round(deadline - performance.now()));
-    const isActive = isKnown && (await isAccountActive(store, key.account, left));
-    return isActive ? { account: key.account } : INACTIVE;
+    const holder = (await ACCOUNTS.read(store, accountId(key.account), left))?.document;
+    return isActive(holder) ? { account: key.account } : INACTIVE;
   } catch (error) {
     // A key or an account that is not valid gives no access.
     if (error instanceof BadDocumentError) return INACTIVE;

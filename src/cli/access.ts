@@ -118,7 +118,7 @@ async function keysWithUse(
       state:
         stateSince('revoked', key.revoked_at) ??
         stateSince('account deactivated', account?.deactivated_at) ??
-        'active',
+        (account === undefined ? 'account missing' : 'active'),
     };
   });
 }

@@ -92,7 +92,7 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
   return limit.received === undefined
     ? read()
-    : limit.received.during(ctx, Math.min(mostBytes, limit.bytes), read);
+    : limit.received.during(ctx.ip, Math.min(mostBytes, limit.bytes), read);
 }
 
 const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';

@@ -76,9 +76,9 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
     server.closeIdleConnections();
   });
   server.on('connection', (socket) => {
-    const client = { ip: socket.remoteAddress ?? '' };
-    if (open.has(client, 1)) {
-      socket.once('close', open.take(client, 1));
+    const { remoteAddress: address = '' } = socket;
+    if (open.has(address, 1)) {
+      socket.once('close', open.take(address, 1));
       return;
     }
     refused('address');

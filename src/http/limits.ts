@@ -6,28 +6,23 @@ import { TooBusyError } from '../storage/errors.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
-/** Who takes slots: one address shares them. */
-interface Client {
-  readonly ip: string;
-}
-
 /**
- * Bounds what is under way in this process, altogether and for each address, so that no client takes everything.
+ * Bounds what is under way in this process, altogether and for each address or account, so that none takes everything.
  *
  * @param maxOf how many slots an address may have while this many are taken in all
  */
 export function slots(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
   const taken = new Map<string, number>();
   let all = 0;
-  const takenBy = ({ ip }: Client) => taken.get(addressKey(ip)) ?? 0;
+  const takenBy = (address: string) => taken.get(addressKey(address)) ?? 0;
   const isFull = (size: number) => all + size > max;
-  const hasMost = (client: Client, size: number) => takenBy(client) + size > maxOf(client.ip, all);
+  const hasMost = (address: string, size: number) => takenBy(address) + size > maxOf(address, all);
 
-  function add(client: Client, size: number): void {
-    const count = takenBy(client) + size;
+  function add(address: string, size: number): void {
+    const count = takenBy(address) + size;
     // An address that has nothing takes no memory.
-    if (count > 0) taken.set(addressKey(client.ip), count);
-    else taken.delete(addressKey(client.ip));
+    if (count > 0) taken.set(addressKey(address), count);
+    else taken.delete(addressKey(address));
     all += size;
   }
 
@@ -35,20 +30,20 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
    * @returns gives it back
    * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}, immediately
    */
-  function take(client: Client, size: number): () => void {
+  function take(address: string, size: number): () => void {
     if (isFull(size)) throw new TooBusyError('Too much is under way.');
-    if (hasMost(client, size)) throw new TooManyRequestsError(retryAfterSeconds);
-    add(client, size);
-    return () => add(client, -size);
+    if (hasMost(address, size)) throw new TooManyRequestsError(retryAfterSeconds);
+    add(address, size);
+    return () => add(address, -size);
   }
 
   return {
     take,
-    has: (client: Client, size: number): boolean => !isFull(size) && !hasMost(client, size),
+    has: (address: string, size: number): boolean => !isFull(size) && !hasMost(address, size),
     taken: () => all,
     /** Does work that takes this many slots while it lasts. @throws as `take` */
-    during: async <Result>(client: Client, size: number, work: () => Promise<Result>): Promise<Result> => {
-      const giveBack = take(client, size);
+    during: async <Result>(address: string, size: number, work: () => Promise<Result>): Promise<Result> => {
+      const giveBack = take(address, size);
       try {
         return await work();
       } finally {
@@ -70,25 +65,18 @@ export function waitingSlots(
   const [underWay, waiting] = [slots(...bounds), slots(...bounds)];
   const ended = new EventEmitter().setMaxListeners(0);
 
-  async function taken(client: Client, size: number): Promise<() => void> {
-    if (underWay.has(client, size)) return underWay.take(client, size);
-    return waiting.during(client, size, async () => {
+  return async (address, size, work) => {
+    // It takes its slots in the step in which they were seen to be free: others have waited for them, too.
+    const begin = () => ({ work: underWay.during(address, size, work).finally(() => ended.emit('work')) });
+    if (underWay.has(address, size)) return begin().work;
+    const begun = await waiting.during(address, size, async () => {
       const late = AbortSignal.timeout(waitMs);
-      while (!late.aborted && !underWay.has(client, size)) {
+      while (!late.aborted && !underWay.has(address, size)) {
         await once(ended, 'work', { signal: late }).catch(() => undefined);
       }
-      return underWay.take(client, size);
+      return begin();
     });
-  }
-
-  return async (client, size, work) => {
-    const giveBack = await taken(client, size);
-    try {
-      return await work();
-    } finally {
-      giveBack();
-      ended.emit('work');
-    }
+    return begun.work;
   };
 }
 
@@ -127,7 +115,7 @@ export function largeResponses(
     log.warn({ responses, held: taken() }, 'responses cut off: their clients read too slowly'),
   );
   return ({ ip, req, res }, bytes, size) => {
-    const giveBack = take({ ip }, bytes);
+    const giveBack = take(ip, bytes);
     responseBytesHeld.inc(bytes);
     const held = new AbortController();
     const release = () => held.abort();

@@ -76,18 +76,14 @@ const withoutEngineLimits: ZodOpenApiOverride = ({ jsonSchema }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-type Examples = Readonly<Record<string, { readonly value: unknown }>>;
-
-const examplesOf = z.record(
+const examples = z.record(
   z.string(),
-  z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.unknown().transform((value) => ({ value })),
-    ),
-  ),
+  z.unknown().transform((value) => ({ value })),
 );
+
+type Examples = Readonly<z.output<typeof examples>>;
+
+const examplesOf = z.record(z.string(), z.record(z.string(), examples));
 
 /** What the service has answered, by operation, then by `request` or status, then by name. */
 const EXAMPLES = new Map(Object.entries(examplesOf.parse(recorded)));
@@ -106,7 +102,7 @@ const detail = z
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;
-  const examples = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
+  const answered = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
   const needsKey = own.security === undefined;
   const errors = needsKey ? errorsOf(input, limit, shownBody !== undefined) : {};
   const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...responses });
@@ -126,7 +122,7 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
       },
     }),
     responses: Object.fromEntries(
-      all.map(([status, entry]) => [status, responseOf(status, entry, examples.get(status), needsKey)]),
+      all.map(([status, entry]) => [status, responseOf(status, entry, answered.get(status), needsKey)]),
     ),
   };
 }

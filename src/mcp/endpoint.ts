@@ -109,7 +109,7 @@ export function mcpEndpoint(
   /** The whole body comes first: a client that never finishes it holds no slot. */
   const handleRequest: Middleware = async (ctx) => {
     const text = await textBody(ctx);
-    await inFlight(ctx, 1, () => respond(ctx, text));
+    await inFlight(ctx.ip, 1, () => respond(ctx, text));
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);

@@ -1,6 +1,5 @@
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { RateLimit } from '../access/rate-limit.ts';
 import { statusOutcome } from '../access/usage.ts';
 import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
@@ -8,7 +7,8 @@ import { type Context, clientGone } from '../http/app.ts';
 import { errorResponse } from '../http/errors.ts';
 import { accountOf, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
-import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
+import type { ExportOrigin } from '../lookup/export.ts';
+import type { RestServices } from './services.ts';
 
 /** How many exports are sent at the same time by a process, and to an account. */
 export const MAX_EXPORTS = 4;
@@ -63,16 +63,10 @@ async function sendCompressed(
   }
 }
 
-/** How often an account may export, and what ends the exports of a process that stops. */
-export interface ExportAccess {
-  readonly perDay: RateLimit;
-  readonly stopping: AbortSignal;
-}
-
 const endpoint = resource('Changes');
 
 /** GET /export: every record of the live publication. */
-export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
+export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestServices): Route {
   const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
   return endpoint('GET', '/export', {
     id: 'export',
@@ -112,7 +106,7 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
         if (ctx.fresh || ctx.method === 'HEAD') return;
       }
       const account = accountOf(ctx);
-      await sending.during({ ip: account }, 1, async () => {
+      await sending.during(account, 1, async () => {
         await perDay.spend(account);
         let isSent = false;
         const signal = AbortSignal.any([clientGone(ctx), stopping, AbortSignal.timeout(MAX_EXPORT_MS)]);

@@ -28,7 +28,7 @@ export function restRoutes(services: RestServices): Route[] {
     historyRoute(changes, lookups),
     ...subscriptionRoutes(services),
     ...webhookRoutes(services.webhooks),
-    exportRoute(services.exports, services.exporting),
+    exportRoute(services),
     recordsRoute(services),
   ];
 }

@@ -9,7 +9,6 @@ import type { Rosters } from '../rosters/service.ts';
 import type { Signing } from '../signing/keys.ts';
 import type { WatchProofs } from '../subscriptions/proof.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
-import type { ExportAccess } from './export.ts';
 import type { WebhookAccess } from './webhook.ts';
 
 /** What the endpoints need. */
@@ -25,7 +24,10 @@ export interface RestServices {
   readonly records: SavedRecords;
   readonly cost: RosterCost;
   readonly webhooks: WebhookAccess;
-  readonly exporting: ExportAccess;
+  /** How many exports an account may get within a day. */
+  readonly exportsPerDay: RateLimit;
+  /** Ends the exports of a process that stops. */
+  readonly stopping: AbortSignal;
   /** How many records an account may save within a day. */
   readonly savesPerDay: RateLimit;
 }

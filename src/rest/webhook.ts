@@ -178,7 +178,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       handle: async (ctx): Promise<Tested> => {
         const { test } = setUp();
         const account = accountOf(ctx);
-        return testing.during({ ip: account }, 1, async () => {
+        return testing.during(account, 1, async () => {
           await testLimit.spend(account);
           ctx.res.setTimeout(TEST_RESPONSE_MS);
           return found(await test(account));

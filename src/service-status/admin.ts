@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { BoardActivity } from '../changes/board-activity.ts';
 import type { Config } from '../config.ts';
 import { httpApp, type Middleware, type RequestState } from '../http/app.ts';
+import { ClientError } from '../http/errors.ts';
 import { type Route, routerOf } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
@@ -54,8 +55,7 @@ export function operatorHosts(names: readonly string[]): Middleware {
     const { hostname = '' } = URL.parse(`http://${ctx.req.headers.host}`) ?? {};
     const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
     if (hostname !== '' && (isAddress || !hostname.includes('.') || allowed.has(hostname))) return next();
-    ctx.status = 403;
-    ctx.body = { detail: 'This port takes no requests for that host; ADMIN_ALLOWED_HOSTS can name it.' };
+    throw new ClientError(403, 'This port takes no requests for that host; ADMIN_ALLOWED_HOSTS can name it.');
   };
 }
 

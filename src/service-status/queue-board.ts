@@ -4,6 +4,7 @@ import type { Queue } from 'bullmq';
 import ipaddr from 'ipaddr.js';
 import compose from 'koa-compose';
 import type { Middleware } from '../http/app.ts';
+import { ClientError } from '../http/errors.ts';
 import { under } from '../http/guard.ts';
 
 const QUEUES_PATH = '/queues';
@@ -51,14 +52,14 @@ function operatorsOnly(password: string | undefined): Middleware {
   return async (ctx, next) => {
     if (password === undefined) {
       if (isLoopback(ctx.req.socket.remoteAddress)) return next();
-      ctx.status = 403;
-      ctx.body = { detail: 'The queue is shown to this machine only, unless QUEUE_BOARD_PASSWORD is set.' };
-    } else {
-      if (isPassword(ctx.req.headers.authorization, password)) return next();
-      ctx.status = 401;
-      ctx.set('www-authenticate', 'Basic realm="Publish queue", charset="UTF-8"');
-      ctx.body = { detail: 'Send QUEUE_BOARD_PASSWORD as the password (HTTP Basic), with any user name.' };
+      throw new ClientError(
+        403,
+        'The queue is shown to this machine only, unless QUEUE_BOARD_PASSWORD is set.',
+      );
     }
+    if (isPassword(ctx.req.headers.authorization, password)) return next();
+    ctx.set('www-authenticate', 'Basic realm="Publish queue", charset="UTF-8"');
+    throw new ClientError(401, 'Send QUEUE_BOARD_PASSWORD as the password (HTTP Basic), with any user name.');
   };
 }
 
@@ -82,9 +83,8 @@ const OWN_HOST_ONLY =
 const shownOnly: Middleware = async (ctx, next) => {
   ctx.set('content-security-policy', OWN_HOST_ONLY);
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
-  ctx.status = 405;
   ctx.set('allow', 'GET, HEAD');
-  ctx.body = { detail: 'The queue is only shown here: GET and HEAD.' };
+  throw new ClientError(405, 'The queue is only shown here: GET and HEAD.');
 };
 
 /** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */

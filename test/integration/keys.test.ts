@@ -120,15 +120,20 @@ describe('a key', () => {
     expect([code, stderr]).toEqual([1, `${message}\n`]);
   });
 
-  test('gives no access where its document, or that of its account, is not valid', async () => {
+  test('gives no access where its document, or that of its account, is not valid or missing', async () => {
     const { client, names } = service.environment.store;
     const [broken, ofBroken] = [await issueKey('Broken Key Inc'), await issueKey('Broken Inc')];
+    // As after the index of accounts was deleted, and created again.
+    const ofMissing = await issueKey('Missing Inc');
+    await client.delete({ index: names.accounts, id: accountId('Missing Inc'), refresh: true });
     const documents = [
       { index: names.apiKeys, id: apiKeyHash(broken.key), body: { sha256: 'x' } },
       { index: names.accounts, id: accountId('Broken Inc'), body: { deactivated_at: null } },
     ];
     for (const document of documents) await client.index(document);
-    for (const { key } of [broken, ofBroken]) expect(await statusFor(key)).toBe(401);
+    for (const { key } of [broken, ofBroken, ofMissing]) expect(await statusFor(key)).toBe(401);
+    const { stdout } = await licenses('keys', 'list');
+    expect(stdout).toMatch(new RegExp(`^${ofMissing.id} .* account missing\\s*$`, 'm'));
     for (const { index, id } of documents) await client.delete({ index, id, refresh: true });
   });
 

@@ -95,16 +95,20 @@ test('410 pauses; once the account has resumed it, everything since then is told
   expect(dates).toEqual([daysAfter(date, -1), date, daysAfter(date, -1)]);
 });
 
-test('an account that is deactivated is neither queued nor told; activated again, it is told everything', async () => {
-  await installed.subscribe('Deactivated', receiver.url());
+test('an account that is deactivated or missing is neither queued nor told; activated again, it is told everything', async () => {
+  const names = ['Deactivated', 'Missing'];
+  for (const name of names) await installed.subscribe(name, receiver.url());
   receiver.respond(well);
-  const queued = async () => (await installed.queue.getJobs()).some(({ data }) => data.account === ofAccount);
-  const ofAccount = accountId('Deactivated');
+  const queued = async (name: string) =>
+    (await installed.queue.getJobs()).some(({ data }) => data.account === accountId(name));
   await installed.setActive('Deactivated', false);
+  const { client, names: indices } = installed.environment.store;
+  await client.delete({ index: indices.accounts, id: accountId('Missing'), refresh: true });
   await installed.publishNext();
-  expect([await queued(), await deliverAt('Deactivated', START)]).toEqual([false, { outcome: 'nothing' }]);
+  for (const name of names)
+    expect([await queued(name), await deliverAt(name, START)]).toEqual([false, { outcome: 'nothing' }]);
   await installed.setActive('Deactivated', true);
-  expect([await queued(), await deliverAt('Deactivated', START)]).toMatchObject([
+  expect([await queued('Deactivated'), await deliverAt('Deactivated', START)]).toMatchObject([
     true,
     { outcome: 'delivered' },
   ]);

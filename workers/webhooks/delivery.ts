@@ -1,4 +1,4 @@
-import { ACCOUNTS } from '../../src/access/accounts.ts';
+import { ACCOUNTS, isActive } from '../../src/access/accounts.ts';
 import { changesAfterCursor, latestCursor } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -73,8 +73,7 @@ export async function deliver(
   const { store } = deliverer;
   let webhook = (await WEBHOOKS.read(store, account))?.document;
   if (webhook?.id !== webhookId || webhook.paused !== null) return NOTHING;
-  const holder = (await ACCOUNTS.read(store, account))?.document;
-  if (holder !== undefined && holder.deactivated_at !== null) return NOTHING;
+  if (!isActive((await ACCOUNTS.read(store, account))?.document)) return NOTHING;
   const latest = latestCursor(live.state);
   let outcome = NOTHING;
   for await (const announcement of announcementsFor(webhook, live, deliverer.newsOf)) {

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
+import { ACCOUNTS, accountId, isActive } from '../../src/access/accounts.ts';
 import { changesAfterCursor, type FeedState, latestCursor } from '../../src/changes/feed.ts';
 import type { Config } from '../../src/config.ts';
 import { queueOptions } from '../../src/publications/job.ts';
@@ -193,10 +193,8 @@ async function* undelivered(
       store,
       page.map(({ account }) => account),
     );
-    const inactive = new Set(
-      accounts.filter((each) => each.deactivated_at !== null).map((each) => accountId(each.account)),
-    );
-    yield page.filter(({ account }) => !inactive.has(account));
+    const active = new Set(accounts.filter(isActive).map((each) => accountId(each.account)));
+    yield page.filter(({ account }) => active.has(account));
   }
 }
 
