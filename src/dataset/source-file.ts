@@ -16,18 +16,24 @@ export interface InspectedFile {
   readonly sha256: string;
 }
 
-/** Hashing creates no garbage for each chunk, so larger chunks are faster. */
+/** Every chunk is read into the same memory: hashing creates no garbage, so larger chunks are faster. */
 const HASHED_CHUNK_BYTES = 1 << 20;
 
 /** Hashes a file. */
 export async function inspectFile(path: string): Promise<InspectedFile> {
+  const file = await open(path);
+  const chunk = Buffer.allocUnsafe(HASHED_CHUNK_BYTES);
   const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of rawChunks(path, HASHED_CHUNK_BYTES)) {
-    hash.update(chunk);
-    bytes += chunk.length;
+  try {
+    for (let bytes = 0; ; ) {
+      const { bytesRead } = await file.read(chunk);
+      if (bytesRead === 0) return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
+      hash.update(chunk.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
   }
-  return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
 }
 
 const sampleManifest = z.object({
@@ -119,56 +125,38 @@ function decodedField(latin1: string): string {
 /** A gzip file that can't be unpacked, or a file that is packed in another way. */
 export class BrokenSourceError extends Error {}
 
-/** A file's bytes in chunks. A chunk is valid until the next one is requested. */
-type Chunks = AsyncGenerator<Buffer, void, undefined>;
-
-/** Called after each chunk with how many more bytes have been read from disk. */
-type OnBytes = ((bytes: number) => void) | undefined;
-
 /** So small that the rows of a chunk have been processed before the garbage collector runs (measured). */
 const CHUNK_BYTES = 1 << 16;
 
 const GZIP = '\x1f\x8b';
 const ZIP = 'PK\x03\x04';
 
-/** A file's content, unpacked. */
-async function* unpackedChunks(path: string, onBytes?: OnBytes): Chunks {
-  const start = await firstBytes(path);
-  if (start.startsWith(GZIP)) yield* unpacked(path, gzipChunks(path, onBytes));
-  else if (start.startsWith(ZIP)) {
-    throw new BrokenSourceError(
-      `${basename(path)} is a zip file, which is not read; unpack it, or pack the CSV file with gzip.`,
-    );
-  } else yield* rawChunks(path, CHUNK_BYTES, onBytes);
-}
-
-async function firstBytes(path: string): Promise<string> {
-  for await (const bytes of rawChunks(path, 4)) return bytes.toString('latin1');
-  return '';
-}
-
-/** A file's bytes as they are on disk. Every chunk is read into the same memory. */
-async function* rawChunks(path: string, chunkBytes: number, onBytes?: OnBytes): Chunks {
-  const file = await open(path);
-  const memory = Buffer.allocUnsafe(chunkBytes);
-  try {
-    for (;;) {
-      const { bytesRead } = await file.read(memory);
-      if (bytesRead === 0) return;
-      yield memory.subarray(0, bytesRead);
-      onBytes?.(bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
-}
-
 /** The errors of zlib have a message; those of the file system also have a `syscall`. */
 const unpackingError = z.object({ message: z.string(), syscall: z.undefined().optional() });
 
-async function* unpacked(path: string, chunks: Chunks): Chunks {
+/** A file's content, unpacked. */
+async function* unpackedChunks(
+  path: string,
+  onBytes: FileTextListener['onBytes'],
+): AsyncGenerator<Buffer, void, undefined> {
+  const start = await firstBytes(path);
+  if (start.startsWith(ZIP)) {
+    throw new BrokenSourceError(
+      `${basename(path)} is a zip file, which is not read; unpack it, or pack the CSV file with gzip.`,
+    );
+  }
+  const disk = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const gunzip = start.startsWith(GZIP) ? createGunzip({ chunkSize: CHUNK_BYTES }) : undefined;
+  let reported = 0;
   try {
-    yield* chunks;
+    for await (const chunk of gunzip === undefined ? disk : pipeline(disk, gunzip, () => undefined)) {
+      yield chunk;
+      onBytes?.(disk.bytesRead - reported);
+      reported = disk.bytesRead;
+    }
+    // After the end of the compressed data and a zero byte, zlib ignores further data, which may be missing rows.
+    if (gunzip !== undefined && gunzip.bytesWritten < disk.bytesRead)
+      throw new Error('there is more data after its end');
   } catch (error) {
     const parsed = unpackingError.safeParse(error);
     if (!parsed.success) throw error;
@@ -177,22 +165,12 @@ async function* unpacked(path: string, chunks: Chunks): Chunks {
       `${basename(path)} can't be read as a gzip file (${reason}); fetch or pack it again.`,
       { cause: error },
     );
-  }
-}
-
-async function* gzipChunks(path: string, onBytes: OnBytes): Chunks {
-  const disk = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  let reported = 0;
-  try {
-    for await (const chunk of pipeline(disk, gunzip, () => undefined)) {
-      yield chunk;
-      onBytes?.(disk.bytesRead - reported);
-      reported = disk.bytesRead;
-    }
   } finally {
     disk.destroy();
   }
-  // After the end of the compressed data and a zero byte, zlib ignores further data, which may be missing rows.
-  if (gunzip.bytesWritten < disk.bytesRead) throw new Error('there is more data after its end');
+}
+
+async function firstBytes(path: string): Promise<string> {
+  for await (const bytes of createReadStream(path, { end: 3, encoding: 'latin1' })) return bytes;
+  return '';
 }
