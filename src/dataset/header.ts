@@ -59,6 +59,14 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
       throw new HeaderError(`The ${file} file has the column ${normal} twice.`);
     else positions.set(unusedName(positions, `${normal}_${position + 1}`), position);
   });
+  // An older name stands for the current one that the file lacks.
+  for (const [current, aliases] of ALIASES) {
+    const alias = aliases.map(normalName).find((name) => positions.has(name)) ?? '';
+    const position = positions.get(alias);
+    if (position === undefined || positions.has(current) || NAME_COLUMNS.has(current)) continue;
+    positions.delete(alias);
+    positions.set(current, position);
+  }
 
   const columns: Partial<Record<RecordField, number>> = {};
   const missing: string[] = [];
@@ -83,7 +91,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     columns,
     endorsements: endorsementColumns(positions),
     extra: extraColumns(file, positions, inRecord),
-    missing: DISCIPLINE_COLUMNS.filter((name) => findColumn(positions, name) === undefined),
+    missing: DISCIPLINE_COLUMNS.filter((name) => !positions.has(name)),
     named: namedColumns(positions, columns.runDate),
   };
 }
@@ -112,18 +120,7 @@ function findColumn(positions: ReadonlyMap<string, number>, name: string): numbe
   return names.map((candidate) => positions.get(candidate)).find((position) => position !== undefined);
 }
 
-const canonicalNames = new Map(
-  [...ALIASES].flatMap(([name, aliases]) => aliases.map((alias) => [normalName(alias), name] as const)),
-);
-
-/** The current name of an aliased column; the alias itself when another column already has that meaning. */
-function canonicalName(positions: ReadonlyMap<string, number>, name: string): string {
-  const canonical = canonicalNames.get(name);
-  if (canonical === undefined || NAME_COLUMNS.has(canonical)) return name;
-  return findColumn(positions, canonical) === positions.get(name) ? canonical : name;
-}
-
-/** An alias of one of these keeps its own name in `extra_data`. */
+/** An alias of one of these keeps its own name in `extra_data` and in a row's hash. */
 const NAME_COLUMNS: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'BUSINESS_NAME']);
 
 const LABELS: ReadonlyMap<string, string> = new Map([
@@ -144,20 +141,17 @@ function extraColumns(
 ): ExtraColumn[] {
   const standard = STANDARD_COLUMNS[file];
   const place = (name: string) => (standard.includes(name) ? standard.indexOf(name) : standard.length);
-  const columns = [...positions].map(([name, position]) => {
-    const canonical = canonicalName(positions, name);
-    return { name, position, canonical, place: place(canonical) };
-  });
-  columns.sort((one, other) => one.place - other.place || (one.canonical < other.canonical ? -1 : 1));
+  const columns = [...positions].map(([name, position]) => ({ name, position, place: place(name) }));
+  columns.sort((one, other) => one.place - other.place || (one.name < other.name ? -1 : 1));
   // The service says these of endorsements: a column of the State's with such a name gets another label.
   const ofEndorsements = [EXTRA_DATA_LABELS.endorsedLicense, ...Object.values(ENDORSED_LICENSE_LABELS)];
   const taken = new Set<string>([...LABELS.values(), ...ofEndorsements]);
-  return columns.flatMap(({ name, position, canonical }) => {
-    if (inRecord.has(position) && !ALSO_IN_EXTRA.has(canonical)) return [];
-    const readable = readableName(canonical);
-    const label = LABELS.get(canonical) ?? (taken.has(readable) ? `${readable} (${name})` : readable);
+  return columns.flatMap(({ name, position }) => {
+    if (inRecord.has(position) && !ALSO_IN_EXTRA.has(name)) return [];
+    const readable = readableName(name);
+    const label = LABELS.get(name) ?? (taken.has(readable) ? `${readable} (${name})` : readable);
     taken.add(label);
-    return [extraColumn(canonical, position, label)];
+    return [extraColumn(name, position, label)];
   });
 }
 
@@ -187,7 +181,7 @@ export type EndorsementColumns = ReturnType<typeof endorsementColumns>[number];
 
 function endorsementColumns(positions: ReadonlyMap<string, number>) {
   return Array.from({ length: ENDORSEMENTS }, (_, index) => index + 1).flatMap((n) => {
-    const column = (name: string) => findColumn(positions, `ENDORSEMENT_${name}_${n}`);
+    const column = (name: string) => positions.get(`ENDORSEMENT_${name}_${n}`);
     const number = column('NUMBER');
     if (number === undefined) return [];
     const extra = ['SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {
@@ -211,10 +205,7 @@ function endorsementColumns(positions: ReadonlyMap<string, number>) {
 function namedColumns(positions: ReadonlyMap<string, number>, runDate: number | undefined) {
   return [...positions]
     .filter(([, position]) => position !== runDate)
-    .map(([alias, position]) => {
-      const name = canonicalName(positions, alias);
-      return { name, nameHash: crc32(name), position };
-    })
+    .map(([name, position]) => ({ name, nameHash: crc32(name), position }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
