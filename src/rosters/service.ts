@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { viewOf } from '../answers/view.ts';
 import type { RosterSummary } from '../answers/words.ts';
 import type { InvalidLookup, LookupOutcome } from '../licenses/lookup.ts';
@@ -66,21 +66,19 @@ type Singles = Pick<Lookups, 'idle' | 'hadSingle'>;
 /** Does work when its turn comes. @throws {TooBusyError} when too much waits */
 type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+function bounded(underWay: LimitFunction, mostWaiting: number): Queue {
+  return async (work) => {
+    if (underWay.pendingCount >= mostWaiting) throw new TooBusyError('Too many rosters wait.');
+    return underWay(work);
+  };
+}
+
 /** Rosters in the live publication. */
 export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
   const underWay = pLimit(MAX_ROSTERS_UNDER_WAY);
-  const underWayWithoutKey = pLimit(1);
+  const withKey = bounded(underWay, MAX_ROSTERS_WAITING);
+  const withoutKey = bounded(pLimit(1), MAX_ROSTERS_WAITING_WITHOUT_KEY);
   let itemsInFlight = 0;
-
-  const withKey: Queue = async (work) => {
-    if (underWay.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
-    return underWay(work);
-  };
-  const withoutKey: Queue = async (work) => {
-    const { pendingCount } = underWayWithoutKey;
-    if (pendingCount >= MAX_ROSTERS_WAITING_WITHOUT_KEY) throw new TooBusyError('Too many rosters wait.');
-    return underWayWithoutKey(() => underWay(work));
-  };
 
   function rosters(queue: Queue) {
     return {
@@ -115,7 +113,7 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
 
   return {
     withKey: rosters(withKey),
-    withoutKey: rosters(withoutKey),
+    withoutKey: rosters((work) => withoutKey(() => underWay(work))),
     /** The number of items of the rosters under way and waiting. */
     itemsInFlight: () => itemsInFlight,
   };
@@ -153,22 +151,17 @@ async function answerFrom<Shaped>(
     signal.throwIfAborted();
     const size = singles.hadSingle() ? WINDOW_ITEMS_BESIDE_SINGLES : WINDOW_ITEMS;
     const window = items.slice(start, start + size);
-    const outcomes = await Promise.all(window.map((item) => outcomeOf(many, item, false)));
+    const outcomes = window.map(async (item) => ({ item, outcome: await outcomeOf(many, item, false) }));
+    const ended = await Promise.all(outcomes);
     return Promise.all(
-      window.map(async (item, at) => {
-        let outcome = outcomes[at] ?? (await outcomeOf(many, item, false));
+      ended.map(async ({ item, outcome }, at) => {
         // Any other miss says already which licenses are meant.
         const isUnknown = outcome.outcome === 'none' && outcome.reason === 'unknown';
         const hasMore = isUnknown || (outcome.outcome === 'found' && outcome.nameMatch === false);
         if (hasMore) searchedAgain += 1;
         const isOmitted = hasMore && (withoutSuggestions || searchedAgain > MAX_ITEMS_WITH_SUGGESTIONS);
-        if (hasMore && !isOmitted) outcome = await outcomeOf(many, item, true);
-        return {
-          item,
-          index: start + at,
-          outcome,
-          suggestionsOmitted: isOmitted && isUnknown,
-        };
+        const searched = hasMore && !isOmitted ? await outcomeOf(many, item, true) : outcome;
+        return { item, index: start + at, outcome: searched, suggestionsOmitted: isOmitted && isUnknown };
       }),
     );
   }
