@@ -72,11 +72,6 @@ function headerWords(text: string): string[] {
 /** Names that programs write just so. A `City` or `Status` of employees is not the license's. */
 const BY_FIELD_NAME: ReadonlyMap<string, Meaning> = new Map(ROW_FIELDS.map((name) => [name, name]));
 
-/** The meaning of this name, as forms send it; `undefined` for none. */
-export function meaningNamed(name: string): Meaning | undefined {
-  return BY_FIELD_NAME.get(name);
-}
-
 /** What a header says that its column means. */
 export function meaningOfHeader(text: string): Meaning | undefined {
   if (text.length > MAX_HEADER_CHARACTERS) return undefined;

@@ -20,6 +20,7 @@ import {
   rosterColumns,
 } from './columns.ts';
 import { MAX_ITEMS } from './roster.ts';
+import { isWorkbook, readWorkbook } from './workbook.ts';
 
 /** A list as a person has it: pasted, or a file of a spreadsheet program. */
 export interface List {
@@ -59,8 +60,6 @@ const MAX_ROWS = MAX_ITEMS + MAX_ROWS_ABOVE + 1;
  * @throws what `readWorkbook` does
  */
 export async function readList(sent: string | Buffer, known?: Separator): Promise<List> {
-  // A command that reads rows alone does not load this.
-  const { isWorkbook, readWorkbook } = await import('./workbook.ts');
   if (typeof sent !== 'string' && isWorkbook(sent)) {
     const sheets = await readWorkbook(sent);
     const named = sheets.find(({ text }) => headerRowOf(firstRows(Buffer.from(text), ',')));

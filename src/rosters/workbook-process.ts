@@ -3,7 +3,7 @@
  * file makes the libraries do, only this process pays for it, and `workbook.ts` ends it.
  */
 import { buffer } from 'node:stream/consumers';
-import { CFB, read, utils, type WorkSheet, write } from '@e965/xlsx';
+import { CFB, read, type WorkSheet } from '@e965/xlsx';
 import { SaxesParser } from 'saxes';
 import { fromBufferPromise as openZip } from 'yauzl';
 import type { Sheet, WorkbookAnswer } from './workbook.ts';
@@ -136,14 +136,10 @@ function problemOf(error: unknown): string {
   return UNREADABLE;
 }
 
-// The libraries are slow at first, so they read something before the file comes.
-await sheetsOf(write(utils.book_new(utils.aoa_to_sheet(Array(200).fill(['Ann', 1]))), { type: 'buffer' }));
-const file = await buffer(process.stdin);
-// Standard input ends without a file where the API has ended.
-if (file.length > 0) {
-  const answer: WorkbookAnswer = await sheetsOf(file).then(
+const answer: WorkbookAnswer = await buffer(process.stdin)
+  .then(sheetsOf)
+  .then(
     (sheets) => ({ sheets }),
     (error: unknown) => ({ problem: problemOf(error) }),
   );
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
-}
+process.stdout.write(JSON.stringify(answer));

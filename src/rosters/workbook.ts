@@ -1,7 +1,6 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/lookup.ts';
@@ -20,6 +19,8 @@ export type WorkbookAnswer = z.input<typeof answer>;
 /** Reading this file took more than its share, so its process was ended. */
 export class WorkbookEndedError extends BadRequestError {}
 
+const run = promisify(execFile);
+
 const PROGRAM = fileURLToPath(new URL('workbook-process.ts', import.meta.url));
 const MAX_CPU_SECONDS = 2;
 const MAX_MS = 10_000;
@@ -37,35 +38,10 @@ export function isWorkbook(bytes: Buffer): boolean {
 }
 
 /** More than the process writes of any file. */
-const MAX_ANSWER_CHARACTERS = 16 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** A process that waits for a workbook on its standard input. */
-type Reader = ChildProcessByStdio<Writable, Readable, null>;
-
-let spare: Reader | undefined;
-
-/** Starts the process of the next workbook, which takes a moment, unless one is ready. */
-export function prepareForWorkbook(): void {
-  if (spare !== undefined) return;
-  // The limit of CPU holds whatever the process does.
-  const start = `ulimit -t ${MAX_CPU_SECONDS} && exec "$0" --max-old-space-size=${MAX_HEAP_MB} --permission --allow-fs-read=* "$1"`;
-  const program = ['-c', start, process.execPath, PROGRAM];
-  const reader = spawn('/bin/sh', program, { stdio: ['pipe', 'pipe', 'ignore'], env: {} });
-  const forget = () => {
-    if (spare === reader) spare = undefined;
-  };
-  reader.on('error', forget).on('close', forget);
-  // Writing to a process that has ended fails. `readWorkbook` then gets no answer and handles it.
-  reader.stdin.on('error', () => undefined);
-  whileWaiting(reader, 'unref');
-  spare = reader;
-}
-
-/** A process that only waits never keeps this one from ending. */
-function whileWaiting(reader: Reader, change: 'ref' | 'unref'): void {
-  reader[change]();
-  for (const pipe of [reader.stdin, reader.stdout]) if (pipe instanceof Socket) pipe[change]();
-}
+const ENDED =
+  'Reading this file takes too long, so it was not read. Copy only the list into a new workbook, and choose that file.';
 
 /**
  * Reads a workbook in a process of its own, which is ended after 2 s of CPU or 10 s.
@@ -77,40 +53,27 @@ function whileWaiting(reader: Reader, change: 'ref' | 'unref'): void {
  */
 export async function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
   if (reading.pendingCount >= MAX_WAITING) throw new TooBusyError('Too many workbooks wait.');
-  return reading(async () => {
-    prepareForWorkbook();
-    const reader = spare;
-    spare = undefined;
-    if (reader?.pid === undefined) throw new TooBusyError('No process for a workbook could be started.');
-    whileWaiting(reader, 'ref');
-    const timer = setTimeout(() => reader.kill('SIGKILL'), MAX_MS);
-    try {
-      const written = writtenBy(reader);
-      reader.stdin.end(file);
-      const read = await written;
-      if (read === undefined) throw new WorkbookEndedError(ENDED);
-      if ('problem' in read) throw new BadRequestError(read.problem);
-      return read.sheets;
-    } finally {
-      clearTimeout(timer);
-      reader.kill('SIGKILL');
-      // The rows of this one are looked up first.
-      setTimeout(prepareForWorkbook, 300).unref();
-    }
-  });
+  const read = answer.parse(JSON.parse(await reading(() => answerTo(file))));
+  if ('problem' in read) throw new BadRequestError(read.problem);
+  return read.sheets;
 }
 
-const ENDED =
-  'Reading this file takes too long, so it was not read. Copy only the list into a new workbook, and choose that file.';
-
-/** What a process answers; `undefined` where it was ended, or writes too much. */
-async function writtenBy({ stdout }: Reader): Promise<z.output<typeof answer> | undefined> {
-  let text = '';
-  stdout.setEncoding('utf8');
-  for await (const chunk of stdout) {
-    text += chunk;
-    if (text.length > MAX_ANSWER_CHARACTERS) break;
+/** What the process writes. @throws as `readWorkbook` */
+async function answerTo(file: Buffer): Promise<string> {
+  // The limit of CPU holds whatever the process does.
+  const start = `ulimit -t ${MAX_CPU_SECONDS} && exec "$0" --max-old-space-size=${MAX_HEAP_MB} --permission --allow-fs-read=* "$1"`;
+  const options = { env: {}, maxBuffer: MAX_ANSWER_BYTES };
+  const running = run('/bin/sh', ['-c', start, process.execPath, PROGRAM], options);
+  const { child } = running;
+  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
+  // Writing to a process that has ended fails, too.
+  child.stdin?.on('error', () => undefined).end(file);
+  try {
+    return (await running).stdout;
+  } catch {
+    if (child.pid === undefined) throw new TooBusyError('No process for a workbook could be started.');
+    throw new WorkbookEndedError(ENDED);
+  } finally {
+    clearTimeout(timer);
   }
-  // The last thing that it writes.
-  return text.endsWith('\n') ? answer.parse(JSON.parse(text)) : undefined;
 }

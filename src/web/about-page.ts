@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
-import { type Html, html, NOTHING } from './page.ts';
+import { type Html, html } from './page.ts';
 
 /** Who runs the service, what its answers are worth, what it stores, and whom to write to. */
 export function aboutBody({
@@ -10,7 +10,7 @@ export function aboutBody({
   const operator = name === undefined || contact === undefined ? undefined : { name, contact };
   return html`<p>Once a day, Ohio’s 24 licensing boards publish every license that they ever issued as one dataset. This service loads it and answers by license number, by person and by business.</p>
 <h2 id="operator">Who runs this</h2>
-<p>${operator === undefined ? NOTHING : html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}This service is not run by the State of Ohio, and no board has checked or approved it.</p>
+<p>${operator && html`<strong>${operator.name}</strong> runs this installation. Write to ${contactLink(operator.contact)}. `}This service is not run by the State of Ohio, and no board has checked or approved it.</p>
 <p>Questions about a license, a complaint or a renewal go to the board that issued it.</p>
 <h2 id="worth">What an answer is worth</h2>
 <p>Every answer is what the State’s data of one day says; the page names the day. It is not primary-source verification: the issuing board is the authority. Each license’s page links to the State’s own lookup, and to the board’s website where this service knows it.</p>
@@ -25,7 +25,7 @@ export function aboutBody({
 <li>A saved check is online for ${SAVED_RECORD_DAYS} days and then deleted. Everyone who has its link can read it, with the name of who checked and the reference.</li>
 </ul>
 <h2 id="corrections">Corrections</h2>
-<p>If the board’s data about you is wrong, ask the board to correct it. The correction appears here with the State’s next data, usually on the next day.${operator === undefined ? NOTHING : ' If a page here differs from what the State publishes, write to the operator.'}</p>`;
+<p>If the board’s data about you is wrong, ask the board to correct it. The correction appears here with the State’s next data, usually on the next day.${operator && ' If a page here differs from what the State publishes, write to the operator.'}</p>`;
 }
 
 function contactLink(contact: string): Html {

@@ -2,7 +2,7 @@ import { NOT_GIVEN } from '../answers/words.ts';
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { dataTable, factList, type Html, html, NOTHING } from './page.ts';
+import { dataTable, factList, type Html, html } from './page.ts';
 import { count, longDate, ohioTime } from './words.ts';
 
 /** The most publications of a list. */
@@ -17,7 +17,7 @@ export function dataBody(
   return html`<p>Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
 ${live === undefined ? html`<p>The data cannot be read right now, or nothing has been published yet.</p>` : liveFacts(live, summary)}
 ${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
-${live === undefined || live.licenses.size === 0 ? NOTHING : licensesByBoard(live)}`;
+${live !== undefined && live.licenses.size > 0 && licensesByBoard(live)}`;
 }
 
 function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | undefined): Html {

@@ -1,6 +1,6 @@
 import { type ChangeCause, type ChangeKind, type HistoryChange, isPlaceField } from '../changes/change.ts';
 import type { HistoryGap } from '../changes/feed.ts';
-import { type Html, html, NOTHING } from './page.ts';
+import { type Html, html } from './page.ts';
 import { fieldLabel, inWords, longDate } from './words.ts';
 
 /** A change of a license, as far as a page shows it. */
@@ -48,7 +48,7 @@ export function history(changes: readonly ShownChange[], { since, date, gaps }: 
   const between = `between the State’s data of ${longDate(since)} and of ${longDate(date)}`;
   const none = gaps.length === 0 ? `No change ${between}.` : `No change is known ${between}.`;
   return html`<section><h2>History</h2>
-${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date ? html`<p>${none}</p>` : NOTHING}
+${entries.length > 0 ? html`<ul>${entries.map(entry)}</ul>` : since < date && html`<p>${none}</p>`}
 ${gaps.map((gap) => html`<p class="hint">Changes between ${longDate(gap.after)} and ${longDate(gap.before)} are not known here.</p>`)}
 <p class="hint">Changes before ${longDate(since)} are not known here.</p></section>`;
 }

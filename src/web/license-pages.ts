@@ -13,15 +13,7 @@ import {
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { history, lastChange, type ShownChange } from './history.ts';
-import {
-  factList,
-  type Html,
-  html,
-  NOTHING,
-  type PageOrigin,
-  type PageServices,
-  publicOrigin,
-} from './page.ts';
+import { factList, type Html, html, type PageOrigin, type PageServices, publicOrigin } from './page.ts';
 import { recordForm } from './record-notes.ts';
 import { statusTags, verdictBox, verdictOf } from './verdict.ts';
 import { fromToday, inWords, longDate, missInWords, properCase } from './words.ts';
@@ -76,7 +68,7 @@ ${boardContact(board)}
 /** What a license is and how it stands: its page and its record show the same. */
 export function licenseBody(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { license_type: type, license_number: number, board } = record;
-  return html`<p>${type === null ? NOTHING : `${type}, `}<strong>${number}</strong>, ${board}</p>
+  return html`<p>${type !== null && `${type}, `}<strong>${number}</strong>, ${board}</p>
 ${verdictBox(verdictOf(record, today))}
 ${licenseFacts(record, changes, today)}`;
 }
@@ -86,7 +78,7 @@ function withoutRecord(
   board: Board,
   number: string,
 ): Html {
-  if (outcome.outcome !== 'none') return NOTHING;
+  if (outcome.outcome !== 'none') return html``;
   return html`<p>${missInWords({ ...outcome, didYouMean: [] }, known.date)}</p>
 ${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
@@ -132,14 +124,14 @@ function licenseFacts(record: LicenseRecord, changes: readonly ShownChange[], to
   ])}
 ${endorsements(record, today)}${GROUPS.map(({ heading }) => {
   const facts = groups.get(heading);
-  return facts === undefined ? NOTHING : html`\n<section><h2>${heading}</h2>${factList(facts)}</section>`;
+  return facts && html`\n<section><h2>${heading}</h2>${factList(facts)}</section>`;
 })}`;
 }
 
 /** The endorsements with a number, each with what must not be missed of the license that they hang on. */
-function endorsements(record: LicenseRecord, today: string): Html {
+function endorsements(record: LicenseRecord, today: string): Html | undefined {
   const numbered = endorsementsOf(record).filter(({ number }) => number !== undefined);
-  if (numbered.length === 0) return NOTHING;
+  if (numbered.length === 0) return undefined;
   const { board } = record;
   // Of a license without a primary status, the sub-status stands alone.
   const [status = '', ...sub] = (record.raw_status ?? '').split(' - ');
@@ -147,7 +139,7 @@ function endorsements(record: LicenseRecord, today: string): Html {
   return html`<section><h2>Endorsements</h2>
 <ul>${numbered.map(({ number, type, standing }) => {
     const extra_data = { ...standing.extra_data, ...ofLicense };
-    return html`<li>${licenseLink({ board, license_number: number ?? '' })}${type === undefined ? NOTHING : html`, ${type}`} ${statusTags({ ...standing, extra_data }, today)}</li>`;
+    return html`<li>${licenseLink({ board, license_number: number ?? '' })}${type && `, ${type}`} ${statusTags({ ...standing, extra_data }, today)}</li>`;
   })}</ul></section>`;
 }
 
@@ -192,9 +184,5 @@ const STATE_LOOKUP = 'https://elicense.ohio.gov/oh_verifylicense';
 /** Who the authority is on a license and how to reach it. */
 export function boardContact({ name, website }: Board): Html {
   return html`<section><h2>The authority</h2>
-<p>Ask the ${name} before a decision that depends on the answer: ${
-    website === undefined
-      ? NOTHING
-      : html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `
-  }the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
+<p>Ask the ${name} before a decision that depends on the answer: ${website && html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `}the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
 }

@@ -6,7 +6,7 @@ import { type ListColumns, MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../ros
 import type { List } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 import { rowSections } from './list-rows.ts';
-import { type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
+import { type FieldProblem, formField, type Html, html, select } from './page.ts';
 import { boardChoices } from './search-form.ts';
 import { count, fieldLabel } from './words.ts';
 
@@ -116,7 +116,7 @@ export function columnsQuestion(
     words: `Row ${number}: ${shortened(cells.filter((cell) => cell !== '').join(', '))}`,
   }));
   return html`<p>Say what is in each column. A license number or a name is needed; the others can help.</p>
-${doubts.join('') === '' ? NOTHING : html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet ? html`<p>${sent.sheet}</p>` : NOTHING}
+${doubts.join('') !== '' && html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet && html`<p>${sent.sheet}</p>`}
 <form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
 ${formField({ id: 'header', label: 'Which row names the columns?' }, (attributes) =>

@@ -1,21 +1,20 @@
-import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Origin } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
-import { ClientError } from '../http/errors.ts';
+import { errorResponse } from '../http/errors.ts';
 import { type Route, spend, spendForItems, spendMore } from '../http/guard.ts';
 import { boardByCode } from '../licenses/boards.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
-import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
-import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } from '../rosters/columns.ts';
+import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS } from '../rosters/columns.ts';
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
-import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
+import { isWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
 import { columnsQuestion, listForm, MEANING_WORDS, type SentList, sentFields } from './list-form.ts';
 import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
 import {
@@ -23,12 +22,11 @@ import {
   formField,
   type Html,
   html,
-  NOTHING,
   orBadRequest,
   type PageServices,
   select,
 } from './page.ts';
-import { noteFields, noteProblems, notesOf, textOf } from './record-notes.ts';
+import { noteFields, notesOf, textOf } from './record-notes.ts';
 import { saveRecord } from './record-pages.ts';
 import { boardChoices } from './search-form.ts';
 import { counted, listed } from './words.ts';
@@ -55,7 +53,6 @@ export function answeredListPage(services: PageServices): Route {
 
 /** The form of a new list. */
 export function newListBody(): Html {
-  prepareForWorkbook();
   return listForm({ text: '', board: '' }, []);
 }
 
@@ -63,16 +60,14 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const { sendPage, limit, endedWorkbooks, config } = services;
   requireSameOrigin(ctx);
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
-    if (isTooLarge(error)) return error;
-    throw error;
+    if (errorResponse(error).status !== 413) throw error;
   });
   const refused = async (status: number, sent: SentList, field: string, words: string) => {
     ctx.status = status;
     const problems = [{ field, words }];
-    const body = listForm(sent, problems);
-    await sendPage(ctx, { title: LIST_TITLE, problems, body });
+    await sendPage(ctx, { title: LIST_TITLE, problems, body: listForm(sent, problems) });
   };
-  if (!(form instanceof FormData)) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
+  if (form === undefined) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
   const board = textOf(form, 'board');
   const pasted = textOf(form, 'roster');
   const isPasted = pasted.trim() !== '';
@@ -130,10 +125,6 @@ function sheetWords({ name, others }: NonNullable<List['sheet']>): string {
 const TOO_LARGE =
   'The list is larger than 1 MB, so it was not read. Copy only the rows and columns that are needed into a new sheet, or split the list.';
 
-function isTooLarge(error: unknown): boolean {
-  return (error instanceof ClientError || isHttpError(error)) && error.status === 413;
-}
-
 const LIST_AND_FILE =
   'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
 
@@ -156,7 +147,7 @@ function chosenColumns(form: FormData, { rows }: List): ListColumns | undefined 
   return {
     headerAt,
     header: headerAt === undefined ? [] : (rows[headerAt]?.cells ?? []),
-    meanings: columns.map((column) => (typeof column === 'string' ? meaningNamed(column) : undefined)),
+    meanings: columns.map((column) => ROW_FIELDS.find((name) => name === column)),
   };
 }
 
@@ -189,23 +180,19 @@ async function sendAnswer(
     return;
   }
   const notes = notesOf(form);
-  const problems = format === 'save' ? noteProblems(notes) : [];
-  if (format === 'save' && problems.length === 0) await spend(ctx, services.saveLimits.aMinute);
+  if (format === 'save') await spend(ctx, services.saveLimits.aMinute);
   const { rows, origin } = await checkList(ctx, services, fields, sent.board);
   const { publication, date, isSampleData, files, today } = origin;
-  if (format === 'save' && problems.length === 0) {
-    const said = Object.fromEntries(Object.entries(notes).filter(([, text]) => text !== ''));
+  if (format === 'save') {
     const record = { publication, date, sample: isSampleData, files, today };
     const list = { board: sent.board, rows: [...rows] };
-    return saveRecord(ctx, services, { kind: 'list', ...record, ...list, ...said });
+    return saveRecord(ctx, services, { kind: 'list', ...record, ...list, ...notes });
   }
-  if (format === 'save') ctx.status = 400;
-  const body = html`${whatToDo(sent, rows, noteFields(notes, problems))}
+  const body = html`${whatToDo(sent, rows, noteFields(notes))}
 ${columnsRead(list, sent.sheet ?? '')}
 ${rowSections(rows, today)}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
-  const title = listTitle(rows);
-  await sendPage(ctx, { title, problems, origin: { date, isSampleData }, body });
+  await sendPage(ctx, { title: listTitle(rows), origin: { date, isSampleData }, body });
 }
 
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
@@ -241,11 +228,10 @@ function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
   const label = 'Some rows have a name, but no license number and no board. Which board?';
   return html`<form class="no-print" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
 ${
-  needsBoard
-    ? html`${formField({ id: 'board', label }, (attributes) =>
-        select(attributes, 'board', boardChoices('Choose a board'), sent.board),
-      )}<p><button type="submit">Check again with this board</button></p>`
-    : NOTHING
+  needsBoard &&
+  html`${formField({ id: 'board', label }, (attributes) =>
+    select(attributes, 'board', boardChoices('Choose a board'), sent.board),
+  )}<p><button type="submit">Check again with this board</button></p>`
 }${notes}<div class="row"><button type="submit" name="format" value="save">Save this check</button>
 <button class="plain" type="submit" name="format" value="csv">Download as CSV</button>
 <button class="plain" type="button" data-action="print" hidden>Print</button>

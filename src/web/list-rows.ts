@@ -14,7 +14,7 @@ import type { ListRow } from '../records/saved-records.ts';
 import type { RosterResult } from '../rosters/roster.ts';
 import { MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
-import { dataTable, type Html, html, NOTHING } from './page.ts';
+import { dataTable, type Html, html } from './page.ts';
 import { statusInWords, statusTags } from './verdict.ts';
 import { count, counted, missInWords, properCase, shortDate } from './words.ts';
 
@@ -140,13 +140,12 @@ const NEW_TAB = raw(' target="_blank" rel="noopener"');
 export function rowSections(rows: readonly ListRow[], today: string): Html {
   const filled = NEEDS.filter((need) => rowsOf(rows, need).length > 0);
   return html`${
-    filled.length > 2
-      ? html`<nav class="no-print" aria-label="Sections"><ul class="inline">${filled.map((need) => html`<li><a href="#${need}">${HEADINGS[need]} (${rowsOf(rows, need).length})</a></li>`)}</ul></nav>`
-      : NOTHING
+    filled.length > 2 &&
+    html`<nav class="no-print" aria-label="Sections"><ul class="inline">${filled.map((need) => html`<li><a href="#${need}">${HEADINGS[need]} (${rowsOf(rows, need).length})</a></li>`)}</ul></nav>`
   }${filled.map(
     (need) => html`
 <section id="${need}"><h2>${HEADINGS[need]}: ${counted(rowsOf(rows, need).length, 'row')}</h2>
-${EXPLAINED[need] === '' ? NOTHING : html`<p class="hint">${EXPLAINED[need]}</p>`}
+${EXPLAINED[need] !== '' && html`<p class="hint">${EXPLAINED[need]}</p>`}
 ${rowTable(need, rowsOf(rows, need), today)}</section>`,
   )}`;
 }
@@ -200,7 +199,7 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
   const saysNothing = row.need === 'clear' && standings.map(boardAction).includes('');
   return [
     html`<div><b>${properCase(only.full_name)}</b><br>${licenseLink(only, undefined, NEW_TAB)}</div>`,
-    html`<div>${statusTags(only, today, row.name_match)}${saysNothing ? html`<br><span class="hint">Board action: not given by the State</span>` : NOTHING}</div>`,
+    html`<div>${statusTags(only, today, row.name_match)}${saysNothing && html`<br><span class="hint">Board action: not given by the State</span>`}</div>`,
     only.expiry_date === null ? 'Not given' : shortDate(only.expiry_date),
   ];
 }
@@ -213,7 +212,7 @@ function noteCell({ note, near, fields }: ListRow): Html | string {
     (each, at) =>
       html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}"${NEW_TAB}>${each}</a>`,
   );
-  return html`<div>${note}${near.length === 0 ? NOTHING : html` Did you mean ${links}?`}${isZeroLost ? ' Spreadsheets drop the zeros at the ends of a number.' : ''}</div>`;
+  return html`<div>${note}${near.length > 0 && html` Did you mean ${links}?`}${isZeroLost && ' Spreadsheets drop the zeros at the ends of a number.'}</div>`;
 }
 
 /** Whether one number is the other without the zeros at its start or, after a point, at its end. */

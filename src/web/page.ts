@@ -16,13 +16,10 @@ import type { Rosters } from '../rosters/service.ts';
 import type { KnownPublications } from '../service-status/status.ts';
 import { counted, longDate } from './words.ts';
 
-/** A piece of HTML: every value that was put into it is escaped. */
+/** A piece of HTML: every value that was put into it is escaped; one that is false, undefined or null is left out. */
 export type Html = ReturnType<typeof html>;
 
 export { html };
-
-/** Nothing where something optional is left out. */
-export const NOTHING: Html = raw('');
 
 /** No frames; everything from this origin, the one script, too. Forms are sent to this origin alone. */
 const POLICY =
@@ -153,18 +150,18 @@ ${isPublic ? html`<meta name="description" content="${DESCRIPTION}">` : html`<me
 <header>
 <div class="band"><div class="wide">
 <a class="site" href="/"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">${raw(MARK)}</svg>Ohio License Verification</a>
-${hasSearch ? NOTHING : HEADER_SEARCH}
+${!hasSearch && HEADER_SEARCH}
 <nav aria-label="Main"><ul class="inline">${NAVIGATION.map(
     ({ address, name }) =>
-      html`<li><a href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
+      html`<li><a href="${address}"${path === address && raw(' aria-current="page"')}>${name}</a></li>`,
   )}</ul></nav>
 </div></div>
-<div class="notice"><p class="wide">${origin === undefined ? NOTHING : dataLine(origin, readOn)}This is not a website of the State of Ohio.</p></div>
-${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
+<div class="notice"><p class="wide">${origin && dataLine(origin, readOn)}This is not a website of the State of Ohio.</p></div>
+${origin?.isSampleData && SAMPLE_DATA}
 </header>
 <main id="main-content" class="wide">
 ${errorSummary(problems)}<h1>${heading}</h1>
-${origin === undefined ? NOTHING : ageWarning(origin, readOn)}${body}
+${origin && ageWarning(origin, readOn)}${body}
 </main>
 <footer><div class="wide">
 <p>The issuing board is the authority. This is not primary-source verification.</p>
@@ -190,13 +187,13 @@ function dataLine({ date }: PageOrigin, readOn: string): Html {
 }
 
 /** Says aloud where the data is really old, or has a date that has not come yet. */
-function ageWarning({ date }: PageOrigin, readOn: string): Html {
+function ageWarning({ date }: PageOrigin, readOn: string): Html | false {
   const age = daysBetween(date, readOn);
   const words =
     age < 0
       ? html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`
       : html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`;
-  return freshness(age) === 'stale' ? alert('bad', words) : NOTHING;
+  return freshness(age) === 'stale' && alert('bad', words);
 }
 
 /** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
@@ -215,8 +212,8 @@ export function alert(tone: 'neutral' | 'caution' | 'bad', text: Html): Html {
 }
 
 /** The list of what is wrong with a form, with a link to each field. */
-function errorSummary(problems: readonly FieldProblem[]): Html {
-  if (problems.length === 0) return NOTHING;
+function errorSummary(problems: readonly FieldProblem[]): Html | undefined {
+  if (problems.length === 0) return undefined;
   return html`<div class="alert bad" role="alert"><h2>There is a problem</h2>
 <ul>${problems.map(({ field, words }) => html`<li><a href="#${field}">${words}</a></li>`)}</ul></div>
 `;
@@ -242,15 +239,9 @@ export function formField(
 ): Html {
   const problem = problems.find(({ field }) => field === id);
   const describedBy = [hint && `${id}-hint`, problem && `${id}-error`].filter(Boolean).join(' ');
-  const attributes = html` id="${id}"${describedBy === '' ? NOTHING : html` aria-describedby="${describedBy}"`}${
-    problem === undefined ? NOTHING : raw(' aria-invalid="true"')
-  }`;
+  const attributes = html` id="${id}"${describedBy !== '' && html` aria-describedby="${describedBy}"`}${problem && raw(' aria-invalid="true"')}`;
   return html`<div class="field"><label for="${id}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${
-  problem === undefined
-    ? NOTHING
-    : html`<span class="error" id="${id}-error"><span class="visually-hidden">Error: </span>${problem.words}</span>`
-}
+${hint && html`<span class="hint" id="${id}-hint">${hint}</span>`}${problem && html`<span class="error" id="${id}-error"><span class="visually-hidden">Error: </span>${problem.words}</span>`}
 ${control(attributes)}</div>
 `;
 }
@@ -270,7 +261,7 @@ export function select(
 ): Html {
   return html`<select${attributes} name="${name}">${choices.map(
     ({ value, words }) =>
-      html`<option value="${value}"${value === (chosen ?? '') ? raw(' selected') : NOTHING}>${words}</option>`,
+      html`<option value="${value}"${value === (chosen ?? '') && raw(' selected')}>${words}</option>`,
   )}</select>`;
 }
 
@@ -278,9 +269,7 @@ export function select(
 export function factList(
   facts: readonly (readonly [name: string, value: Html | string | undefined])[],
 ): Html {
-  return html`<dl class="facts">${facts.map(([name, value]) =>
-    value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
-  )}</dl>`;
+  return html`<dl class="facts">${facts.map(([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** A table that scrolls where it is too wide; on a phone its rows become cards. The first cell of a row is its heading. */

@@ -1,6 +1,8 @@
 import { raw } from 'hono/html';
+import { visibleText } from '../licenses/fold.ts';
+import { BadRequestError } from '../licenses/lookup.ts';
 import { MAX_NOTE_CHARACTERS, recordNote, SAVED_RECORD_DAYS } from '../records/saved-records.ts';
-import { type FieldProblem, formField, type Html, html, NOTHING } from './page.ts';
+import { formField, type Html, html } from './page.ts';
 
 /** What a visitor may add to a record. */
 const FIELDS = {
@@ -8,39 +10,38 @@ const FIELDS = {
   reference: { label: 'Reference', hint: 'For example a case or an order number.' },
 } as const;
 
-/** What a visitor adds to a record; empty where nothing is said. */
-export type RecordNotes = Readonly<Record<keyof typeof FIELDS, string>>;
+/** What a visitor adds to a record. */
+export type RecordNotes = { readonly [Name in keyof typeof FIELDS]?: string | undefined };
 
 const NAMES = ['checked_by', 'reference'] as const;
 
 /** The fields of what a visitor may add to a record. */
-export function noteFields(notes: RecordNotes, problems: readonly FieldProblem[]): Html {
-  const isOpen = NAMES.some((name) => notes[name] !== '');
-  return html`<details${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
+export function noteFields(notes: RecordNotes = {}): Html {
+  const isOpen = NAMES.some((name) => notes[name] !== undefined);
+  return html`<details${isOpen && raw(' open')}><summary>Add who checked, or a reference (optional)</summary>
 ${NAMES.map((id) =>
   formField(
-    { id, ...FIELDS[id], problems },
+    { id, ...FIELDS[id] },
     (attributes) =>
-      html`<input name="${id}" value="${notes[id]}" maxlength="${MAX_NOTE_CHARACTERS}" autocomplete="off"${attributes}>`,
+      html`<input name="${id}" value="${notes[id] ?? ''}" maxlength="${MAX_NOTE_CHARACTERS}" autocomplete="off"${attributes}>`,
   ),
 )}</details>`;
 }
 
-/** What is wrong with the fields that a visitor fills in. */
-export function noteProblems(notes: RecordNotes): FieldProblem[] {
-  return NAMES.flatMap((field) => {
-    if (notes[field] === '' || recordNote.safeParse(notes[field]).success) return [];
-    const isTooLong = notes[field].length > MAX_NOTE_CHARACTERS;
-    const words = isTooLong
-      ? `takes at most ${MAX_NOTE_CHARACTERS} characters.`
-      : 'takes one line of visible characters.';
-    return [{ field, words: `${FIELDS[field].label} ${words}` }];
-  });
+/** What a visitor adds to a record, without characters that nobody sees: they come along when texts are copied. */
+export function notesOf(form: FormData): RecordNotes {
+  const typed = NAMES.map((name) => [name, visibleText(textOf(form, name)).trim()]);
+  return Object.fromEntries(typed.filter(([, text]) => text !== ''));
 }
 
-/** What a visitor adds to a record. */
-export function notesOf(form: FormData): RecordNotes {
-  return { checked_by: textOf(form, 'checked_by').trim(), reference: textOf(form, 'reference').trim() };
+/** @throws {BadRequestError} for notes that a browser does not send: it takes one line, up to a length */
+export function checkNotes(notes: RecordNotes): void {
+  for (const name of NAMES) {
+    if (notes[name] === undefined || recordNote.safeParse(notes[name]).success) continue;
+    throw new BadRequestError(
+      `${FIELDS[name].label} takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`,
+    );
+  }
 }
 
 /** A field of a form as text; empty if it is a file or absent. */
@@ -50,14 +51,9 @@ export function textOf(form: FormData, name: string): string {
 }
 
 /** The form that saves a record of a license. */
-export function recordForm(
-  board: string,
-  number: string,
-  notes: RecordNotes = { checked_by: '', reference: '' },
-  problems: readonly FieldProblem[] = [],
-): Html {
+export function recordForm(board: string, number: string): Html {
   return html`<form class="no-print" action="/records" method="post"><input type="hidden" name="board" value="${board}"><input type="hidden" name="number" value="${number}">
-${noteFields(notes, problems)}
+${noteFields()}
 <p class="hint">A record is online for ${SAVED_RECORD_DAYS} days; print it to keep it longer.</p>
 <button class="plain" type="submit">Save a record of this check</button></form>`;
 }

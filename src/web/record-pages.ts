@@ -28,22 +28,12 @@ import { history, withoutTwins } from './history.ts';
 import { boardContact, licenseBody, MAX_NUMBER_LENGTH } from './license-pages.ts';
 import { savedListBody } from './list-form.ts';
 import { listTitle } from './list-rows.ts';
-import {
-  alert,
-  dataTable,
-  factList,
-  type Html,
-  html,
-  NOTHING,
-  type PageServices,
-  publicOrigin,
-} from './page.ts';
-import { noteProblems, notesOf, recordForm, textOf } from './record-notes.ts';
+import { alert, dataTable, factList, type Html, html, type PageServices, publicOrigin } from './page.ts';
+import { checkNotes, notesOf, textOf } from './record-notes.ts';
 import { counted, fieldLabel, inWords, longDate, missInWords, ohioTime, properCase } from './words.ts';
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
 export function saveRecordPage(services: PageServices): Route {
-  const { sendPage } = services;
   return {
     method: 'POST',
     path: '/records',
@@ -55,22 +45,12 @@ export function saveRecordPage(services: PageServices): Route {
       const number = textOf(form, 'number');
       if (board === undefined || number === '' || number.length > MAX_NUMBER_LENGTH)
         throw new BadRequestError('This form cannot be read. Go back and press the button again.');
-      const notes = notesOf(form);
-      const problems = noteProblems(notes);
       const view = await licenseHistory(services, { board, number });
-      const { record, date, isSampleData } = view;
-      const license = licensePath({ board: board.name, license_number: number });
-      // The license's page says that it is gone.
-      if (record === undefined) return ctx.redirect(license);
-      if (problems.length > 0) {
-        ctx.status = 400;
-        const body = html`<p>${properCase(record.full_name)}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
-${recordForm(board.code, number, notes, problems)}`;
-        const origin = { date, isSampleData };
-        return sendPage(ctx, { title: 'Save a check', origin, body, problems });
-      }
       const asked = { board: board.name, license_number: number };
-      return saveRecord(ctx, services, recordOfLicense({ ...view, record, asked }, todayInOhio(), notes));
+      // The license's page says that it is gone.
+      if (view.record === undefined) return ctx.redirect(licensePath(asked));
+      const shown = recordOfLicense({ ...view, record: view.record, asked }, todayInOhio(), notesOf(form));
+      return saveRecord(ctx, services, shown);
     },
   };
 }
@@ -83,6 +63,7 @@ export async function saveRecord(
   { sendPage, records, saveLimits }: PageServices,
   record: NewRecord,
 ): Promise<void> {
+  checkNotes(record);
   const saves = savesOf(record);
   await spend(ctx, saveLimits.aDay, saves);
   try {
@@ -208,7 +189,7 @@ ${licenseBody(record, changes, today)}
 ${about}
 ${history(changes, { since, date, gaps })}
 <p class="no-print"><a href="${licensePath(record)}">The license as it is now</a></p>
-${board === undefined ? NOTHING : boardContact(board)}`;
+${board && boardContact(board)}`;
 }
 
 /** The license as it is now; `undefined` while nothing is live or it cannot be looked up: what was saved is shown anyway. */

@@ -10,7 +10,7 @@ import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
-import { type Choice, type FieldProblem, formField, type Html, html, NOTHING, select } from './page.ts';
+import { type Choice, type FieldProblem, formField, type Html, html, select } from './page.ts';
 import { count, fieldLabel } from './words.ts';
 
 /** The pages of the first matches of a name, as many as a lookup returns. */
@@ -144,7 +144,7 @@ export function searchForm(
   const kinds = KINDS.map((value) => ({ value, words: value === 'person' ? 'Persons' : 'Businesses' }));
   return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
 <div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
-<details class="filters"${isOpen ? raw(' open') : NOTHING}><summary>Filters: board, kind, type, status, city, county${chosen.length === 0 ? '' : ` (${chosen.length} chosen)`}</summary>
+<details class="filters"${isOpen && raw(' open')}><summary>Filters: board, kind, type, status, city, county${chosen.length > 0 && ` (${chosen.length} chosen)`}</summary>
 <div>${choice('board', 'Board', 'All 24 boards', boardChoices())}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
 </details>
 </form>`;

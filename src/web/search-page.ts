@@ -9,7 +9,7 @@ import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
-import { alert, dataTable, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { alert, dataTable, type Html, html, type PageServices } from './page.ts';
 import { addressOfRecord } from './record-pages.ts';
 import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchForm } from './search-form.ts';
 import { statusTags } from './verdict.ts';
@@ -135,18 +135,18 @@ function resultOf(listing: Listing, shown: Shown): Html {
   const { fields, date, today } = shown;
   if (number?.outcome === 'found') {
     const { record, nameMatch } = number;
-    return html`${nameMatch === false ? alert('caution', OTHER_NAME) : NOTHING}${licenseTable([record], today, nameMatch)}`;
+    return html`${nameMatch === false && alert('caution', OTHER_NAME)}${licenseTable([record], today, nameMatch)}`;
   }
   if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
     return html`<p>${missInWords(number, date)}</p>`;
   }
   const isOther = total === 0 || listing.shown.length > 0;
   const isUnread = isOther && number?.outcome === 'none' && number.isFeedUnread === true;
-  const unread = isUnread ? html`<p>${FEED_UNREAD}</p>` : NOTHING;
+  const unread = isUnread && html`<p>${FEED_UNREAD}</p>`;
   if (total === 0) {
     const [typed, withoutFilters] = typedWithFilters(fields);
     const check = 'Check the spelling. A city is a filter, not part of the name.';
-    return html`${kindsHint(shown)}<p>The State’s data of ${longDate(date)} has no license with the number or the name ${typed}. ${shown.kinds.length === 0 ? check : NOTHING}${withoutFilters}</p>
+    return html`${kindsHint(shown)}<p>The State’s data of ${longDate(date)} has no license with the number or the name ${typed}. ${shown.kinds.length === 0 && check}${withoutFilters}</p>
 ${unread}<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
   }
   return html`${unread}${whyShown(listing, shown)}
@@ -161,13 +161,13 @@ ${pageLinks(total, fields)}`;
 const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
 
 /** What was searched, and a link that searches it without the filters: nothing without filters. */
-function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link: Html] {
-  if (Object.keys(chosen).length === 0) return [`“${q}”`, NOTHING];
+function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link?: Html] {
+  if (Object.keys(chosen).length === 0) return [`“${q}”`];
   return [`“${q}” that fits the filters`, html` <a href="${searchAddress({ q })}">Remove the filters</a>`];
 }
 
-function kindsHint({ kinds }: Shown): Html {
-  if (kinds.length === 0) return NOTHING;
+function kindsHint({ kinds }: Shown): Html | undefined {
+  if (kinds.length === 0) return undefined;
   const words = listed(kinds.map((kind) => `“${kind}”`));
   return html`<p>${words} ${kinds.length === 1 ? 'is a kind' : 'are kinds'} of license. The box takes a number or a name: type a name, and set the license type and the city as filters.</p>
 `;
@@ -183,7 +183,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
         ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
         : 'Choose the license that you mean.';
     const isOfNobody = number.ofTheName?.length === 0;
-    return html`<p>${words}</p>${isOfNobody ? alert('caution', OTHER_NAME) : NOTHING}`;
+    return html`<p>${words}</p>${isOfNobody && alert('caution', OTHER_NAME)}`;
   }
   const compare =
     'Compare the whole name, the place and the type before you take a license for the one you mean.';
@@ -218,17 +218,16 @@ function licenseTable(licenses: readonly LicenseRecord[], today: string, nameMat
 }
 
 /** Links to the pages before and after. */
-function pageLinks(total: number, fields: SearchFields): Html {
+function pageLinks(total: number, fields: SearchFields): Html | undefined {
   const pages = Math.min(Math.ceil(total / PAGE_SIZE), MAX_PAGES);
-  if (pages < 2) return NOTHING;
+  if (pages < 2) return undefined;
   const current = pageOf(fields);
   const link = (page: number, words: string, rel: string) =>
-    page < 1 || page > pages
-      ? NOTHING
-      : html`<a href="${searchAddress({ ...fields, page: page === 1 ? undefined : String(page) })}" rel="${rel}">${words}</a>`;
+    page >= 1 &&
+    page <= pages &&
+    html`<a href="${searchAddress({ ...fields, page: page === 1 ? undefined : String(page) })}" rel="${rel}">${words}</a>`;
   return html`<nav class="row no-print" aria-label="Pages">${link(current - 1, 'Previous', 'prev')}<span>Page ${current} of ${pages}</span>${link(current + 1, 'Next', 'next')}</nav>${
-    total <= MAX_MATCHES
-      ? NOTHING
-      : html`<p class="hint">Only the first ${MAX_MATCHES} of ${count(total)} are listed. Choose filters to see others.</p>`
+    total > MAX_MATCHES &&
+    html`<p class="hint">Only the first ${MAX_MATCHES} of ${count(total)} are listed. Choose filters to see others.</p>`
   }`;
 }

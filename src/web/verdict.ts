@@ -11,7 +11,7 @@ import {
   notesOf,
   type StandingFields,
 } from '../licenses/standing.ts';
-import { type Html, html, NOTHING } from './page.ts';
+import { type Html, html } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
 /** How a status is colored, the better first. The words and a shape say the same. `bad` is discipline alone. */
@@ -154,7 +154,7 @@ function tagsOf(license: StandingFields, today: string, nameMatch?: boolean): St
  */
 export function statusTags(license: StandingFields, today: string, nameMatch?: boolean): Html {
   return html`${tagsOf(license, today, nameMatch).map(([tone, words, codes, shape = SHAPES[tone]], at) => {
-    const said = codes.length === 0 ? NOTHING : html` data-caution="${codes.join(' ')}"`;
+    const said = codes.length > 0 && html` data-caution="${codes.join(' ')}"`;
     return html`${at === 0 ? '' : ' '}<span class="status ${tone}"${said}><span aria-hidden="true">${shape}</span> ${words}</span>`;
   })}`;
 }

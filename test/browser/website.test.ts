@@ -154,16 +154,11 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(page.url()).toBe(`${origin}/licenses/NUR/RN.900266001`);
   });
 
-  test('a check is saved with a reference in three clicks; a wrong one is kept; its record is found and prints on one page', async () => {
-    const { page, open, expectGood, expectGoodEverywhere } = tab;
+  test('a check is saved with a reference in three clicks; its record is found and prints on one page', async () => {
+    const { page, open, expectGoodEverywhere } = tab;
     await open(NURSE);
     await page.getByText('Add who checked').click();
     await page.getByLabel('Checked by').fill('Ada Lovelace, Acme Staffing');
-    await page.getByLabel('Reference').fill('turned \u202e around');
-    await page.getByRole('button', { name: 'Save a record' }).click();
-    await page.waitForURL(`${origin}/records`);
-    await expectGood();
-    expect(await page.getByLabel('Checked by').inputValue()).toBe('Ada Lovelace, Acme Staffing');
     await page.getByLabel('Reference').fill('Order 4711');
     await page.getByLabel('Reference').press('Enter');
     await page.waitForURL(/\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);

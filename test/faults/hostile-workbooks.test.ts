@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { inForm } from '../support/fault-form.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { valueAt } from '../support/series.ts';
@@ -75,14 +74,4 @@ test('an address whose workbook had to be ended waits before its next; lists in 
   const text = await upload(Buffer.from('License Number\nRN.700001\n'), '203.0.113.7');
   expect(text.status).toBe(200);
   expect((await upload(GOOD, '203.0.113.8')).status).toBe(200);
-});
-
-test('the process that waits for a workbook ends with the API process that started it', async () => {
-  const other = await startService();
-  const { PORT } = other.environment.config;
-  await fetch(`http://127.0.0.1:${PORT}/roster`);
-  const readers = await startedChildrenOf(other.api.child.pid ?? 0);
-  await other.api.kill();
-  await untilGone(readers);
-  await other.stop();
 });

@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
-import { prepareForWorkbook, readWorkbook } from '../../src/rosters/workbook.ts';
+import { readWorkbook } from '../../src/rosters/workbook.ts';
 import { startedChildrenOf, untilGone } from '../support/children.ts';
 import { MAIN, PACKAGE, RELATIONSHIP, textRow, workbook } from '../support/workbooks.ts';
 
@@ -190,15 +190,12 @@ test('one workbook is read at a time; ten wait, and more are refused at once', a
 });
 
 test('a process that stands still, and so needs no CPU, is ended after ten seconds', async () => {
-  prepareForWorkbook();
-  const children = await startedChildrenOf(process.pid);
-  for (const child of children) process.kill(child, 'SIGSTOP');
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
   const read = readWorkbook(workbook({ sheets: [textRow('a')] }));
-  await new Promise(setImmediate);
+  const children = await startedChildrenOf(process.pid);
+  for (const child of children) process.kill(child, 'SIGSTOP');
   jest.advanceTimersByTime(10_000);
   jest.useRealTimers();
   await expect(read).rejects.toThrow(/takes too long/);
-  for (const child of children) process.kill(child, 'SIGKILL');
   await untilGone(children);
 });
