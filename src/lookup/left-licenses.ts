@@ -3,7 +3,7 @@ import type { StoredChange } from '../changes/change.ts';
 import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
 import { boardByLabel } from '../licenses/boards.ts';
-import { isExactNumber, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
+import { MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { Miss, NumberRequest } from '../licenses/lookup.ts';
 import { isSurelyNumber } from '../licenses/number-forms.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -11,6 +11,7 @@ import type { PublicationMetadata } from '../publications/metadata.ts';
 import { rejectedNumbers } from '../publications/rejected-rows.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
+import { exactOf } from './steps.ts';
 
 /** One search asks for the numbers of this many misses. */
 const NUMBERS_A_SEARCH = 250;
@@ -77,19 +78,6 @@ export function withLeftLicenses(store: Store): WithLeft {
   };
 }
 
-type LastChange = Pick<
-  StoredChange,
-  | 'kind'
-  | 'cause'
-  | 'board'
-  | 'license_number'
-  | 'last_in_dataset'
-  | 'fields'
-  | 'publication'
-  | 'date'
-  | 'renumbered_to'
->;
-
 /**
  * The miss of a number that left the dataset.
  *
@@ -98,15 +86,14 @@ type LastChange = Pick<
  */
 export function leftBy(
   request: NumberRequest,
-  changes: readonly LastChange[],
+  changes: readonly StoredChange[],
   publication: string,
 ): Miss | undefined {
-  const { board, number } = request;
+  const { board } = request;
   // One whose number the State writes in another way has not left.
   const left = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
   const removed = left.filter((each) => board === undefined || boardByLabel(each.board) === board);
-  const exact = removed.filter(({ license_number: written }) => isExactNumber(number, written));
-  const [last, another] = exact.length > 0 ? exact : removed;
+  const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // A number that was not found may be near others. One that was known is none of them.
   const miss = { outcome: 'none', request, didYouMean: [] } as const;
