@@ -265,12 +265,17 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   },
   removed: {
     meaning: 'a license with it left the dataset; see last_in_dataset and last_raw_status',
-    sentence: ({ left }, number, where, voice) =>
-      `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${
+    sentence: ({ left, didYouMean }, number, where, voice) => {
+      const last =
         left?.lastInDataset == null
           ? ''
-          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`
-      } The dataset does not say why; ask the board.`,
+          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`;
+      const padded =
+        didYouMean.length === 0
+          ? ''
+          : ` The board has a number that differs only in zeros, and may be the same license: ${didYouMean.join(', ')}.`;
+      return `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
+    },
   },
   unreadable: {
     meaning: 'the row that the dataset has for it could not be read',

@@ -101,7 +101,7 @@ export interface Miss {
   readonly ofTheName?: readonly string[] | undefined;
   /** The licenses of those numbers. Only pages tell their holders. */
   readonly offered?: readonly LicenseRecord[];
-  /** Of `other_board` and `ambiguous`: the boards that have the number. */
+  /** Of `other_board` and `ambiguous`: the boards that have the number; of `removed`: the one that had it. */
   readonly boards?: readonly string[];
   /** Of `removed`. */
   readonly left?: LeftLicense;

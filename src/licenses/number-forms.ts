@@ -13,8 +13,11 @@ const TYPES_BY_KEY = Map.groupBy(
   ({ key }) => key,
 );
 
-/** The letters before the digits: `APRNCNP`. Others begin with the digits of physicians, `35.`, or of pharmacy, `03`. */
-const LETTERS: ReadonlySet<string> = new Set(TYPES.map(({ prefix }) => prefix.replace(/[^A-Z]/g, '')));
+/**
+ * License types by the letters before the digits: `APRNCNP`. Others begin with the digits of physicians, `35.`, or of
+ * pharmacy, `03`.
+ */
+const TYPES_BY_LETTERS = Map.groupBy(TYPES, ({ prefix }) => prefix.replace(/[^A-Z]/g, ''));
 const PHYSICIANS = TYPES.map(({ prefix }) => prefix).filter((prefix) => /^\d+\.$/.test(prefix));
 const OF_PHARMACY = /^0[12369]\d{6,8}$/;
 
@@ -36,7 +39,14 @@ function mayBeNumber(text: string): boolean {
 export function isLikeNumber(text: string): boolean {
   if (text.length > MAX_NUMBER_CHARACTERS || !mayBeNumber(text)) return false;
   const { letters, digits } = partsOf(text);
-  return letters === '' ? digits.length >= MIN_DIGITS : LETTERS.has(letters);
+  return letters === '' ? digits.length >= MIN_DIGITS : TYPES_BY_LETTERS.has(letters);
+}
+
+/** The boards whose numbers begin with the letters of this one: `SP.` is of two. None without letters. */
+export function boardsOfLetters(number: string): Board[] {
+  const { letters } = partsOf(number);
+  const types = letters === '' ? [] : (TYPES_BY_LETTERS.get(letters) ?? []);
+  return [...new Set(types.map(({ board }) => board))];
 }
 
 /** Whether a text looks like a license number, and not like a ZIP code, a phone or an employee number. */

@@ -8,7 +8,6 @@ import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
 import { businessQuery, businessWordsQuery, numberQuery, personQuery } from './queries.ts';
 import { listQuery, type PublicationSearch } from './search.ts';
-import { lookUp } from './steps.ts';
 import {
   type SuggestedNames,
   suggestedBusinesses,
@@ -51,8 +50,14 @@ const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false
 /**
  * Finds a license by its number, else lists those with the name, else what may have been meant: all boards and
  * statuses, the name with its parts in another order, similar numbers, similar names, the surname alone.
+ *
+ * @param lookUpNumber without suggestions, in the same publication
  */
-export async function listLicenses(request: ListRequest, publication: PublicationSearch): Promise<Listing> {
+export async function listLicenses(
+  request: ListRequest,
+  publication: PublicationSearch,
+  lookUpNumber: (request: NumberRequest) => Promise<LookupOutcome>,
+): Promise<Listing> {
   const { board, kind, filters, page, name, suggest } = request;
 
   async function list(
@@ -97,7 +102,7 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
 
   let miss: LookupOutcome | undefined;
   for (const number of request.numbers) {
-    const outcome = await lookUp(number, publication, false);
+    const outcome = await lookUpNumber(number);
     if (outcome.outcome !== 'none') return { ...NONE, number: outcome };
     if (outcome.reason !== 'unknown') {
       return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };

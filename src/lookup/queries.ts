@@ -96,6 +96,12 @@ export function commonNumberQuery({ numberKey }: NumberQuery, board: Board | und
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
 }
 
+/** The licenses with the same last digits, however those are padded and whatever stands before them. */
+export function sameDigitsQuery(written: string): OtherQuery {
+  const filter = [{ term: { 'keys.digits': numberDigits(written) } }];
+  return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
+}
+
 /** Licenses with a similar number, to suggest when no license has the requested one. */
 export interface NearNumberQuery {
   readonly by: 'near_number';

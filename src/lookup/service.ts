@@ -12,6 +12,7 @@ import {
   type InvalidLookup,
   type LookupOutcome,
   type LookupRequest,
+  type NumberRequest,
   problemOf,
 } from '../licenses/lookup.ts';
 import { type LivePublication, type PublicationSource, withLivePublication } from '../publications/live.ts';
@@ -19,7 +20,7 @@ import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleNumbers } from './example-numbers.ts';
-import { withLeftLicenses } from './left-licenses.ts';
+import { isCertain, withLeftLicenses } from './left-licenses.ts';
 import { type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp, matchCounts } from './steps.ts';
@@ -66,7 +67,8 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
-  const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
+  const withLeft = withLeftLicenses(store, searchOne);
+  const withLeftOfMany = withLeftLicenses(store, searchMany);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
   const examplesOf = exampleNumbers(searchByIndex(client, SINGLE_LIMITS));
@@ -107,11 +109,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   /** Whether few enough lookups are in flight for suggestions. */
   const maySuggest = () => inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
 
-  async function lookUpIn(live: LivePublication, request: LookupRequest) {
+  async function lookUpIn(live: LivePublication, request: LookupRequest, suggest = maySuggest()) {
     const problem = problemOf(request, live.licenseTypes);
     if (problem !== undefined) throw new BadRequestError(problem);
-    const outcome = await lookUp(request, searchOne(live.index), maySuggest());
-    return { outcome: outcome.outcome === 'none' ? await withLeft(outcome, live) : outcome };
+    const outcome = await lookUp(request, searchOne(live.index), suggest);
+    return { outcome: isCertain(request, outcome, live) ? outcome : await withLeft(request, outcome, live) };
   }
 
   /** A single answer, all of it from one publication. */
@@ -162,10 +164,10 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     list: (request: ListRequest) =>
       answer(0, async (live) => {
         const suggest = request.suggest && maySuggest();
-        const listing = await listLicenses({ ...request, suggest }, searchOne(live.index));
-        const { number } = listing;
-        const isMiss = number?.outcome === 'none';
-        return { listing: isMiss ? { ...listing, number: await withLeft(number, live) } : listing };
+        const lookUpNumber = async (number: NumberRequest) => (await lookUpIn(live, number, false)).outcome;
+        return {
+          listing: await listLicenses({ ...request, suggest }, searchOne(live.index), lookUpNumber),
+        };
       }),
     /**
      * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
@@ -187,7 +189,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
             const detail = problemOf(request, live.licenseTypes);
             if (detail !== undefined) return { outcome: 'invalid', detail };
             const outcome = await lookUp(request, search, suggest);
-            return outcome.outcome === 'none' ? withLeftOfMany(outcome, live) : outcome;
+            return isCertain(request, outcome, live) ? outcome : withLeftOfMany(request, outcome, live);
           },
         });
       }),

@@ -19,13 +19,26 @@ const gone = GONE?.number ?? '';
 const unreadable = UNREADABLE?.number ?? '';
 const neverRead = NEVER_READ?.number ?? '';
 const NO_DATE = { expires: '31.31.2099' };
-const FIRST_DAY = NURSES.map((row) => {
+/** The State writes it without the zero on the second day. */
+const PADDED = { board: NURSING, number: 'RN.0900100', name: 'PADDED, PAM' };
+const UNPADDED = { ...PADDED, number: 'RN.900100' };
+const [SPEECH, PSYCHOLOGY] = ['Speech and Hearing Professionals Board', 'Psychology Board'];
+/** Numbers that two boards use: the other's row cannot be read, or there is none. */
+const [OF_BOTH, OF_ONE] = ['SP.900050', 'SP.900051'];
+const OF_TWO_BOARDS = [
+  { board: SPEECH, number: OF_BOTH },
+  { board: PSYCHOLOGY, number: OF_BOTH, ...NO_DATE },
+  { board: SPEECH, number: OF_ONE },
+];
+const FIRST_DAY = [...NURSES, PADDED, ...OF_TWO_BOARDS].map((row) => {
   if (row === GONE) return { ...row, subStatus: 'Probation' };
   return row === NEVER_READ ? { ...row, ...NO_DATE } : row;
 });
-const SECOND_DAY = FIRST_DAY.flatMap((row) =>
-  row.number === gone ? [] : [row.number === unreadable ? { ...row, ...NO_DATE } : row],
-);
+const SECOND_DAY = FIRST_DAY.flatMap((row) => {
+  if (row.number === gone) return [];
+  if (row === PADDED) return [UNPADDED];
+  return [row.number === unreadable ? { ...row, ...NO_DATE } : row];
+});
 
 beforeAll(async () => {
   service = await startFeedService({}, (url) => startProxy(url, (request) => step(request)));
@@ -92,6 +105,46 @@ test('a number that left the dataset says when and with which status, an unreada
   const record = await rest.get(`/records/${recordOfUnreadable}`);
   expect(record.text).toContain('could not be read by this service');
   expect(record.text).not.toContain('The license is not in the State’s data');
+});
+
+test('a number that left is offered with the one that differs only in zeros', async () => {
+  for (const [number, name] of [
+    [PADDED.number, 'Padded'],
+    ['rn 0900100', 'Else'],
+  ] as const) {
+    const { detail, ...facts } = await miss(number, { last_name: name });
+    expect(facts).toEqual({
+      ...{ reason: 'removed', last_in_dataset: '2026-11-01', last_raw_status: 'Active' },
+      ...{ did_you_mean: [UNPADDED.number], did_you_mean_name_match: [name === 'Padded'] },
+    });
+    expect(detail).toContain(`differs only in zeros, and may be the same license: ${UNPADDED.number}.`);
+  }
+  const items = [{ license_number: PADDED.number }];
+  const removed = { reason: 'removed', did_you_mean: [UNPADDED.number] };
+  expect((await sendRoster(rest, { items })).body).toMatchObject({ results: [removed] });
+  const { body: tool } = await rest.callTool('verify_license', { license_number: PADDED.number });
+  expect(tool).toMatchObject({ result: { structuredContent: removed } });
+  const page = await rest.get(`/?q=${PADDED.number}`);
+  expect(page.text).toMatch(/was in the State’s dataset before.*RN\.900100.*<a href="[^"]*RN\.900100">Padded, Pam/s);
+});
+
+test('a number that two boards use is not told as the only one where the other row cannot be read', async () => {
+  const ambiguous = { reason: 'ambiguous', did_you_mean: [OF_BOTH] };
+  const items = [OF_BOTH, OF_ONE].map((license_number) => ({ license_number }));
+  const { body } = await sendRoster(rest, { items });
+  expect(body).toMatchObject({ results: [ambiguous, { outcome: 'found', record: { board: SPEECH } }] });
+  const { body: tool } = await rest.callTool('verify_license', { license_number: OF_BOTH, last_name: 'Holder' });
+  const words = `More than one board has a license with the number "${OF_BOTH}"`;
+  expect(tool).toMatchObject({
+    result: {
+      structuredContent: { outcome: 'ambiguous', reason: 'ambiguous', message: expect.stringContaining(words) },
+    },
+  });
+  const page = await rest.get(`/?q=${OF_BOTH}`);
+  expect(page.text).toMatch(/More than one board.*the Psychology Board and the Speech and Hearing/);
+  expect((await miss(OF_BOTH, { board: PSYCHOLOGY })).reason).toBe('unreadable');
+  const asked = await rest.verify({ board: SPEECH, license_number: OF_BOTH });
+  expect([asked.status, asked.body]).toEqual([200, expect.objectContaining({ board: SPEECH })]);
 });
 
 const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });
