@@ -11,6 +11,7 @@ import {
 import {
   boardAction,
   type Caution,
+  cautionsOf,
   endorsedLicense,
   endorsementsToTell,
   hasBoardAction,
@@ -179,21 +180,25 @@ export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
     },
   },
   endorsement: {
-    meaning: 'one of its endorsements is not active or has a board action',
+    meaning: 'one of its endorsements is not active, is past its expiry date or has a board action',
     tag: 'Look at its endorsement',
-    sentence: (license) => {
-      const told = endorsementsInWords(license).map(({ name, standing }) => `${name}: ${standing}`);
+    sentence: (license, today) => {
+      const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
       return `Look at its endorsements, too: ${told.join('; ')}.`;
     },
   },
 };
 
 /** The endorsements that a reader must look at, each with the reason: `Active, the board has acted on it`. */
-export function endorsementsInWords(license: StandingFields) {
-  return endorsementsToTell(license).map(({ number, type, standing }) => ({
-    name: number ?? type ?? 'without a number',
-    standing: `${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
-  }));
+export function endorsementsInWords(license: StandingFields, today: string) {
+  return endorsementsToTell(license, today).map(({ number, type, standing }) => {
+    const facts = [
+      standing.raw_status ?? 'no status is given',
+      ...(cautionsOf(standing, today).includes('past_expiry') ? ['its expiry date has passed'] : []),
+      ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
+    ];
+    return { name: number ?? type ?? 'without a number', standing: facts.join(', ') };
+  });
 }
 
 /** What a reader must be told of a license, a sentence each. */
