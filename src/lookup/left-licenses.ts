@@ -22,11 +22,6 @@ const NUMBERS_A_SEARCH = 250;
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */
 const MAX_WAIT_MS = 1500;
 
-interface Asked {
-  readonly state: FeedState;
-  readonly number: string;
-}
-
 /** Whether the licenses that could be read tell all of a request: then `WithLeft` need not be asked. */
 export function isCertain(
   request: LookupRequest,
@@ -53,7 +48,7 @@ export type WithLeft = (
 /** One for single lookups, and one for lists: neither waits for the other's searches. */
 export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch): WithLeft {
   const lastChanges = batcher(
-    async (asked: readonly Asked[]) => {
+    async (asked: readonly { readonly state: FeedState; readonly number: string }[]) => {
       const byState = Map.groupBy(asked, ({ state }) => state);
       const found = new Map(
         [...byState].map(([state, ofState]) => {

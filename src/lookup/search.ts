@@ -7,7 +7,7 @@ import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
 import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
-import { type Counts, countsOf, FACETS } from './facets.ts';
+import { type Counts, countedFacets, countsOf, FACETS } from './facets.ts';
 import {
   BY_NAME,
   type IdQuery,
@@ -101,12 +101,7 @@ const searchResponse = z.object({
     total: z.object({ value: z.int() }).optional(),
     hits: z.array(z.object({ _source: storedLicense })),
   }),
-  aggregations: z
-    .record(
-      z.string(),
-      z.object({ buckets: z.array(z.object({ key: z.string().optional(), doc_count: z.int() })) }),
-    )
-    .optional(),
+  aggregations: countedFacets.optional(),
 });
 
 /**
