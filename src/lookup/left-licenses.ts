@@ -22,13 +22,8 @@ const NUMBERS_A_SEARCH = 250;
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */
 const MAX_WAIT_MS = 1500;
 
-/** Whether the licenses that could be read tell all of a request: then `WithLeft` need not be asked. */
-export function isCertain(
-  request: LookupRequest,
-  outcome: LookupOutcome,
-  { metadata }: LivePublication,
-): boolean {
-  if (request.by !== 'number') return true;
+/** Whether the licenses that could be read tell all of a number. */
+function isCertain(request: NumberRequest, outcome: LookupOutcome, { metadata }: LivePublication): boolean {
   if (outcome.outcome === 'none') return outcome.reason !== 'unknown' && outcome.reason !== 'other_board';
   // The row of another board that uses the same letters may be unreadable.
   const hasOthers = request.board === undefined && (metadata.counts?.rejected ?? 0) > 0;
@@ -82,8 +77,10 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
 
-  return async (request, outcome, { feed: state, metadata, index }) => {
+  return async (request, outcome, live) => {
     if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
+    if (isCertain(request, outcome, live)) return outcome;
+    const { feed: state, metadata, index } = live;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
     const boards = boardsOfLetters(request.number);

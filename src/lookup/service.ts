@@ -20,7 +20,7 @@ import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleNumbers } from './example-numbers.ts';
-import { isCertain, withLeftLicenses } from './left-licenses.ts';
+import { withLeftLicenses } from './left-licenses.ts';
 import { type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp, matchCounts } from './steps.ts';
@@ -113,7 +113,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     const problem = problemOf(request, live.licenseTypes);
     if (problem !== undefined) throw new BadRequestError(problem);
     const outcome = await lookUp(request, searchOne(live.index), suggest);
-    return { outcome: isCertain(request, outcome, live) ? outcome : await withLeft(request, outcome, live) };
+    return { outcome: isOpen(request, outcome) ? await withLeft(request, outcome, live) : outcome };
   }
 
   /** A single answer, all of it from one publication. */
@@ -189,7 +189,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
             const detail = problemOf(request, live.licenseTypes);
             if (detail !== undefined) return { outcome: 'invalid', detail };
             const outcome = await lookUp(request, search, suggest);
-            return isCertain(request, outcome, live) ? outcome : withLeftOfMany(request, outcome, live);
+            return isOpen(request, outcome) ? withLeftOfMany(request, outcome, live) : outcome;
           },
         });
       }),
@@ -212,6 +212,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
     isAnswering: async (): Promise<boolean> => (await probe.fetch('answer')) === true,
   };
+}
+
+/** Whether an outcome may not be all: a miss, and a license that was found without a board. */
+function isOpen(request: LookupRequest, { outcome }: LookupOutcome): boolean {
+  return outcome === 'none' || (request.by === 'number' && request.board === undefined);
 }
 
 /** A license as it is now, and what changed in it. */
