@@ -22,14 +22,6 @@ const NUMBERS_A_SEARCH = 250;
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */
 const MAX_WAIT_MS = 1500;
 
-/** Whether the licenses that could be read tell all of a number. */
-function isCertain(request: NumberRequest, outcome: LookupOutcome, { metadata }: LivePublication): boolean {
-  if (outcome.outcome === 'none') return outcome.reason !== 'unknown' && outcome.reason !== 'other_board';
-  // The row of another board that uses the same letters may be unreadable.
-  const hasOthers = request.board === undefined && (metadata.counts?.rejected ?? 0) > 0;
-  return !hasOthers || boardsOfLetters(request.number).length < 2;
-}
-
 /**
  * Says of a number whether it left the dataset, as the feed of the publication that answered has it, or is in a row that
  * this publication rejected.
@@ -77,18 +69,18 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
 
-  return async (request, outcome, live) => {
+  return async (request, outcome, { feed: state, metadata, index }) => {
     if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
-    if (isCertain(request, outcome, live)) return outcome;
-    const { feed: state, metadata, index } = live;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
     const boards = boardsOfLetters(request.number);
     if (outcome.outcome === 'found') {
-      // Where the rows cannot be read, the board is asked for, too.
+      if (request.board !== undefined || boards.length < 2) return outcome;
+      // The other board's row may be unreadable. Where the rows cannot be read, the board is asked for, too.
       const isOfSeveral = await withTimeout(isRejected(number, metadata), MAX_WAIT_MS).catch(() => true);
       return isOfSeveral ? ofSeveralBoards(request, outcome, boards) : outcome;
     }
+    if (outcome.reason !== 'unknown' && outcome.reason !== 'other_board') return outcome;
     // A rejected row may repeat a number that was loaded: then a board has it.
     const isOthers = outcome.reason === 'other_board' && !boards.some((each) => each === request.board);
     let left: Miss | undefined;
