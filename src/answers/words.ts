@@ -11,6 +11,7 @@ import {
 import {
   boardAction,
   type Caution,
+  cautionsOf,
   endorsedLicense,
   endorsementsToTell,
   hasBoardAction,
@@ -179,21 +180,25 @@ export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
     },
   },
   endorsement: {
-    meaning: 'one of its endorsements is not active or has a board action',
+    meaning: 'one of its endorsements is not active, is past its expiry date or has a board action',
     tag: 'Look at its endorsement',
-    sentence: (license) => {
-      const told = endorsementsInWords(license).map(({ name, standing }) => `${name}: ${standing}`);
+    sentence: (license, today) => {
+      const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
       return `Look at its endorsements, too: ${told.join('; ')}.`;
     },
   },
 };
 
 /** The endorsements that a reader must look at, each with the reason: `Active, the board has acted on it`. */
-export function endorsementsInWords(license: StandingFields) {
-  return endorsementsToTell(license).map(({ number, type, standing }) => ({
-    name: number ?? type ?? 'without a number',
-    standing: `${standing.raw_status ?? 'no status is given'}${hasBoardAction(standing) ? ', the board has acted on it' : ''}`,
-  }));
+export function endorsementsInWords(license: StandingFields, today: string) {
+  return endorsementsToTell(license, today).map(({ number, type, standing }) => {
+    const facts = [
+      standing.raw_status ?? 'no status is given',
+      ...(cautionsOf(standing, today).includes('past_expiry') ? ['its expiry date has passed'] : []),
+      ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
+    ];
+    return { name: number ?? type ?? 'without a number', standing: facts.join(', ') };
+  });
 }
 
 /** What a reader must be told of a license, a sentence each. */
@@ -265,12 +270,17 @@ export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
   },
   removed: {
     meaning: 'a license with it left the dataset; see last_in_dataset and last_raw_status',
-    sentence: ({ left }, number, where, voice) =>
-      `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${
+    sentence: ({ left, didYouMean }, number, where, voice) => {
+      const last =
         left?.lastInDataset == null
           ? ''
-          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`
-      } The dataset does not say why; ask the board.`,
+          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`;
+      const padded =
+        didYouMean.length === 0
+          ? ''
+          : ` The board has a number that differs only in zeros, and may be the same license: ${didYouMean.join(', ')}.`;
+      return `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
+    },
   },
   unreadable: {
     meaning: 'the row that the dataset has for it could not be read',

@@ -83,6 +83,12 @@ export function numberDigits(written: string): string {
   return digits?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
+/** Whether two numbers differ only in zeros: boards pad the same number in different ways. */
+export function differInZeros(one: string, other: string): boolean {
+  const withoutZeros = (written: string) => numberKey(written).replaceAll('0', '');
+  return numberDigits(one) === numberDigits(other) && withoutZeros(one) === withoutZeros(other);
+}
+
 /** Whether the text is the number itself, ignoring case, blanks around it and what nobody sees. */
 export function isExactNumber(written: string, licenseNumber: string): boolean {
   return visibleText(written).trim().toUpperCase() === visibleText(licenseNumber).toUpperCase();

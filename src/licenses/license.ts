@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
+import { valuesByName } from './counts.ts';
 import { type FilterName, mapFilters } from './filters.ts';
-import { distinctKeys, fold, numberDigits, numberKey } from './fold.ts';
+import { fold, numberDigits, numberKey } from './fold.ts';
 import {
   businessNameKeys,
+  businessWords,
   foldPersonName,
   holderKeys,
   tradeNameKey,
   tradeNames,
-  tradeNameWords,
 } from './names.ts';
 
 /** A license in the dataset (RECORD-01), without the fields that depend on the day or the publication. */
@@ -67,21 +68,11 @@ export interface LicenseDocument extends LicenseRecord {
   readonly keys: LicenseKeys;
 }
 
-function isTextByName(value: unknown): value is Record<string, string> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((text) => typeof text === 'string')
-  );
-}
-
 /** The part of a stored license that lookups read. */
 export const storedLicense = licenseRecord.extend({
   // The catalog may have got another name for the board since the publication.
   board: z.string().transform(currentBoardName),
-  // `z.record` copies the attributes one by one, which takes as long as checking all else.
-  extra_data: z.custom<Record<string, string>>(isTextByName),
+  extra_data: valuesByName<string>((value) => typeof value === 'string'),
   source_row: z.string(),
   keys: z.object({
     kind: z.enum(['person', 'business']),
@@ -168,10 +159,10 @@ function personKeys(record: LicenseRecord) {
 
 function businessKeys(record: LicenseRecord) {
   const board = boardKey(record.board);
-  const names = tradeNames(record.full_name);
+  const [tradeName = ''] = tradeNames(record.full_name);
   return {
-    name: `${board}/${tradeNameKey(names[0] ?? '')}`,
+    name: `${board}/${tradeNameKey(tradeName)}`,
     business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
-    words: distinctKeys(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
+    words: businessWords(record.full_name).flatMap((word) => [`${board}/${word}`, `/${word}`]),
   };
 }

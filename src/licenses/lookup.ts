@@ -101,7 +101,7 @@ export interface Miss {
   readonly ofTheName?: readonly string[] | undefined;
   /** The licenses of those numbers. Only pages tell their holders. */
   readonly offered?: readonly LicenseRecord[];
-  /** Of `other_board` and `ambiguous`: the boards that have the number. */
+  /** Of `other_board` and `ambiguous`: the boards that have the number; of `removed`: the one that had it. */
   readonly boards?: readonly string[];
   /** Of `removed`. */
   readonly left?: LeftLicense;
@@ -213,7 +213,10 @@ export function lookupRequest(
     throw new BadRequestError('To search by business_name, add "search_type": "business".');
   }
   if (number !== undefined) {
-    return { by: 'number', number, board, businessOnly, name: typedName(lastName, firstName, businessName) };
+    const hasPerson = lastName !== undefined || firstName !== undefined;
+    const ofPerson = hasPerson ? { lastName, firstName } : undefined;
+    const name = businessName === undefined ? ofPerson : { businessName };
+    return { by: 'number', number, board, businessOnly, name };
   }
   const filters = mapFilters((_, name) => fields[name]);
   if (businessOnly) {
@@ -231,15 +234,6 @@ function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string
   const [field] = issue?.path ?? [];
   if (field === undefined) return words.notAnObject;
   return issue?.code === 'too_big' ? words.tooLong(String(field)) : `${String(field)} must be a string.`;
-}
-
-function typedName(
-  lastName: string | undefined,
-  firstName: string | undefined,
-  businessName: string | undefined,
-): TypedName | undefined {
-  if (businessName !== undefined) return { businessName };
-  return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
 }
 
 /** The pattern of names and filters in the OpenAPI document. */
@@ -261,14 +255,7 @@ export function problemOf(
     if (text !== undefined && (!LETTER_OR_DIGIT.test(text) || fold(text) === ''))
       return `${field} must have a letter or a digit.`;
   }
-  return typeProblem(request, licenseTypes);
-}
-
-/** Why a name can not be searched with a license type. @returns as `problemOf` */
-function typeProblem(
-  { board, filters }: Pick<PersonRequest, 'board' | 'filters'>,
-  licenseTypes: ReadonlyMap<string, readonly string[]>,
-): string | undefined {
+  const { board, filters } = request;
   if (filters.license_type === undefined) return undefined;
   const key = fold(filters.license_type);
   const types =

@@ -79,10 +79,9 @@ export function firstGivenName(given: string): string {
 }
 
 /** What finds a holder by name: a part without a letter or digit is left out, for a search by it is refused. */
-export function holderToSearch(licenseeName: string): { lastName: string; firstName?: string } | undefined {
+export function holderToSearch(licenseeName: string): PersonParts | undefined {
   const { last, given } = nameParts(licenseeName);
-  if (fold(last) === '') return undefined;
-  return { lastName: last, ...(fold(given) === '' ? {} : { firstName: given }) };
+  return searchableParts({ lastName: last, firstName: given })[0];
 }
 
 export function foldPersonName(licenseeName: string): PersonName {
@@ -129,14 +128,11 @@ function surnameUnits(surname: string): string[] {
   if (!hasTwoWords(surname)) return [];
   const units: string[] = [];
   let beginning = '';
-  for (const word of surname.split(DASHES_AND_BLANKS)) {
-    const key = fold(word);
-    if (NAMES.surname_beginnings.has(key)) beginning += key;
-    else {
-      // A single letter, such as the `Y` between two names, is no surname.
-      if (key.length > 1) units.push(beginning + key);
-      if (key !== '') beginning = '';
-    }
+  for (const key of surname.split(DASHES_AND_BLANKS).map(fold)) {
+    const isBeginning = key === '' || NAMES.surname_beginnings.has(key);
+    // A single letter, such as the `Y` between two names, is no surname.
+    if (!isBeginning && key.length > 1) units.push(beginning + key);
+    beginning = isBeginning ? beginning + key : '';
   }
   return units.length > 1 ? units : [];
 }
@@ -214,21 +210,12 @@ function withoutSuffix(name: string): string {
 
 /** The name without the words at its end that are none of it. One word always stays. */
 function withoutEnd(name: string, isEnd: IsEnd): string {
-  for (let kept = name; ; ) {
-    const shorter = withoutLastWord(kept, isEnd);
-    if (shorter === undefined) return kept;
-    kept = shorter;
-  }
-}
-
-/** `undefined` if the last word belongs to the name, or is the only word. */
-function withoutLastWord(name: string, isEnd: IsEnd): string | undefined {
   const end = endOf(name, name.length, false);
   const at = endOf(name, end, true);
-  if (at === 0) return undefined;
+  if (at === 0) return name;
   const before = name.slice(0, at);
-  if (!isEnd(name.slice(at, end), before) || fold(before) === '') return undefined;
-  return before.slice(0, endOf(before, at, false));
+  if (!isEnd(name.slice(at, end), before) || fold(before) === '') return name;
+  return withoutEnd(before.slice(0, endOf(before, at, false)), isEnd);
 }
 
 /** Whether a typed text can have neither title nor suffix. */
@@ -477,8 +464,9 @@ export function tradeNames(businessName: string): string[] {
 /** The keys of a business, searched by prefix: each trade name with and without its legal form, and the whole name. */
 export function businessNameKeys(businessName: string): string[] {
   return distinctKeys([
-    ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),
-    tradeNameKeyWithLegalForm(businessName),
+    // With the legal form, a name typed up to the middle of it is still a prefix.
+    ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), contentWords(name).join('')]),
+    contentWords(businessName).join(''),
   ]);
 }
 
@@ -490,16 +478,16 @@ export function tradeNameKey(tradeName: string): string {
   return tradeNameWords(tradeName).join('');
 }
 
-/** Like `tradeNameKey`, but with the legal form, so that a name typed up to the middle of it is still a prefix. */
-export function tradeNameKeyWithLegalForm(tradeName: string): string {
-  return contentWords(tradeName).join('');
-}
-
 /** The significant words of a trade name, folded, without legal forms at the end. */
 export function tradeNameWords(tradeName: string): string[] {
   const words = contentWords(tradeName);
   while (words.length > 1 && NAMES.business_legal_forms.has(words.at(-1) ?? '')) words.pop();
   return words;
+}
+
+/** The significant words of every trade name of a business. */
+export function businessWords(businessName: string): string[] {
+  return distinctKeys(tradeNames(businessName).flatMap(tradeNameWords));
 }
 
 /** Each further word would make the search slower. */
@@ -510,21 +498,16 @@ const MAX_SEARCHED_WORDS = 10;
  * `D.B.A` and `THE`. Each must be the beginning of a word of the business's name.
  */
 export function searchedWords(businessName: string): string[] {
-  const words = tradeNames(businessName).flatMap(tradeNameWords);
+  const words = businessWords(businessName);
   const kept = words.filter((word) => !ARTICLES.has(word));
   return (kept.length > 0 ? kept : words).slice(0, MAX_SEARCHED_WORDS);
 }
 
-/** Whether a search by this name finds the business: the name begins one of its keys, or has only words of it. */
+/** Whether a search by this name finds the business: the name begins one of its keys, or each word a word of it. */
 export function matchesBusinessName(businessName: string, typed: string): boolean {
   const key = tradeNameKey(typed);
-  const beginsKey = key !== '' && businessNameKeys(businessName).some((form) => form.startsWith(key));
-  return beginsKey || hasSearchedWords(businessName, typed);
-}
-
-/** Whether every typed word is the beginning of a word of the business's trade names. */
-export function hasSearchedWords(businessName: string, typed: string): boolean {
-  const words = tradeNames(businessName).flatMap(tradeNameWords);
+  if (key !== '' && businessNameKeys(businessName).some((form) => form.startsWith(key))) return true;
+  const words = businessWords(businessName);
   const typedWords = searchedWords(typed);
   return typedWords.length > 0 && typedWords.every((start) => words.some((word) => word.startsWith(start)));
 }

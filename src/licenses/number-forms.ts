@@ -2,7 +2,7 @@ import { z } from 'zod';
 import statesJson from '../../data/states.json' with { type: 'json' };
 import { BOARDS, type Board } from './boards.ts';
 import { licenseTypeKeys } from './filters.ts';
-import { fold, numberKey } from './fold.ts';
+import { distinctKeys, fold, numberKey } from './fold.ts';
 import { MAX_CHARACTERS } from './lookup.ts';
 
 const TYPES = BOARDS.flatMap((board) => board.license_types.map((type) => ({ ...type, board })));
@@ -13,8 +13,17 @@ const TYPES_BY_KEY = Map.groupBy(
   ({ key }) => key,
 );
 
-/** The letters before the digits: `APRNCNP`. Others begin with the digits of physicians, `35.`, or of pharmacy, `03`. */
-const LETTERS: ReadonlySet<string> = new Set(TYPES.map(({ prefix }) => prefix.replace(/[^A-Z]/g, '')));
+/**
+ * Boards by the letters before the digits: `APRNCNP`, and `SP` of two. Other numbers begin with the digits of physicians,
+ * `35.`, or of pharmacy, `03`.
+ */
+const BOARDS_BY_LETTERS = Map.groupBy(
+  BOARDS.flatMap((board) => {
+    const all = board.license_types.map(({ prefix }) => prefix.replace(/[^A-Z]/g, ''));
+    return distinctKeys(all).map((letters) => ({ letters, board }));
+  }),
+  ({ letters }) => letters,
+);
 const PHYSICIANS = TYPES.map(({ prefix }) => prefix).filter((prefix) => /^\d+\.$/.test(prefix));
 const OF_PHARMACY = /^0[12369]\d{6,8}$/;
 
@@ -36,7 +45,12 @@ function mayBeNumber(text: string): boolean {
 export function isLikeNumber(text: string): boolean {
   if (text.length > MAX_NUMBER_CHARACTERS || !mayBeNumber(text)) return false;
   const { letters, digits } = partsOf(text);
-  return letters === '' ? digits.length >= MIN_DIGITS : LETTERS.has(letters);
+  return letters === '' ? digits.length >= MIN_DIGITS : BOARDS_BY_LETTERS.has(letters);
+}
+
+/** The boards whose numbers begin with the letters of this one. None without letters. */
+export function boardsOfLetters(number: string): Board[] {
+  return (BOARDS_BY_LETTERS.get(partsOf(number).letters) ?? []).map(({ board }) => board);
 }
 
 /** Whether a text looks like a license number, and not like a ZIP code, a phone or an employee number. */

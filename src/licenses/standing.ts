@@ -217,13 +217,19 @@ const lastSoon = memoize((today) => daysBefore(today, -30));
 const NOTE_CONDITIONS: Readonly<Record<Note, Condition>> = {
   expires_soon: ({ status, expiry_date: expiry }, today) =>
     status === 'ACTIVE' && expiry !== null && expiry >= today && expiry <= lastSoon(today),
-  endorsement: (license) => endorsementsToTell(license).length > 0,
+  endorsement: (license, today) => endorsementsToTell(license, today).length > 0,
 };
 
-/** The endorsements of a license that are not active, or on which the board has acted. */
-export function endorsementsToTell(license: Pick<StandingFields, 'extra_data'>): Endorsement[] {
+/** The endorsements of a license that are not active, are past their expiry dates, or on which the board has acted. */
+export function endorsementsToTell(
+  license: Pick<StandingFields, 'extra_data'>,
+  today: string,
+): Endorsement[] {
   return endorsementsOf(license).filter(
-    ({ standing }) => standing.status !== 'ACTIVE' || hasBoardAction(standing),
+    ({ standing }) =>
+      standing.status !== 'ACTIVE' ||
+      CAUTION_CONDITIONS.past_expiry(standing, today, undefined) ||
+      hasBoardAction(standing),
   );
 }
 

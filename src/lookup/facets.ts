@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import { licenseTypeKeys } from '../licenses/filters.ts';
@@ -19,13 +20,13 @@ export const FACETS = {
 /** How many licenses of a list have each value: what is left where it is chosen. */
 export type Counts = Readonly<Record<keyof typeof FACETS, ReadonlyMap<string, number>>>;
 
-interface Facet {
-  /** Those of clauses have no keys, but the order of the clauses. */
-  readonly buckets: readonly { readonly key?: string | undefined; readonly doc_count: number }[];
-}
+/** What OpenSearch counted. The buckets of clauses have no keys, but the order of the clauses. */
+export const countedFacets = z.record(
+  z.string(),
+  z.object({ buckets: z.array(z.object({ key: z.string().optional(), doc_count: z.int() })) }),
+);
 
-/** @param facets what OpenSearch counted */
-export function countsOf(facets: Readonly<Record<string, Facet>>): Counts {
+export function countsOf(facets: z.output<typeof countedFacets>): Counts {
   const counted = (name: keyof Counts, keysOf: (key: string, at: number) => readonly string[]) => {
     const counts = new Map<string, number>();
     for (const [at, { key = '', doc_count: count }] of (facets[name]?.buckets ?? []).entries()) {

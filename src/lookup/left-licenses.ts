@@ -2,15 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { StoredChange } from '../changes/change.ts';
 import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
-import { boardByLabel } from '../licenses/boards.ts';
-import { isExactNumber, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
-import type { Miss, NumberRequest } from '../licenses/lookup.ts';
-import { isSurelyNumber } from '../licenses/number-forms.ts';
+import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
+import { differInZeros, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
+import type { LookupOutcome, LookupRequest, Miss, NumberRequest } from '../licenses/lookup.ts';
+import { boardsOfLetters, isSurelyNumber } from '../licenses/number-forms.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { PublicationMetadata } from '../publications/metadata.ts';
 import { rejectedNumbers } from '../publications/rejected-rows.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
+import { sameDigitsQuery } from './queries.ts';
+import type { PublicationSearch } from './search.ts';
+import { exactOf } from './steps.ts';
+import { offeredNumbers } from './suggestions.ts';
 
 /** One search asks for the numbers of this many misses. */
 const NUMBERS_A_SEARCH = 250;
@@ -18,21 +22,20 @@ const NUMBERS_A_SEARCH = 250;
 /** A feed that takes longer is not waited for: the answer says that it could not be read. */
 const MAX_WAIT_MS = 1500;
 
-interface Asked {
-  readonly state: FeedState;
-  readonly number: string;
-}
-
 /**
- * Says of a miss whether the number left the dataset, as the feed of the publication that answered has it, or is in a row
- * that this publication rejected.
+ * Says of a number whether it left the dataset, as the feed of the publication that answered has it, or is in a row that
+ * this publication rejected.
  */
-export type WithLeft = (miss: Miss, live: LivePublication) => Promise<Miss>;
+export type WithLeft = (
+  request: LookupRequest,
+  outcome: LookupOutcome,
+  live: LivePublication,
+) => Promise<LookupOutcome>;
 
 /** One for single lookups, and one for lists: neither waits for the other's searches. */
-export function withLeftLicenses(store: Store): WithLeft {
+export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch): WithLeft {
   const lastChanges = batcher(
-    async (asked: readonly Asked[]) => {
+    async (asked: readonly { readonly state: FeedState; readonly number: string }[]) => {
       const byState = Map.groupBy(asked, ({ state }) => state);
       const found = new Map(
         [...byState].map(([state, ofState]) => {
@@ -55,40 +58,64 @@ export function withLeftLicenses(store: Store): WithLeft {
     return (await rejected.fetch(metadata.publication, { context: metadata }))?.has(key) === true;
   }
 
-  return async (miss, { feed: state, metadata }) => {
-    const { request, reason } = miss;
-    if (request.by !== 'number' || (reason !== 'unknown' && reason !== 'other_board')) return miss;
+  /** The miss of a number that left the dataset, with the one that the State may have padded in another way instead. */
+  async function withPadded(miss: Miss, request: NumberRequest, index: string): Promise<Miss> {
+    if (miss.reason !== 'removed') return miss;
+    const { licenses } = await searchOf(index).search(sameDigitsQuery(request.number));
+    const padded = licenses.filter(
+      ({ board, license_number: each }) =>
+        miss.boards?.includes(board) === true && differInZeros(each, request.number),
+    );
+    return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
+  }
+
+  return async (request, outcome, { feed: state, metadata, index }) => {
+    if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
     const number = numberKey(request.number);
-    if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return miss;
+    if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
+    const boards = boardsOfLetters(request.number);
+    if (outcome.outcome === 'found') {
+      if (request.board !== undefined || boards.length < 2) return outcome;
+      // The other board's row may be unreadable. Where the rows cannot be read, the board is asked for, too.
+      const isOfSeveral = await withTimeout(isRejected(number, metadata), MAX_WAIT_MS).catch(() => true);
+      return isOfSeveral ? ofSeveralBoards(request, outcome, boards) : outcome;
+    }
+    if (outcome.reason !== 'unknown' && outcome.reason !== 'other_board') return outcome;
+    // A rejected row may repeat a number that was loaded: then a board has it.
+    const isOthers = outcome.reason === 'other_board' && !boards.some((each) => each === request.board);
+    let left: Miss | undefined;
     try {
       const [changes, isUnreadable] = await withTimeout(
         Promise.all([
           state === undefined ? [] : lastChanges({ state, number }),
-          // A rejected row may repeat a number that was loaded: then a board has it.
-          reason === 'unknown' && isRejected(number, metadata),
+          isRejected(number, metadata),
         ]),
         MAX_WAIT_MS,
       );
-      if (isUnreadable) return { outcome: 'none', request, reason: 'unreadable', didYouMean: [] };
-      return leftBy(request, changes, metadata.publication) ?? miss;
+      left =
+        isUnreadable && !isOthers
+          ? { outcome: 'none', request, reason: 'unreadable', didYouMean: [] }
+          : leftBy(request, changes, metadata.publication);
     } catch {
-      return { ...miss, isFeedUnread: true };
+      return { ...outcome, isFeedUnread: true };
     }
+    return left === undefined ? outcome : withPadded(left, request, index);
   };
 }
 
-type LastChange = Pick<
-  StoredChange,
-  | 'kind'
-  | 'cause'
-  | 'board'
-  | 'license_number'
-  | 'last_in_dataset'
-  | 'fields'
-  | 'publication'
-  | 'date'
-  | 'renumbered_to'
->;
+/** That the license that was found need not be the only one: another board with such numbers has one that is unreadable. */
+function ofSeveralBoards(
+  request: NumberRequest,
+  { record, nameMatch }: Extract<LookupOutcome, { outcome: 'found' }>,
+  boards: readonly Board[],
+): Miss {
+  const number = record.license_number;
+  return {
+    ...({ outcome: 'none', request, reason: 'ambiguous' } as const),
+    ...{ didYouMean: [number], offered: [record], boards: boards.map(({ name }) => name).toSorted() },
+    ...(nameMatch !== undefined && { ofTheName: nameMatch ? [number] : [] }),
+  };
+}
 
 /**
  * The miss of a number that left the dataset.
@@ -98,15 +125,14 @@ type LastChange = Pick<
  */
 export function leftBy(
   request: NumberRequest,
-  changes: readonly LastChange[],
+  changes: readonly StoredChange[],
   publication: string,
 ): Miss | undefined {
-  const { board, number } = request;
+  const { board } = request;
   // One whose number the State writes in another way has not left.
   const left = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
   const removed = left.filter((each) => board === undefined || boardByLabel(each.board) === board);
-  const exact = removed.filter(({ license_number: written }) => isExactNumber(number, written));
-  const [last, another] = exact.length > 0 ? exact : removed;
+  const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // A number that was not found may be near others. One that was known is none of them.
   const miss = { outcome: 'none', request, didYouMean: [] } as const;
@@ -119,5 +145,10 @@ export function leftBy(
   const only = another === undefined ? last : undefined;
   const lastRawStatus = only?.fields.raw_status?.before ?? null;
   const lastInDataset = only?.last_in_dataset ?? null;
-  return { ...miss, reason: 'removed', left: { lastInDataset, lastRawStatus } };
+  return {
+    ...miss,
+    reason: 'removed',
+    left: { lastInDataset, lastRawStatus },
+    boards: [currentBoardName(last.board)],
+  };
 }

@@ -1,15 +1,19 @@
 import type { Board } from '../licenses/boards.ts';
 import { type Filters, hasFilters } from '../licenses/filters.ts';
-import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import { fold } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
-import type { LookupOutcome, LookupRequest, NumberRequest } from '../licenses/lookup.ts';
+import { isPossible, type LookupOutcome, type NumberRequest } from '../licenses/lookup.ts';
 import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
 import { businessQuery, businessWordsQuery, numberQuery, personQuery } from './queries.ts';
 import { listQuery, type PublicationSearch } from './search.ts';
-import { lookUp } from './steps.ts';
-import { suggestedNumbers } from './suggestions.ts';
+import {
+  type SuggestedNames,
+  suggestedBusinesses,
+  suggestedNumbers,
+  suggestedPersons,
+} from './suggestions.ts';
 
 /** What a person types into one box, and the filters beside it. */
 export interface ListRequest {
@@ -43,18 +47,24 @@ export interface Listing {
 
 const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
 
-type Queries = readonly (Parameters<typeof listQuery>[0][number] | undefined)[];
-
 /**
  * Finds a license by its number, else lists those with the name, else what may have been meant: all boards and
  * statuses, the name with its parts in another order, similar numbers, similar names, the surname alone.
+ *
+ * @param lookUpNumber without suggestions, in the same publication
  */
-export async function listLicenses(request: ListRequest, publication: PublicationSearch): Promise<Listing> {
+export async function listLicenses(
+  request: ListRequest,
+  publication: PublicationSearch,
+  lookUpNumber: (request: NumberRequest) => Promise<LookupOutcome>,
+): Promise<Listing> {
   const { board, kind, filters, page, name, suggest } = request;
 
-  async function list(wanted: Queries, shown: readonly string[] = [], ignoresFilters = false) {
-    const queries = wanted.filter((query) => query !== undefined);
-    if (queries.length === 0) return NONE;
+  async function list(
+    queries: Parameters<typeof listQuery>[0],
+    shown: readonly string[] = [],
+    ignoresFilters = false,
+  ): Promise<Listing> {
     const { licenses, total = 0, counts } = await publication.search(listQuery(queries, page));
     return { licenses, total, counts, shown, ignoresFilters };
   }
@@ -68,34 +78,31 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
 
   /** The licenses of similar names, with the given names that were typed; else those of the surname alone. */
   async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
-    const near = async (miss: LookupRequest) => {
-      const outcome = await lookUp(miss, publication, true);
-      return outcome.outcome === 'none' ? outcome : undefined;
-    };
-    const [person, business] = await Promise.all([
-      likeliest && near({ by: 'person', board, filters, ...likeliest }),
-      near({ by: 'business', board, filters, name }),
+    const nobody: SuggestedNames = { didYouMean: [] };
+    const [{ didYouMean: persons, surnameExists }, { didYouMean: businesses }] = await Promise.all([
+      kind === 'business' || likeliest === undefined
+        ? nobody
+        : suggestedPersons({ by: 'person', board, filters, ...likeliest }, publication),
+      kind === 'person' ? nobody : suggestedBusinesses({ by: 'business', board, filters, name }, publication),
     ]);
-    const [persons, businesses] = [person?.didYouMean ?? [], business?.didYouMean ?? []];
     const [nearest = ''] = nearestSpellings(name, [...persons, ...businesses], 1);
-    const isPerson = persons.includes(nearest);
     const parts = persons.map((text) => {
       const { last, given } = nameParts(text);
       return { lastName: last, firstName: given || likeliest?.firstName };
     });
-    const found = isPerson
+    const found = persons.includes(nearest)
       ? await list(ofPersons(parts), parts.map(personName))
       : await list(
           businesses.flatMap((each) => ofBusiness(each)),
           businesses,
         );
-    if (found.total > 0 || likeliest?.firstName === undefined || person?.surnameExists !== true) return found;
+    if (found.total > 0 || likeliest?.firstName === undefined || surnameExists !== true) return found;
     return list(ofPersons([{ lastName: likeliest.lastName }]), [likeliest.lastName]);
   }
 
   let miss: LookupOutcome | undefined;
   for (const number of request.numbers) {
-    const outcome = await lookUp(number, publication, false);
+    const outcome = await lookUpNumber(number);
     if (outcome.outcome !== 'none') return { ...NONE, number: outcome };
     if (outcome.reason !== 'unknown') {
       return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
@@ -103,8 +110,7 @@ export async function listLicenses(request: ListRequest, publication: Publicatio
     // The last one has the number alone.
     miss = outcome;
   }
-  const texts = [name, ...Object.values(filters)];
-  if (texts.some((text = '') => fold(text).length > MAX_FOLDED_CHARACTERS)) return NONE;
+  if (!isPossible({ by: 'business', board, name, filters })) return NONE;
   const { readings, others } = readTypedPerson(name);
   const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
   const asTyped = (at: Scope, isAnywhere: boolean) => [

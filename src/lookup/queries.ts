@@ -96,6 +96,12 @@ export function commonNumberQuery({ numberKey }: NumberQuery, board: Board | und
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
 }
 
+/** The licenses with the same last digits, however those are padded and whatever stands before them. */
+export function sameDigitsQuery(written: string): OtherQuery {
+  const filter = [{ term: { 'keys.digits': numberDigits(written) } }];
+  return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
+}
+
 /** Licenses with a similar number, to suggest when no license has the requested one. */
 export interface NearNumberQuery {
   readonly by: 'near_number';
@@ -107,6 +113,7 @@ export interface NearNumberQuery {
   readonly misread: readonly string[];
   /** This board's licenses come first. */
   readonly board: Board | undefined;
+  readonly businessOnly: boolean;
 }
 
 /** Very many numbers have the same shorter beginning. */
@@ -120,13 +127,12 @@ export function nearNumberQuery(
   board: Board | undefined,
   written: string,
   businessOnly: boolean,
-): NearNumberQuery | OtherQuery | undefined {
+): NearNumberQuery | undefined {
   const digits = numberDigits(written);
   if (digits === '') return undefined;
   const folded = fold(written);
   const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  const query = { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board } as const;
-  return businessOnly ? { by: 'other', body: nearNumberBody(query, OF_BUSINESS) } : query;
+  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board, businessOnly };
 }
 
 /** Whether a number is similar to the one of the query. */
@@ -150,17 +156,18 @@ function nearClauses({ digits, beginning, misread }: NearNumberQuery): Clause[] 
 /** How many similar numbers are compared with the typed one. */
 const MAX_NEAR_NUMBERS = 50;
 
-const OF_BUSINESS: Clause[] = [{ term: { 'keys.kind': 'business' } }];
-
 /** The board's licenses first, then those with the same digits. */
-export function nearNumberBody(query: NearNumberQuery, further: Clause[] = []): SearchBody {
-  const { digits, board } = query;
+export function nearNumberBody(query: NearNumberQuery): SearchBody {
+  const { digits, board, businessOnly } = query;
   const ofBoard = (name: string): Clause => ({
     constant_score: { filter: { term: { board: name } }, boost: 2 },
   });
   return searchBody(
     MAX_NEAR_NUMBERS,
-    [{ bool: { should: nearClauses(query) } }, ...further],
+    [
+      { bool: { should: nearClauses(query) } },
+      ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
+    ],
     [{ _score: 'desc' }, { 'keys.number': 'asc' }],
     [
       { constant_score: { filter: { term: { 'keys.digits': digits } } } },
@@ -428,23 +435,8 @@ function similarWord(name: string): Clause {
   return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
 }
 
-/** Surnames at boards with a similar spelling. */
-export interface NearSurnamesQuery {
-  readonly boards: readonly Board[];
-  /** Folded. */
-  readonly surname: string;
-}
-
 /** No surname is longer. For 60 letters the search at all boards costs OpenSearch 10 times as much as for 6. */
 const MAX_SURNAME_LENGTH = 40;
-
-/** `undefined` for a surname without letters or of more than 40. */
-export function nearSurnamesQuery(board: Board | undefined, lastName: string): NearSurnamesQuery | undefined {
-  const surname = surnameKey(lastName);
-  return surname === '' || surname.length > MAX_SURNAME_LENGTH
-    ? undefined
-    : { boards: boardsOf(board), surname };
-}
 
 /** How many names are suggested when nobody has the requested one. */
 export const MAX_SUGGESTED_NAMES = 5;
@@ -455,8 +447,15 @@ const NEAR_NAMES_PER_SHARD = 100;
 /** In shorter words, two letters changed make another word. */
 const MIN_TWO_EDITS = 6;
 
-/** The body of an OpenSearch `_search` for the surnames of each board, by its code. */
-export function nearSurnamesBody({ boards, surname }: NearSurnamesQuery) {
+/** The body of an OpenSearch `_search` for the surnames of each board with a similar spelling. */
+export type NearSurnamesBody = NonNullable<ReturnType<typeof nearSurnamesBody>>;
+
+/**
+ * Surnames with a similar spelling, at one board or at all; `undefined` for a surname without letters or of more than 40.
+ */
+export function nearSurnamesBody(board: Board | undefined, lastName: string) {
+  const surname = surnameKey(lastName);
+  if (surname === '' || surname.length > MAX_SURNAME_LENGTH) return undefined;
   const term = (code: string) =>
     ({
       field: 'keys.surname',
@@ -469,7 +468,7 @@ export function nearSurnamesBody({ boards, surname }: NearSurnamesQuery) {
   return {
     size: 0,
     suggest: Object.fromEntries(
-      boards.map(({ code }) => [code, { text: `${code}/${surname}`, term: term(code) }]),
+      boardsOf(board).map(({ code }) => [code, { text: `${code}/${surname}`, term: term(code) }]),
     ),
   };
 }

@@ -7,7 +7,7 @@ import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
 import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
-import { type Counts, countsOf, FACETS } from './facets.ts';
+import { type Counts, countedFacets, countsOf, FACETS } from './facets.ts';
 import {
   BY_NAME,
   type IdQuery,
@@ -15,12 +15,11 @@ import {
   matchesOfPersons,
   type NameQuery,
   type NearNumberQuery,
-  type NearSurnamesQuery,
+  type NearSurnamesBody,
   type NumberQuery,
   nameBody,
   nearNumberBody,
   nearNumbersBody,
-  nearSurnamesBody,
   numbersBody,
   type OtherQuery,
   personsBody,
@@ -39,8 +38,14 @@ export const PAGE_SIZE = 25;
  * active licenses.
  *
  * @param page from 1
+ * @returns `undefined` without queries
  */
-export function listQuery(queries: readonly (NumberQuery | NameQuery)[], page: number): OtherQuery {
+export function listQuery(
+  wanted: readonly (NumberQuery | NameQuery | undefined)[],
+  page: number,
+): OtherQuery | undefined {
+  const queries = wanted.filter((query) => query !== undefined);
+  if (queries.length === 0) return undefined;
   const clause = (query: LicenseQuery) => bodyOf(query).query;
   const exact = queries.map((query) => clause('select' in query ? { ...query, select: 'exact' } : query));
   const preferred = [
@@ -96,12 +101,7 @@ const searchResponse = z.object({
     total: z.object({ value: z.int() }).optional(),
     hits: z.array(z.object({ _source: storedLicense })),
   }),
-  aggregations: z
-    .record(
-      z.string(),
-      z.object({ buckets: z.array(z.object({ key: z.string().optional(), doc_count: z.int() })) }),
-    )
-    .optional(),
+  aggregations: countedFacets.optional(),
 });
 
 /**
@@ -203,24 +203,25 @@ const nearTermsResponse = z.object({
 });
 
 /**
- * Finds surnames with a similar spelling in a physical index, best first: `BOARD/SURNAME`.
+ * Finds surnames with a similar spelling in a physical index, best first.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
-async function nearSurnames(client: Client, index: string, query: NearSurnamesQuery): Promise<string[]> {
-  const { suggest } = await search(client, nearTermsResponse, { index, body: nearSurnamesBody(query) });
-  return Object.values(suggest)
+async function nearSurnames(client: Client, index: string, body: NearSurnamesBody): Promise<string[]> {
+  const { suggest } = await search(client, nearTermsResponse, { index, body });
+  const terms = Object.values(suggest)
     .flatMap(([{ options }]) => options)
-    .toSorted((one, other) => other.score - one.score)
-    .map((option) => option.text);
+    .toSorted((one, other) => other.score - one.score);
+  // `BOARD/SURNAME`
+  return distinctKeys(terms.map(({ text }) => text.slice(text.indexOf('/') + 1)));
 }
 
 /** Searches one publication. */
 export interface PublicationSearch {
   /** Without a query, nothing is found. */
   search(query: LicenseQuery | undefined): Promise<SearchResult>;
-  /** Finds surnames with a similar spelling, best first: `BOARD/SURNAME`. */
-  nearSurnames(query: NearSurnamesQuery): Promise<readonly string[]>;
+  /** Finds surnames with a similar spelling, best first, each once. */
+  nearSurnames(body: NearSurnamesBody | undefined): Promise<readonly string[]>;
 }
 
 /**
@@ -306,14 +307,14 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
         case 'person':
           return canShareSearch(query) ? byPerson(query) : others(query);
         case 'near_number':
-          return near(query);
+          return query.businessOnly ? others(query) : near(query);
         case 'list':
           return lists(query);
         default:
           return others(query);
       }
     },
-    nearSurnames: (query) => nearSurnames(client, index, query),
+    nearSurnames: async (body) => (body === undefined ? [] : nearSurnames(client, index, body)),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type InvalidLookup,
   type LookupOutcome,
   type LookupRequest,
+  type NumberRequest,
   problemOf,
 } from '../licenses/lookup.ts';
 import { type LivePublication, type PublicationSource, withLivePublication } from '../publications/live.ts';
@@ -20,9 +21,9 @@ import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
-import { type Listing, type ListRequest, listLicenses } from './lists.ts';
+import { type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
-import { lookUp, type MatchCounts, matchCounts } from './steps.ts';
+import { lookUp, matchCounts } from './steps.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
 export interface DatedOutcome extends Origin {
@@ -66,10 +67,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
-  const [withLeft, withLeftOfMany] = [withLeftLicenses(store), withLeftLicenses(store)];
-  const examplesOf = exampleNumbers(client);
+  const withLeft = withLeftLicenses(store, searchOne);
+  const withLeftOfMany = withLeftLicenses(store, searchMany);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
+  const examplesOf = exampleNumbers(searchByIndex(client, SINGLE_LIMITS));
 
   /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
   async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
@@ -104,12 +106,24 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
 
-  async function lookUpIn(live: LivePublication, request: LookupRequest): Promise<LookupOutcome> {
+  /** Whether few enough lookups are in flight for suggestions. */
+  const maySuggest = () => inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+
+  async function lookUpIn(live: LivePublication, request: LookupRequest, suggest = maySuggest()) {
     const problem = problemOf(request, live.licenseTypes);
     if (problem !== undefined) throw new BadRequestError(problem);
-    const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
     const outcome = await lookUp(request, searchOne(live.index), suggest);
-    return outcome.outcome === 'none' ? withLeft(outcome, live) : outcome;
+    return { outcome: isOpen(request, outcome) ? await withLeft(request, outcome, live) : outcome };
+  }
+
+  /** A single answer, all of it from one publication. */
+  function answer<Answer extends object>(
+    spentMs: number,
+    ask: (live: LivePublication) => Promise<Answer>,
+  ): Promise<Answer & Origin> {
+    return bounded(spentMs, () =>
+      withLivePublication(tracker, async (live) => ({ ...(await ask(live)), ...originOf(live) })),
+    );
   }
 
   function originOf({ metadata: { publication, date, sample, sources } }: LivePublication): Origin {
@@ -139,37 +153,22 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
      * @throws {SearchUnavailableError} when OpenSearch does not answer in time
      */
     lookUp: (request: LookupRequest, spentMs = 0): Promise<DatedOutcome> =>
-      bounded(spentMs, () =>
-        withLivePublication(tracker, async (live) => ({
-          outcome: await lookUpIn(live, request),
-          ...originOf(live),
-        })),
-      ),
+      answer(spentMs, (live) => lookUpIn(live, request)),
     /** The same; where several licenses match, all of them are counted, in the same publication. @throws as `lookUp` */
-    lookUpCounted: (
-      request: LookupRequest,
-    ): Promise<DatedOutcome & { readonly counts: MatchCounts | undefined }> =>
-      bounded(0, () =>
-        withLivePublication(tracker, async (live) => {
-          const outcome = await lookUpIn(live, request);
-          const counts = await matchCounts(request, outcome, searchOne(live.index));
-          return { outcome, counts, ...originOf(live) };
-        }),
-      ),
-    /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
-    list: (request: ListRequest): Promise<Origin & { readonly listing: Listing }> =>
-      bounded(0, () =>
-        withLivePublication(tracker, async (live) => {
-          const suggest = request.suggest && inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-          const listing = await listLicenses({ ...request, suggest }, searchOne(live.index));
-          const { number } = listing;
-          const isMiss = number?.outcome === 'none';
-          return {
-            listing: isMiss ? { ...listing, number: await withLeft(number, live) } : listing,
-            ...originOf(live),
-          };
-        }),
-      ),
+    lookUpCounted: (request: LookupRequest) =>
+      answer(0, async (live) => {
+        const { outcome } = await lookUpIn(live, request);
+        return { outcome, counts: await matchCounts(request, outcome, searchOne(live.index)) };
+      }),
+    /** It counts among single lookups. @throws as `lookUp` */
+    list: (request: ListRequest) =>
+      answer(0, async (live) => {
+        const suggest = request.suggest && maySuggest();
+        const lookUpNumber = async (number: NumberRequest) => (await lookUpIn(live, number, false)).outcome;
+        return {
+          listing: await listLicenses({ ...request, suggest }, searchOne(live.index), lookUpNumber),
+        };
+      }),
     /**
      * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
      * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
@@ -190,7 +189,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
             const detail = problemOf(request, live.licenseTypes);
             if (detail !== undefined) return { outcome: 'invalid', detail };
             const outcome = await lookUp(request, search, suggest);
-            return outcome.outcome === 'none' ? withLeftOfMany(outcome, live) : outcome;
+            return isOpen(request, outcome) ? withLeftOfMany(request, outcome, live) : outcome;
           },
         });
       }),
@@ -213,6 +212,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
     isAnswering: async (): Promise<boolean> => (await probe.fetch('answer')) === true,
   };
+}
+
+/** Whether an outcome may not be all: a miss, and a license that was found without a board. */
+function isOpen(request: LookupRequest, { outcome }: LookupOutcome): boolean {
+  return outcome === 'none' || (request.by === 'number' && request.board === undefined);
 }
 
 /** A license as it is now, and what changed in it. */

@@ -199,8 +199,11 @@ function chooseByNumber(request: NumberRequest, sameKey: Found): LookupOutcome {
   return { ...numberMiss(request, 'other_board', forms), boards: boardsOf(exactOf(sameKey, request)) };
 }
 
-/** The licenses whose number is the one typed but for case and blanks around it; all of them if none is. */
-function exactOf(sameKey: Found, { number }: NumberRequest): Found {
+/** Those whose number is the one typed but for case and blanks around it; all of them if none is. */
+export function exactOf<Numbered extends { readonly license_number: string }>(
+  sameKey: readonly Numbered[],
+  { number }: NumberRequest,
+): readonly Numbered[] {
   const exact = sameKey.filter((license) => isExactNumber(number, license.license_number));
   return exact.length > 0 ? exact : sameKey;
 }

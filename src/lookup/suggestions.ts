@@ -36,7 +36,7 @@ import {
   type NameQuery,
   nearGivenNameQuery,
   nearNumberQuery,
-  nearSurnamesQuery,
+  nearSurnamesBody,
   personQuery,
   similarWordsQuery,
 } from './queries.ts';
@@ -149,7 +149,7 @@ function wholeNameOf(name: TypedName): string {
 }
 
 /** What is suggested when no license matches a name. */
-type SuggestedNames = Pick<Miss, 'didYouMean' | 'surnameExists'>;
+export type SuggestedNames = Pick<Miss, 'didYouMean' | 'surnameExists'>;
 
 /** Names of businesses with similar words, those spelled most like the typed one first. */
 export async function suggestedBusinesses(
@@ -166,31 +166,28 @@ export async function suggestedPersons(
   request: PersonRequest,
   publication: PublicationSearch,
 ): Promise<SuggestedNames> {
-  const { board } = request;
-  const { surname } = keysOf(request);
-  const ofSurname = [{ surname, given: '' }];
-  const isNarrowed = request.firstName !== undefined || hasFilters(request.filters);
+  const { board, lastName, firstName, filters } = request;
+  const typed = {
+    surname: surnameKey(lastName, firstName !== undefined),
+    given: givenNamesKey(firstName ?? ''),
+  };
+  const isNarrowed = firstName !== undefined || hasFilters(filters);
   const [{ licenses: found }, { licenses: others }, surnames] = await Promise.all([
     // Without given name and filters, the first search has shown that nobody has the surname.
-    publication.search(isNarrowed ? likelyPersonsQuery(board, ofSurname, {}, 1) : undefined),
-    publication.search(likelyPersonsQuery(board, namesWithOtherSurname(request), {})),
-    similarSurnames(request, publication),
+    publication.search(isNarrowed ? likelyPersonsQuery(board, [{ ...typed, given: '' }], {}, 1) : undefined),
+    publication.search(likelyPersonsQuery(board, halfOrSwapped(typed), {})),
+    publication.nearSurnames(nearSurnamesBody(board, lastName)),
   ]);
   const surnameExists = found.length > 0;
   const suggested = surnameExists
-    ? await similarPersons(request, surnames, publication)
-    : [...namesOf(request, others), ...surnames];
+    ? await similarPersons(request, typed, surnames, publication)
+    : [...others.map((each) => (firstName === undefined ? surnameOf(each) : nameOf(each))), ...surnames];
   const didYouMean = [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES);
   return { ...(surnameExists && { surnameExists }), didYouMean };
 }
 
-function keysOf({ lastName, firstName }: PersonRequest): LikelyName {
-  return { surname: surnameKey(lastName, firstName !== undefined), given: givenNamesKey(firstName ?? '') };
-}
-
 /** The surname as half of a double one, and the names swapped. */
-function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
-  const { surname, given } = keysOf(request);
+function halfOrSwapped({ surname, given }: LikelyName): LikelyName[] {
   const names = [
     { surname: halfKey(surname), given },
     { surname: given, given: surname },
@@ -198,47 +195,38 @@ function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
   return surname === '' ? [] : names.filter((name) => name.surname !== '' && name.surname !== surname);
 }
 
-/** Other forms of the given name. */
-function namesWithOtherGiven(request: PersonRequest): LikelyName[] {
-  const { surname } = keysOf(request);
-  const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
-  return variants.map((given) => ({ surname, given }));
-}
-
 /** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */
 async function similarPersons(
-  request: PersonRequest,
+  { board, firstName = '', filters }: PersonRequest,
+  typed: LikelyName,
   surnames: readonly string[],
   publication: PublicationSearch,
 ): Promise<string[]> {
-  const { board, filters } = request;
-  const { surname, given } = keysOf(request);
+  const { surname, given } = typed;
   if (given === '') return [];
-  const otherGiven = namesWithOtherGiven(request);
-  const otherSurname = [
-    ...namesWithOtherSurname(request),
-    ...surnames.map((each) => ({ surname: each, given })),
-  ];
+  const variants = givenNameVariants(fold(firstGivenName(firstName)));
+  const otherGiven = variants.map((each) => ({ surname, given: each }));
+  const otherSurname = [...halfOrSwapped(typed), ...surnames.map((each) => ({ surname: each, given }))];
   const found = await Promise.all([
     publication.search(likelyPersonsQuery(board, otherGiven, filters)),
-    publication.search(nearGivenNameQuery(board, { surname, given }, filters)),
+    publication.search(nearGivenNameQuery(board, typed, filters)),
     publication.search(likelyPersonsQuery(board, otherSurname, filters)),
   ]);
   const [ofOtherGiven = [], ofSimilarGiven = [], ofOtherSurname = []] = found.map(({ licenses }) => licenses);
   const isOfHalf = ({ full_name: name }: StoredLicense) => foldPersonName(name).halves.includes(surname);
   const isVariant = ({ full_name: name }: StoredLicense) =>
-    otherGiven.some((each) => each.given === fold(firstGivenName(nameParts(name).given)));
-  const similarGiven = namesOf(
-    request,
-    ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)),
-  );
+    variants.includes(fold(firstGivenName(nameParts(name).given)));
+  const similarGiven = ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)).map(nameOf);
   return [
-    ...namesOf(request, ofOtherSurname.filter(isOfHalf)),
-    ...namesOf(request, ofOtherGiven.filter(isVariant)),
+    ...ofOtherSurname.filter(isOfHalf).map(nameOf),
+    ...ofOtherGiven.filter(isVariant).map(nameOf),
     ...nearestSpellings(`${surname}${given}`, similarGiven, MAX_SUGGESTED_NAMES),
-    ...namesOf(request, ofOtherSurname),
+    ...ofOtherSurname.map(nameOf),
   ];
 }
+
+const nameOf = ({ full_name: name }: StoredLicense) => nameToSearch(name);
+const surnameOf = ({ full_name: name }: StoredLicense) => foldPersonName(name).surname;
 
 /** Whether the first given name is the typed one but for a slip, or a later name begins with it. */
 function hasSimilarGivenName({ full_name: name }: StoredLicense, typed: string): boolean {
@@ -251,20 +239,4 @@ function isOneSlip(typed: string, meant: string): boolean {
   const edits = distance(typed, meant);
   const letters = (text: string) => Array.from(text).toSorted().join('');
   return edits === 1 || (edits === 2 && letters(typed) === letters(meant));
-}
-
-async function similarSurnames(
-  { board, lastName }: PersonRequest,
-  publication: PublicationSearch,
-): Promise<string[]> {
-  const query = nearSurnamesQuery(board, lastName);
-  const near = query === undefined ? [] : await publication.nearSurnames(query);
-  return [...new Set(near.map((term) => term.slice(term.indexOf('/') + 1)))];
-}
-
-/** What to search for: the surname alone where no given name was typed. */
-function namesOf({ firstName }: PersonRequest, licenses: Found): string[] {
-  return licenses.map(({ full_name: name }) =>
-    firstName === undefined ? foldPersonName(name).surname : nameToSearch(name),
-  );
 }

@@ -43,9 +43,7 @@ export const compactLicense = license.omit(OF_WHOLE);
 const COMPACT = compactLicense.keyof().options;
 /** Of one of several licenses. verify_license has the addresses: a hundred are as long as all the rest. */
 const IN_LIST = compactLicense.omit({ url: true }).keyof().options;
-/** Of a whole license. */
-const WHOLE = license.keyof().options;
-const FIELDS = new Map<string, Name>(WHOLE.map((name) => [name, name]));
+const FIELDS = new Map<string, Name>(license.keyof().options.map((name) => [name, name]));
 
 type Name = keyof z.output<typeof license>;
 
@@ -134,7 +132,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // The number that was asked for is no suggestion.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
-  const rows = view.outcome === 'found' ? [] : listed.map((record) => picked(toldOf(record), IN_LIST));
+  const rows = view.outcome === 'found' ? [] : listed.map((record) => picked(compact(record), IN_LIST));
   const common = namesInCommon(rows);
   const { note = '', ...shown } =
     view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, common);
@@ -145,7 +143,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
       view.origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
-      boardActionNotGiven(listed.map(toldOf)),
+      boardActionNotGiven(listed.map(attributes)),
       note,
     ),
     searched,
@@ -216,16 +214,18 @@ function groupsOf(rows: readonly Fields[], common: readonly Name[], columns: rea
   });
 }
 
-/** A record with the attributes from `extra_data` that a model needs even in a list. */
-function toldOf(record: ResponseRecord): Fields {
-  const street = record.extra_data[EXTRA_DATA_LABELS.street];
-  const board_action = record.extra_data[EXTRA_DATA_LABELS.boardAction] ?? null;
-  return { ...record, board_action, street };
+/** The attributes from `extra_data` that a model needs even in a list. */
+function attributes({ extra_data: extra }: ResponseRecord): Fields {
+  const street = extra[EXTRA_DATA_LABELS.street];
+  return {
+    board_action: extra[EXTRA_DATA_LABELS.boardAction] ?? null,
+    ...(street !== undefined && { street }),
+  };
 }
 
 /** A license as it is in a roster or a history. */
 export function compact(record: ResponseRecord): Fields {
-  return picked(toldOf(record), COMPACT);
+  return picked({ ...record, ...attributes(record) }, COMPACT);
 }
 
 /** The field of a license that an attribute of `extra_data` is, if any. */
@@ -233,12 +233,13 @@ const fieldOf = memoize((label) => ({ name: FIELDS.get(label.toLowerCase().repla
 
 /** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
 function whole(record: ResponseRecord): Fields {
-  const told = toldOf(record);
+  const { found: _found, source: _source, last_scraped: _read, data_age_days: _age, ...told } = record;
+  const fields: Fields = { ...told, ...attributes(record) };
   const further = Object.entries(record.extra_data).filter(([label, value]) => {
     const { name } = fieldOf(label);
-    return label !== EXTRA_DATA_LABELS.street && (name === undefined || told[name] !== value);
+    return label !== EXTRA_DATA_LABELS.street && (name === undefined || fields[name] !== value);
   });
-  return { ...picked(told, WHOLE), extra_data: Object.fromEntries(further) };
+  return { ...fields, extra_data: Object.fromEntries(further) };
 }
 
 const NEXT_BY_NAME =

@@ -79,7 +79,9 @@ function withoutRecord(
   number: string,
 ): Html {
   if (outcome.outcome !== 'none') return html``;
-  return html`<p>${missInWords({ ...outcome, didYouMean: [] }, known.date)}</p>
+  // A link leads to the similar numbers of one that is unknown.
+  const shown = outcome.reason === 'removed' ? outcome : { ...outcome, didYouMean: [] };
+  return html`<p>${missInWords(shown, known.date)}</p>
 ${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
 }

@@ -61,7 +61,9 @@ export function listRow({ view, suggestionsOmitted }: RowResult, { number, field
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
       const sentences = [
         ...recordSentences(record, { cautions, notes: [] }, origin.today),
-        ...endorsementsInWords(record).map(({ name, standing }) => `Endorsement ${name}: ${standing}.`),
+        ...endorsementsInWords(record, origin.today).map(
+          ({ name, standing }) => `Endorsement ${name}: ${standing}.`,
+        ),
       ];
       return {
         ...row,

@@ -8,6 +8,7 @@ import { boardByCode, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
+import { cautionsOf } from '../licenses/standing.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
   MAX_RECORD_BYTES,
@@ -216,9 +217,17 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
     return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
   const changed = Object.entries(withoutTwins(changedFields(saved.record, now)));
   const same = date > saved.date ? 'still says the same' : 'says the same. No later data is loaded';
-  if (changed.length === 0) return alert('neutral', html`The State’s data of ${longDate(date)} ${same}.`);
+  const isPast = cautionsOf(now, todayInOhio()).includes('past_expiry');
+  const wasPast = cautionsOf(saved.record, saved.today).includes('past_expiry');
+  const passed = isPast && !wasPast ? 'Its expiry date has passed since.' : '';
+  if (changed.length === 0) {
+    return alert(
+      passed === '' ? 'neutral' : 'caution',
+      html`The State’s data of ${longDate(date)} ${same}.${passed && ` ${passed}`}`,
+    );
+  }
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
-  return html`<section class="since"><h2>Changed since</h2>
+  return html`<section class="since"><h2>Changed since</h2>${passed === '' ? NOTHING : html`<p>${passed}</p>`}
 ${dataTable(
   `Compared with the State’s data of ${longDate(date)}`,
   ['What', 'In this record', 'Now'],

@@ -138,7 +138,8 @@ function resultOf(listing: Listing, shown: Shown): Html {
     return html`${nameMatch === false && alert('caution', OTHER_NAME)}${licenseTable([record], today, nameMatch)}`;
   }
   if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
-    return html`<p>${missInWords(number, date)}</p>`;
+    const { offered = [] } = number;
+    return html`<p>${missInWords(number, date)}</p>${offered.length === 0 ? NOTHING : licenseTable(offered, today)}`;
   }
   const isOther = total === 0 || listing.shown.length > 0;
   const isUnread = isOther && number?.outcome === 'none' && number.isFeedUnread === true;
@@ -178,10 +179,11 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
   const [typed, withoutFilters] = typedWithFilters(fields);
   if (number?.outcome === 'none' && number.reason !== 'unknown') {
     const board = boardByCode(fields.board ?? '');
+    const choose = total === 1 ? missInWords(number, date) : 'Choose the license that you mean.';
     const words =
       number.reason === 'other_board'
         ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
-        : 'Choose the license that you mean.';
+        : choose;
     const isOfNobody = number.ofTheName?.length === 0;
     return html`<p>${words}</p>${isOfNobody && alert('caution', OTHER_NAME)}`;
   }

@@ -92,7 +92,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
     standingSentence(license, today, cautions),
     means,
     ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
-    ...endorsementsInWords(license).map(
+    ...endorsementsInWords(license, today).map(
       ({ name, standing }) => `Look at its endorsement ${name}, too: ${standing}.`,
     ),
   ];

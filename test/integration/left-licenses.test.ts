@@ -1,10 +1,12 @@
 /** @room lookups */
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { licenseRecord } from '../../src/licenses/license.ts';
 import { numberMissIn } from '../support/answers.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
 import { sendRoster, sendTable } from '../support/rosters.ts';
+import { shownNurse } from '../support/saved-records.ts';
 
 // What a lookup says of a number that the feed of changes knows. same-answers.test.ts compares the interfaces.
 
@@ -19,13 +21,28 @@ const gone = GONE?.number ?? '';
 const unreadable = UNREADABLE?.number ?? '';
 const neverRead = NEVER_READ?.number ?? '';
 const NO_DATE = { expires: '31.31.2099' };
-const FIRST_DAY = NURSES.map((row) => {
+/** The State writes it without the zero on the second day. */
+const PADDED = { board: NURSING, number: 'RN.0900100', name: 'PADDED, PAM' };
+const UNPADDED = { ...PADDED, number: 'RN.900100' };
+const [SPEECH, PSYCHOLOGY] = ['Speech and Hearing Professionals Board', 'Psychology Board'];
+/** Numbers that two boards use: the other's row cannot be read, or there is none. */
+const [OF_BOTH, OF_ONE] = ['SP.900050', 'SP.900051'];
+const OF_TWO_BOARDS = [
+  { board: SPEECH, number: OF_BOTH },
+  { board: PSYCHOLOGY, number: OF_BOTH, ...NO_DATE },
+  { board: SPEECH, number: OF_ONE },
+];
+/** Active in the last dataset, which is of 2026-11-02. */
+const PASSED = { board: NURSING, number: 'RN.900200', expires: '2026-11-05' };
+const FIRST_DAY = [...NURSES, PADDED, PASSED, ...OF_TWO_BOARDS].map((row) => {
   if (row === GONE) return { ...row, subStatus: 'Probation' };
   return row === NEVER_READ ? { ...row, ...NO_DATE } : row;
 });
-const SECOND_DAY = FIRST_DAY.flatMap((row) =>
-  row.number === gone ? [] : [row.number === unreadable ? { ...row, ...NO_DATE } : row],
-);
+const SECOND_DAY = FIRST_DAY.flatMap((row) => {
+  if (row.number === gone) return [];
+  if (row === PADDED) return [UNPADDED];
+  return [row.number === unreadable ? { ...row, ...NO_DATE } : row];
+});
 
 beforeAll(async () => {
   service = await startFeedService({}, (url) => startProxy(url, (request) => step(request)));
@@ -92,6 +109,78 @@ test('a number that left the dataset says when and with which status, an unreada
   const record = await rest.get(`/records/${recordOfUnreadable}`);
   expect(record.text).toContain('could not be read by this service');
   expect(record.text).not.toContain('The license is not in the State’s data');
+});
+
+test('a number that left is offered with the one that differs only in zeros', async () => {
+  for (const [number, name] of [
+    [PADDED.number, 'Padded'],
+    ['rn 0900100', 'Else'],
+  ] as const) {
+    const { detail, ...facts } = await miss(number, { last_name: name });
+    expect(facts).toEqual({
+      ...{ reason: 'removed', last_in_dataset: '2026-11-01', last_raw_status: 'Active' },
+      ...{ did_you_mean: [UNPADDED.number], did_you_mean_name_match: [name === 'Padded'] },
+    });
+    expect(detail).toContain(`differs only in zeros, and may be the same license: ${UNPADDED.number}.`);
+  }
+  const items = [{ license_number: PADDED.number }];
+  const removed = { reason: 'removed', did_you_mean: [UNPADDED.number] };
+  expect((await sendRoster(rest, { items })).body).toMatchObject({ results: [removed] });
+  const { body: tool } = await rest.callTool('verify_license', { license_number: PADDED.number });
+  expect(tool).toMatchObject({ result: { structuredContent: removed } });
+  const page = await rest.get(`/?q=${PADDED.number}`);
+  expect(page.text).toMatch(
+    /was in the State’s dataset before.*RN\.900100.*<a href="[^"]*RN\.900100">Padded, Pam/s,
+  );
+});
+
+test('a number that two boards use is not told as the only one where the other row cannot be read', async () => {
+  const ambiguous = { reason: 'ambiguous', did_you_mean: [OF_BOTH] };
+  const items = [OF_BOTH, OF_ONE].map((license_number) => ({ license_number }));
+  const { body } = await sendRoster(rest, { items });
+  expect(body).toMatchObject({ results: [ambiguous, { outcome: 'found', record: { board: SPEECH } }] });
+  const { body: tool } = await rest.callTool('verify_license', {
+    license_number: OF_BOTH,
+    last_name: 'Holder',
+  });
+  const words = `More than one board has a license with the number "${OF_BOTH}"`;
+  expect(tool).toMatchObject({
+    result: {
+      structuredContent: {
+        outcome: 'ambiguous',
+        reason: 'ambiguous',
+        message: expect.stringContaining(words),
+      },
+    },
+  });
+  const page = await rest.get(`/?q=${OF_BOTH}`);
+  expect(page.text).toMatch(/More than one board.*the Psychology Board and the Speech and Hearing/);
+  expect((await miss(OF_BOTH, { board: PSYCHOLOGY })).reason).toBe('unreadable');
+  const asked = await rest.verify({ board: SPEECH, license_number: OF_BOTH });
+  expect([asked.status, asked.body]).toEqual([200, expect.objectContaining({ board: SPEECH })]);
+});
+
+test('an active license whose expiry date has passed since the State wrote the data says so everywhere', async () => {
+  const asked = { board: NURSING, license_number: PASSED.number };
+  const { body: record } = await rest.verify(asked);
+  expect(record).toMatchObject({ status: 'ACTIVE', cautions: ['past_expiry'] });
+  const { body: roster } = await sendRoster(rest, { items: [asked] });
+  expect(roster).toMatchObject({ summary: { found: 1, clear: 0 }, results: [{ record }] });
+  const { text: table } = await sendTable(rest, `license_number\n${PASSED.number}\n`);
+  const words = 'The State lists it as active although its expiry date has passed: report both.';
+  expect(table).toContain(words);
+  expect((await rest.callTool('verify_license', asked)).text).toContain(words);
+  const page = await rest.get(`/licenses/NUR/${PASSED.number}`);
+  expect(page.text).toContain('The State says Active, but it expired on November 5, 2026. Ask the board.');
+
+  // A record of a day before that date says what was true then, and what has passed.
+  const saved = { ...shownNurse({ record: licenseRecord.parse(record), today: '2026-11-03' }) };
+  const { client, names } = service.environment.store;
+  const body = { ...saved, saved_at: new Date().toISOString() };
+  await client.index({ index: names.savedRecords, id: 'PASSED0EXP1RYDAY', body, refresh: true });
+  const { text } = await rest.get('/records/PASSED0EXP1RYDAY');
+  expect(text).toContain('Active until November 5, 2026 (in 2 days).');
+  expect(text).toContain('No later data is loaded. Its expiry date has passed since.');
 });
 
 const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });

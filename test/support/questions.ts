@@ -74,6 +74,12 @@ export const ODD_ROWS: readonly FixtureRow[] = [
     ENDORSEMENT_STATUS_1: 'Inactive',
   }),
   nurseRow('ACTION, ADA', 'RN.760005', { BOARD_ACTION: 'Consent Agreement' }),
+  // Their dates have passed since the State wrote the file.
+  nurseRow('PASSED, PAT', 'RN.760006', { EXPIRATION_DATE: daysBefore(todayInOhio(), 1) }),
+  nurseRow('PASSING, PIA', 'RN.760007', {
+    ...endorsement('APRN.CNP.760007'),
+    ENDORSEMENT_EXPIRATION_DATE_1: daysBefore(todayInOhio(), 1),
+  }),
 ];
 
 const LEFT = times(6, (at) => nurseRow(`LEFT, LOU ${at}`, `RN.77000${at}`, { SUB_STATUS: 'Probation' }));

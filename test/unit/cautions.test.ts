@@ -121,6 +121,16 @@ describe('the notes', () => {
     ['a lapsed endorsement', endorsed({ 'Endorsement Status 1': 'Inactive' }), 'endorsement'],
     ['an endorsement without a status', endorsed({}), 'endorsement'],
     [
+      'an active endorsement that expired yesterday',
+      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Expiration Date 1': '2026-11-20' }),
+      'endorsement',
+    ],
+    [
+      'an active endorsement that expires today',
+      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Expiration Date 1': TODAY }),
+      '',
+    ],
+    [
       'an endorsement with a board action',
       endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Board Action 1': 'Yes' }),
       'endorsement',

@@ -89,16 +89,16 @@ describe('the verdict', () => {
       'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.',
     ],
     [
-      'one with an active endorsement on which the board has acted',
+      'one with an active endorsement that has expired, and on which the board has acted',
       [
         'Active',
         '2028-03-12',
         {
           ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
-          'Endorsement Board Action 1': 'Yes',
+          ...{ 'Endorsement Expiration Date 1': '2020-01-31', 'Endorsement Board Action 1': 'Yes' },
         },
       ],
-      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, the board has acted on it.',
+      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, its expiry date has passed, the board has acted on it.',
     ],
     [
       'an unknown sub-status that has expired, and on which the board has acted',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { StoredChange } from '../../src/changes/change.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
@@ -7,9 +8,9 @@ import {
   businessQuery,
   businessWordsQuery,
   commonNumberQuery,
-  type NearSurnamesQuery,
+  type NearSurnamesBody,
   nearNumberQuery,
-  nearSurnamesQuery,
+  nearSurnamesBody,
   numberQuery,
   personQuery,
   similarWordsQuery,
@@ -51,13 +52,13 @@ async function lookUp(
   asked: LookupRequest,
   search: Search,
   near?: Near,
-  nearQueries: NearSurnamesQuery[] = [],
+  nearQueries: NearSurnamesBody[] = [],
 ) {
   const publication = {
     search: async (query: LicenseQuery | undefined) => (query === undefined ? NOTHING : search(query)),
-    nearSurnames: async (query: NearSurnamesQuery) => {
-      nearQueries.push(query);
-      return query.boards.flatMap(({ code }) => near?.[`${code}/${query.surname}`] ?? []);
+    nearSurnames: async (body: NearSurnamesBody | undefined) => {
+      if (body !== undefined) nearQueries.push(body);
+      return Object.values(body?.suggest ?? {}).flatMap(({ text }) => near?.[text] ?? []);
     },
   };
   const outcome = await lookUpRequest(asked, publication, near !== undefined);
@@ -251,7 +252,7 @@ describe('a number that nobody has', () => {
       'NUR RN.0014484, NUR APRN.CNP.014484, NUR PN.14484, NUR APRN.CNP.0014484, NUR APRN.CNP.014484',
     );
     const { queries, search } = answering([], [], near);
-    const nearQueries: NearSurnamesQuery[] = [];
+    const nearQueries: NearSurnamesBody[] = [];
     const typed = 'aprn.cnp.14484';
     const didYouMean = ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'];
     const outcome = await lookUp(byNumber(typed, 'NUR'), search, NONE_NEAR, nearQueries);
@@ -385,7 +386,7 @@ describe('a name that is sent along with a number', () => {
 });
 
 describe('a person whom nobody matches', () => {
-  const smiths = { 'NUR/SMITH': ['NUR/SMIT', 'NUR/SMYTH'] };
+  const smiths = { 'NUR/SMITH': ['SMIT', 'SMYTH'] };
 
   /** Requests that a given name or filters narrow, and the searches that follow: `select` of each. */
   const NARROWED: readonly (readonly [string, LookupRequest, readonly unknown[]])[] = [
@@ -404,13 +405,13 @@ describe('a person whom nobody matches', () => {
     ],
     ['Zzyzx', [], []],
   ])('gets for the surname %s alone, half of %j, the surnames %j', async (surname, doubles, didYouMean) => {
-    const nearQueries: NearSurnamesQuery[] = [];
+    const nearQueries: NearSurnamesBody[] = [];
     const { queries, search } = answering([], named(doubles));
     const outcome = await lookUp(byPerson(surname, {}), search, smiths, nearQueries);
     expect(outcome).toEqual({ ...UNKNOWN, didYouMean });
     const upper = surname.toUpperCase();
     expect(queries).toMatchObject([{ names: [`NUR/${upper}/`] }, { names: [`NUR/${upper}-/`] }]);
-    expect(nearQueries).toEqual([nearSurnamesQuery(NURSING, surname)]);
+    expect(nearQueries).toEqual([nearSurnamesBody(NURSING, surname)]);
   });
 
   test('gets the holders of double surnames before other given names of the surname', async () => {
@@ -502,16 +503,18 @@ describe('a business of which no trade name begins as typed', () => {
 });
 
 describe('a number that left the dataset', () => {
-  const change = (license_number: string, more: Partial<Parameters<typeof leftBy>[1][number]> = {}) => ({
-    ...({ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' } as const),
+  const change = (license_number: string, more: Partial<StoredChange> = {}): StoredChange => ({
+    ...{ kind: 'removed', cause: 'data', board: NURSING.name, last_in_dataset: '2026-11-19' },
     fields: { raw_status: { before: 'Active', after: null } },
     ...{ license_number, publication: 'p', date: '2026-11-20' },
+    ...{ feed: 'f', epoch: 1, position: 1, at: '2026-11-20T12:00:00Z', full_name: 'HOLDER, A' },
+    ...{ license: `NUR/${license_number}`, number: 'RN1' },
     ...more,
   });
   const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
   const UNKNOWN_LEFT = { reason: 'removed', left: { lastInDataset: null, lastRawStatus: null } };
 
-  test.each<[string, ReturnType<typeof change>[], object | undefined]>([
+  test.each<[string, StoredChange[], object | undefined]>([
     ['by the last change', [change('RN.1')], REMOVED],
     ['in another form', [change('rn-1')], REMOVED],
     ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
@@ -568,7 +571,7 @@ describe('a text that cannot match causes no search', () => {
     ['a business name that folds to more than 200 characters', byBusiness(LONG)],
     ['a filter that folds to more than 200 characters', byBusiness('Acme', { county: LONG })],
   ])('%s', async (_what, request) => {
-    const nearQueries: NearSurnamesQuery[] = [];
+    const nearQueries: NearSurnamesBody[] = [];
     const outcome = await lookUp(request, answering().search, NONE_NEAR, nearQueries);
     expect([outcome, nearQueries]).toMatchObject([{ outcome: 'none' }, []]);
   });
