@@ -55,12 +55,13 @@ export function withLeftLicenses(store: Store): WithLeft {
     return (await rejected.fetch(metadata.publication, { context: metadata }))?.has(key) === true;
   }
 
-  return async (miss, { feed: state, metadata }) => {
+  return async (miss, { feed: state, feedError, metadata }) => {
     const { request, reason } = miss;
     if (request.by !== 'number' || (reason !== 'unknown' && reason !== 'other_board')) return miss;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return miss;
     try {
+      if (feedError !== undefined) throw feedError;
       const [changes, isUnreadable] = await withTimeout(
         Promise.all([
           state === undefined ? [] : lastChanges({ state, number }),
