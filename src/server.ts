@@ -12,6 +12,7 @@ import {
   withinGroup,
 } from './access/rate-limit.ts';
 import { keyUsage } from './access/usage.ts';
+import { latestCursor } from './changes/feed.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { httpApp, logFailure, type RequestState } from './http/app.ts';
@@ -78,8 +79,8 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
   const reasonOf = (error: unknown) => refusal(error, config) ?? String(error);
-  const tracker = trackLivePublication(store, (error) =>
-    log.warn({ error: reasonOf(error) }, 'the live publication can not be read; the last known one answers'),
+  const tracker = trackLivePublication(store, (error, meaning) =>
+    log.warn({ error: reasonOf(error) }, meaning),
   );
   await tracker.refresh().catch((error: unknown) => {
     const isAway = refusal(error, config) === undefined;
@@ -111,10 +112,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
     }),
     signing,
     proofOf: watchProofs(feed, { lookups, changes }),
-    webhooks: webhookService(store, config, async () => {
-      const { next } = await changes.page({ since: 'latest', limit: 1, filters: {} });
-      return next;
-    }),
+    webhooks: webhookService(store, config, async () => latestCursor((await feed()).state)),
     usage,
     draining,
     stopping,

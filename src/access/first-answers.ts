@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
@@ -9,8 +9,14 @@ const answer = z.object({ status: z.int(), type: z.string(), body: z.string() })
 
 type Answer = Readonly<z.output<typeof answer>>;
 
-/** A request with an Idempotency-Key: when it began (ISO 8601), the hash of its body, and once it ended, its answer. */
-const firstAnswer = z.object({ at: z.iso.datetime(), sha256: z.string(), answer: answer.optional() });
+/**
+ * A request with an Idempotency-Key: when it began (ISO 8601) and the hash of its body; until it has ended, its token, and
+ * then its answer.
+ */
+const firstAnswer = z.object({
+  ...{ at: z.iso.datetime(), sha256: z.string(), token: z.string().optional() },
+  answer: answer.optional(),
+});
 
 /** The first answers, under a hash of account, operation and key. One that is not valid counts as expired. */
 export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, {
@@ -27,13 +33,17 @@ type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', st
 
 /**
  * Does a request once, and answers its repetitions of a day with the first answer. Only a success is kept: after any
- * other answer nothing was done, and the request is done again.
+ * other answer nothing was done, and the request is done again. So it is where its process ended before it was answered:
+ * then `work` gets the same token, which is random, and can see what it did the first time.
  *
  * @throws {BadRequestError} where the key came with another body before
  * @throws {TooBusyError} while the first request is under way
  * @throws {TooManyRequestsError} for too many keys in a day
  */
-export type FirstAnswers = (request: KeyedRequest, work: () => Promise<Answer>) => Promise<Answer>;
+export type FirstAnswers = (
+  request: KeyedRequest,
+  work: (token: string) => Promise<Answer>,
+) => Promise<Answer>;
 
 /** @param perDay how many keys an account may use in a day, since their answers are stored */
 export function firstAnswers(
@@ -44,18 +54,19 @@ export function firstAnswers(
     const id = hash('sha256', JSON.stringify([account, operation, key]));
     const sha256 = hash('sha256', body);
     const found = await FIRST_ANSWERS.read(store, id);
-    if (found !== undefined) {
-      const { at, sha256: before, answer: first } = found.document;
-      const isCurrent = Date.now() - Date.parse(at) < (first === undefined ? UNDER_WAY_MS : DAY_MS);
-      if (isCurrent && sha256 !== before)
-        throw new BadRequestError('This Idempotency-Key came with another body before. Send another key.');
-      if (isCurrent && first !== undefined) return first;
-      if (isCurrent) throw new TooBusyError(UNDER_WAY);
-    }
+    const ageMs = Date.now() - Date.parse(found?.document.at ?? '');
+    const first = ageMs < DAY_MS ? found?.document : undefined;
+    const isUnderWay = first?.answer === undefined && ageMs < UNDER_WAY_MS;
+    if ((isUnderWay || first?.answer !== undefined) && first?.sha256 !== sha256)
+      throw new BadRequestError('This Idempotency-Key came with another body before. Send another key.');
+    if (first?.answer !== undefined) return first.answer;
+    if (isUnderWay) throw new TooBusyError(UNDER_WAY);
     await perDay.spend(account);
+    const token = (first?.sha256 === sha256 && first.token) || randomUUID();
     const begun = { at: new Date().toISOString(), sha256 };
-    if (!(await FIRST_ANSWERS.replace(store, id, found?.version, begun))) throw new TooBusyError(UNDER_WAY);
-    const answered = await work().catch(async (error: unknown) => {
+    const claim = { ...begun, token };
+    if (!(await FIRST_ANSWERS.replace(store, id, found?.version, claim))) throw new TooBusyError(UNDER_WAY);
+    const answered = await work(token).catch(async (error: unknown) => {
       await FIRST_ANSWERS.remove(store, id);
       throw error;
     });

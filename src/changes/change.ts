@@ -73,10 +73,17 @@ export type StoredChange = Readonly<z.output<typeof storedChange>>;
 export const RENUMBERED = { renumbered_to: true, renumbered_from: true } as const;
 
 /** A change in the history of a license. */
-export interface HistoryChange extends StoredChange {
-  /** Present where a rollback has undone it: the dataset that said so was withdrawn by this service. */
-  readonly withdrawn?: true | undefined;
-}
+export const historyChange = storedChange.extend({
+  withdrawn: z
+    .literal(true)
+    .optional()
+    .describe(
+      'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
+        'license’s history, unless a change without this mark says the same',
+    ),
+});
+
+export type HistoryChange = Readonly<z.output<typeof historyChange>>;
 
 /** What all changes of one publication or rollback share. */
 type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'> & {
@@ -155,15 +162,6 @@ export function isPlaceField(name: string): boolean {
 
 /** The fields of a record, but its extra data. */
 const RECORD_FIELDS = licenseRecord.omit({ extra_data: true }).keyof().options;
-
-/** Every field of a record by its name in changes, attributes of the extra data in the order of their names. */
-export function fieldsOf(record: LicenseRecord): ReadonlyMap<string, string | null> {
-  const extra = Object.entries(record.extra_data).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return new Map([
-    ...RECORD_FIELDS.map((name) => [name, record[name]] as const),
-    ...extra.map(([label, value]) => [extraField(label), value] as const),
-  ]);
-}
 
 /** The fields that differ, by name. @param before `undefined` for a license that was added; `after`, if it was removed */
 export function changedFields(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {

@@ -179,19 +179,19 @@ export function changedColumns(before: ComparedLicense, after: ComparedLicense):
   return [...columns.values()];
 }
 
-/** A license in which something was counted. */
-export interface Example {
-  readonly license_number: string;
-  readonly before?: string | null | undefined;
-  readonly now?: string | null | undefined;
-}
+/** A license in which something was counted. Names and places are not kept. */
+export const example = z.object({
+  license_number: z.string(),
+  before: z.string().nullish(),
+  now: z.string().nullish(),
+});
 
 const EXAMPLES = 3;
 
 /** How many licenses there are, and the first three. */
 export class CountedLicenses {
   count = 0;
-  readonly examples: Example[] = [];
+  readonly examples: z.output<typeof example>[] = [];
 
   add(license_number: string, change?: ColumnChange): void {
     this.count += 1;

@@ -29,7 +29,6 @@ export function recordHash(text: string): string {
 interface Part {
   buffer: Buffer;
   length: number;
-  readonly replaced: Map<string, DigestEntry | undefined>;
 }
 
 export type Digest = ReturnType<typeof emptyDigest>;
@@ -47,14 +46,19 @@ export function emptyDigest() {
     add(entry: DigestEntry): void {
       bytes += append(partAt(partOf(entry.id)), entry);
     },
-    /** Replaces all entries of a license by one, or by none. */
-    replace(id: string, entry: DigestEntry | undefined): void {
-      partAt(partOf(id)).replaced.set(id, entry);
+    /** Replaces all entries of some licenses. */
+    replace(ids: ReadonlySet<string>, entries: readonly DigestEntry[]): void {
+      for (const number of new Set(Array.from(ids, partOf))) {
+        const rest = emptyPart();
+        for (const entry of digestEntries(this.part(number))) if (!ids.has(entry.id)) append(rest, entry);
+        parts[number] = rest;
+      }
+      for (const entry of entries) this.add(entry);
     },
     /** The entries of one part as bytes. */
     part(number: number): Buffer {
-      const part = partAt(number);
-      return part.replaced.size === 0 ? bytesOf(part) : bytesOf(withReplaced(part));
+      const { buffer, length } = partAt(number);
+      return buffer.subarray(0, length);
     },
     /** All parts, in order. */
     *parts(): Generator<Buffer, void, undefined> {
@@ -66,18 +70,7 @@ export function emptyDigest() {
 }
 
 function emptyPart(): Part {
-  return { buffer: Buffer.alloc(0), length: 0, replaced: new Map() };
-}
-
-function bytesOf({ buffer, length }: Part): Buffer {
-  return buffer.subarray(0, length);
-}
-
-function withReplaced(part: Part): Part {
-  const copy = emptyPart();
-  for (const entry of digestEntries(bytesOf(part))) if (!part.replaced.has(entry.id)) append(copy, entry);
-  for (const entry of part.replaced.values()) if (entry !== undefined) append(copy, entry);
-  return copy;
+  return { buffer: Buffer.alloc(0), length: 0 };
 }
 
 const MIN_GROWTH_BYTES = 8 * 1024;
@@ -114,11 +107,9 @@ function entryAt(part: Buffer, at: number): DigestEntry {
   };
 }
 
+/** @param part a whole one, as one that was read is: see `isWhole` */
 function entryEnd(part: Buffer, at: number): number {
-  const idBegins = at + ID_LENGTH_BYTES;
-  const end = idBegins <= part.length ? idBegins + part.readUInt16LE(at) + HASH_BYTES : idBegins;
-  if (end > part.length) throw new Error('A part of a digest is cut off.');
-  return end;
+  return at + ID_LENGTH_BYTES + part.readUInt16LE(at) + HASH_BYTES;
 }
 
 /** A license, by its document id, that is not the same in two publications. */
@@ -246,13 +237,11 @@ const storedPart = z.object({
     .refine(isWhole),
 });
 
+/** Whether a part ends with an entry: a document may be cut off. */
 function isWhole(part: Buffer): boolean {
-  try {
-    for (let at = 0; at < part.length; at = entryEnd(part, at));
-    return true;
-  } catch {
-    return false;
-  }
+  let at = 0;
+  while (at + ID_LENGTH_BYTES <= part.length) at = entryEnd(part, at);
+  return at === part.length;
 }
 
 /**

@@ -69,20 +69,17 @@ const POSITIONS_OF_EPOCH = 2 ** 24;
 /** How many changes a publication or rollback can have. */
 export const MAX_CHANGES_OF_EPOCH = POSITIONS_OF_EPOCH - 1;
 
-export class TooManyChangesError extends Error {
-  constructor() {
-    super(`More than ${MAX_CHANGES_OF_EPOCH} licenses changed at once, more than a feed has places for.`);
-  }
-}
-
 /**
  * The place of a change in its feed: those of a later epoch come later.
  *
  * @param ordinal from 1
- * @throws {TooManyChangesError} when it would be a place of the next epoch
+ * @throws {RangeError} when it would be a place of the next epoch: the State has a sixth of so many licenses
  */
 export function positionOf(epoch: number, ordinal: number): number {
-  if (ordinal > MAX_CHANGES_OF_EPOCH) throw new TooManyChangesError();
+  if (ordinal > MAX_CHANGES_OF_EPOCH)
+    throw new RangeError(
+      `More than ${MAX_CHANGES_OF_EPOCH} licenses changed: the feed has no places for them.`,
+    );
   return epoch * POSITIONS_OF_EPOCH + ordinal;
 }
 

@@ -109,22 +109,6 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
-  async function readNumber(
-    { publication, date, state }: LiveFeed,
-    board: Board,
-    number: string,
-  ): Promise<NumberChanges> {
-    const found = await changesOfNumber(store, state, board, numberKey(number));
-    const changes = found.changes.map((change) =>
-      isWithdrawn(state, change) ? { ...change, withdrawn: true as const } : change,
-    );
-    const { since, gaps } = coverageOf(state);
-    if (!found.isCutOff) return { publication, changes, since, gaps };
-    // Before the oldest that is listed, nothing is certain.
-    const readSince = changes.at(-1)?.date ?? date;
-    return { publication, changes, since: readSince, gaps: gaps.filter(({ before }) => before > readSince) };
-  }
-
   return {
     /**
      * @throws {BadRequestError} for a cursor that was never given out
@@ -140,7 +124,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
     ofNumber: (board: Board, number: string): Promise<NumberChanges> =>
       readFromOne(async () => {
         const before = await live();
-        const found = await readNumber(before, board, number);
+        const found = await changesOfNumber(store, before, board, numberKey(number));
         // Once another publication is live, pruning may have deleted some of what was read.
         return isSameFeed(before, await live()) ? found : undefined;
       }),
@@ -242,9 +226,15 @@ function latestChanges(store: Store, filter: readonly object[], size: number, mo
 /** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
-/** The changes of a board's licenses with this number, the newest first, and whether older ones are left out. */
-async function changesOfNumber(store: Store, state: FeedState, board: Board, number: string) {
-  if (switchesOf(state).length === 0) return { changes: [], isCutOff: false };
+/** The changes of a board's licenses with this number, the newest first. */
+async function changesOfNumber(
+  store: Store,
+  { publication, date, state }: LiveFeed,
+  board: Board,
+  number: string,
+): Promise<NumberChanges> {
+  const { since, gaps } = coverageOf(state);
+  if (switchesOf(state).length === 0) return { publication, changes: [], since, gaps };
   // A license of the board, whatever the board was called then.
   const ofBoard = [
     { prefix: { license: `${board.code}/` } },
@@ -253,8 +243,16 @@ async function changesOfNumber(store: Store, state: FeedState, board: Board, num
   const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
   const { documents, count, firstBad } = await latestChanges(store, filter, MAX_CHANGES_OF_LICENSE);
   const oldest = Number(firstBad?.[0] ?? 0);
-  const changes = documents.filter(({ position }) => position > oldest).map(withCurrentBoard);
-  return { changes, isCutOff: firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE };
+  const changes = documents
+    .filter(({ position }) => position > oldest)
+    .map((change) => ({
+      ...withCurrentBoard(change),
+      ...(isWithdrawn(state, change) && { withdrawn: true as const }),
+    }));
+  if (firstBad === undefined && count < MAX_CHANGES_OF_LICENSE) return { publication, changes, since, gaps };
+  // Before the oldest that is listed, nothing is certain.
+  const readSince = changes.at(-1)?.date ?? date;
+  return { publication, changes, since: readSince, gaps: gaps.filter(({ before }) => before > readSince) };
 }
 
 /** More licenses than numbers that are asked at once have: few numbers are of several. */

@@ -18,13 +18,15 @@ const IS_CHANGE = { exists: { field: 'position' } };
 
 const CHANGES_A_PAGE = 1000;
 
+/** The search of the next changes that match, in the order of their places. */
+function inOrder(filter: readonly object[], size: number) {
+  const query = { bool: { filter: [...filter, IS_CHANGE] } };
+  return { query, sort: [{ position: 'asc' as const }], size, track_total_hits: false };
+}
+
 /** All changes that match, the oldest first, in pages. */
 function changePages(store: Store, filter: readonly object[]) {
-  return CHANGES.pages(store, {
-    query: { bool: { filter: [...filter, IS_CHANGE] } },
-    sort: [{ position: 'asc' }],
-    size: CHANGES_A_PAGE,
-  });
+  return CHANGES.pages(store, inOrder(filter, CHANGES_A_PAGE));
 }
 
 /** The changes that a publication made of the live feed, in pages. */
@@ -51,15 +53,9 @@ function withNumber(license: string, number: string): string {
   return license.slice(0, license.indexOf('/') + 1) + number;
 }
 
-/** The search of the next changes that match, in the order of their places, with no more than that. */
+/** The search of the heads of the next changes that match, in the order of their places. */
 export function nextChanges(filter: readonly object[], size: number) {
-  return {
-    query: { bool: { filter: [...filter, IS_CHANGE] } },
-    sort: [{ position: 'asc' as const }],
-    size,
-    track_total_hits: false,
-    _source: Object.keys(HEAD),
-  };
+  return { ...inOrder(filter, size), _source: Object.keys(HEAD) };
 }
 
 /**
@@ -114,7 +110,7 @@ export function changeMaker(
     /**
      * The change of a license, each of which comes once; `undefined` where it has none.
      *
-     * @throws {TooManyChangesError} when the feed has no place for it
+     * @throws {RangeError} when the feed has no place for it
      */
     make(pair: Parameters<typeof makeChange>[1], cause: StoredChange['cause']): StoredChange | undefined {
       const change = makeChange(origin, pair, cause, total + 1, newFields);

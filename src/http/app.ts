@@ -38,6 +38,8 @@ export interface RequestState {
   errorFacts?: (() => Record<string, unknown>) | undefined;
   /** The body of a request in JSON, as it was sent. */
   sentJson?: string;
+  /** Random; the same where a request with an Idempotency-Key is done again because it was broken off. */
+  onceToken?: string;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }

@@ -128,7 +128,8 @@ async function onceWithKey(
   const { 'idempotency-key': key } = checked(idempotencyHeader, ctx.headers);
   if (key === undefined) return work();
   const request = { account: accountOf(ctx), operation, key, body: ctx.state.sentJson ?? '' };
-  const first = answers(request, async () => {
+  const first = answers(request, async (token) => {
+    ctx.state.onceToken = token;
     await work();
     const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
     return { status: ctx.status, type: ctx.type, body };

@@ -69,7 +69,7 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
 
-  return async (request, outcome, { feed: state, metadata, index }) => {
+  return async (request, outcome, { feed: state, feedError, metadata, index }) => {
     if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
@@ -85,6 +85,7 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     const isOthers = outcome.reason === 'other_board' && !boards.some((each) => each === request.board);
     let left: Miss | undefined;
     try {
+      if (feedError !== undefined) throw feedError;
       const [changes, isUnreadable] = await withTimeout(
         Promise.all([
           state === undefined ? [] : lastChanges({ state, number }),

@@ -32,7 +32,7 @@ export interface DatedOutcome extends Origin {
 
 /** Where the answer to many lookups is from. */
 export interface RosterOrigin extends Origin {
-  /** Where in the feed of changes the publication ends; null for a publication of version 0.2. */
+  /** Where in the feed of changes the publication ends; null where it is not known, as for one of version 0.2. */
   readonly feedCursor: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { missMessage, noChangeKnown } from '../answers/words.ts';
-import { RENUMBERED, storedChange } from '../changes/change.ts';
+import { historyChange, RENUMBERED } from '../changes/change.ts';
 import { historyGap } from '../changes/feed.ts';
 import type { Changes } from '../changes/service.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
@@ -21,12 +21,11 @@ import {
 /** More would fill a model's context. */
 const MAX_CHANGES = 50;
 
-const change = storedChange
-  .pick({ date: true, kind: true, cause: true, fields: true, ...RENUMBERED })
-  .extend({
-    /** Present where this service withdrew the dataset that said so: not part of the history. */
-    withdrawn: z.literal(true).optional(),
-  });
+const change = historyChange.pick({
+  ...{ date: true, kind: true, cause: true, fields: true },
+  ...RENUMBERED,
+  withdrawn: true,
+});
 
 /** The result of license_history. */
 export const historyResult = z.object({

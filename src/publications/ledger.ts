@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { PublishedChanges } from '../changes/board-activity.ts';
-import { isPlaceColumn } from '../changes/compare.ts';
+import { example, isPlaceColumn } from '../changes/compare.ts';
 import { changeCounts } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
@@ -38,13 +38,6 @@ export const PUBLICATION_STATES = [
 ] as const;
 
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
-
-/** A license in which a guard found what it refuses. Names and places are not kept. */
-const example = z.object({
-  license_number: z.string(),
-  before: z.string().nullish(),
-  now: z.string().nullish(),
-});
 
 /** What one guard found, at one board and in one column where it looks at these. */
 export const check = z.object({

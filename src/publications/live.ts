@@ -16,6 +16,8 @@ export interface LivePublication {
   readonly metadata: PublicationMetadata;
   /** The feed of changes; `undefined` where it is not known, as for a publication of version 0.2.0. */
   readonly feed: FeedState | undefined;
+  /** Why the feed could not be read, if so: lookups are answered, and nobody knows what left the dataset. */
+  readonly feedError?: unknown;
   /** License types by board name: those of the publication; the catalog's for a board without rows. */
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
   /** Licenses by board name. */
@@ -25,8 +27,8 @@ export interface LivePublication {
   /** One of its licenses, to see whether lookups find what is there. */
   readonly sample: LicenseTypes['sample'];
   /**
-   * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and the changes
-   * were read.
+   * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and feed and
+   * changes were read.
    */
   readonly isWhole: boolean;
 }
@@ -41,11 +43,19 @@ export type PublicationSource = Pick<LivePublicationTracker, 'current' | 'refres
 
 const REFRESH_MS = 1000;
 
-/** What was missing is looked for again after this long. */
+/** What was missing is looked for again after this long; a feed that could not be read, at the next refresh. */
 const REREAD_EVERY_MS = 60_000;
 
-/** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
-export function trackLivePublication(store: Store, onError: (error: unknown) => void) {
+const PUBLICATION_UNREAD = 'the live publication can not be read; the last known one answers';
+const FEED_UNREAD = 'the feed of changes can not be read; lookups are answered without it';
+
+/**
+ * Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is
+ * reported.
+ *
+ * @param onError gets an error and what it means
+ */
+export function trackLivePublication(store: Store, onError: (error: unknown, meaning: string) => void) {
   let known: LivePublication | undefined;
   let readAt = 0;
   let problem: string | undefined;
@@ -70,9 +80,11 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
 
   async function ask(): Promise<LivePublication | undefined> {
     const index = await theLiveIndex();
-    const isRecent = known?.isWhole === true || performance.now() - readAt < REREAD_EVERY_MS;
+    const wasUnread = known?.feedError !== undefined;
+    const isRecent = known?.isWhole === true || (!wasUnread && performance.now() - readAt < REREAD_EVERY_MS);
     if (index === known?.index && isRecent) return known;
     known = index === undefined ? undefined : await readPublication(store, index);
+    if (!wasUnread && known?.feedError !== undefined) onError(known.feedError, FEED_UNREAD);
     readAt = performance.now();
     return known;
   }
@@ -91,7 +103,7 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
       await refresh();
       isFailing = false;
     } catch (error) {
-      if (!isFailing) onError(error);
+      if (!isFailing) onError(error, PUBLICATION_UNREAD);
       isFailing = true;
     }
   }
@@ -155,18 +167,22 @@ export async function readPublication(store: Store, index: string): Promise<Live
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
   const sample = counted?.sample ?? (await anyLicense(store, index));
-  const feed = await readFeed(store, index, metadata.feed);
-  // Lookups do not wait for changes that cannot be read.
+  // Lookups do not wait for a feed or changes that cannot be read.
+  let feedError: unknown;
+  const feed = await readFeed(store, index, metadata.feed).catch((error: unknown) => {
+    feedError = error;
+    return undefined;
+  });
   const changes =
     feed === undefined ? [] : await changesKnownTo(store, metadata, feed).catch(() => undefined);
   const boards = BOARDS.map(({ name }) => name);
   return {
-    ...{ index, metadata, feed },
+    ...{ index, metadata, feed, feedError },
     licenseTypes: new Map(licenseTypes),
     licenses,
     activity: activityOf(changes ?? [], boards),
     sample,
-    isWhole: counted !== undefined && changes !== undefined,
+    isWhole: counted !== undefined && changes !== undefined && feedError === undefined,
   };
 }
 

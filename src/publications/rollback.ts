@@ -1,6 +1,6 @@
 import { differingLicenses } from '../changes/compare.ts';
 import { hasDigest, readDigest } from '../changes/digest.ts';
-import { nextFeed, rolledBackFeed, TooManyChangesError } from '../changes/feed.ts';
+import { nextFeed, rolledBackFeed } from '../changes/feed.ts';
 import {
   CHANGES,
   changeMaker,
@@ -135,7 +135,7 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
         changeMaker(feed, beginning, { dateBefore: from.metadata.date }),
       );
   } catch (error) {
-    if (!(error instanceof TooManyChangesError || error instanceof BadDocumentError)) throw error;
+    if (!(error instanceof BadDocumentError)) throw error;
   }
   return withoutChanges(nextFeed(feed, 'after_gap', beginning));
 }

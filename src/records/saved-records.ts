@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Origin } from '../answers/origin.ts';
 import { NEEDS, toResponseRecord } from '../answers/view.ts';
-import { type HistoryChange, RENUMBERED, storedChange } from '../changes/change.ts';
+import { type HistoryChange, historyChange, RENUMBERED } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
@@ -58,12 +58,9 @@ const everyRecord = z.object({
 });
 
 /** A change of the license, as it was shown. */
-const shownChange = storedChange.pick({ kind: true, cause: true, fields: true, ...RENUMBERED }).extend({
-  /** The run date of the publication that made it, `YYYY-MM-DD`. */
-  date: z.iso.date(),
-  /** Present where a rollback had undone it by then. */
-  withdrawn: z.literal(true).optional(),
-});
+const shownChange = historyChange
+  .pick({ kind: true, cause: true, fields: true, ...RENUMBERED, date: true, withdrawn: true })
+  .extend({ date: z.iso.date() });
 
 /** What a license's page showed. Records from before there were kinds are of this one. */
 const licenseCheck = everyRecord.extend({
@@ -230,22 +227,23 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
     /**
      * Saves what was shown. It can be read as soon as the promise is fulfilled.
      *
+     * @param token random, for who may save it again: what is saved under it stays
      * @returns the code under which it is found
      * @throws {RecordRefusedError} when there is no room for it
      * @throws {ZodError} for what could not be read again
      */
-    async save(shown: NewRecord, now: Date = new Date()): Promise<string> {
+    async save(shown: NewRecord, now: Date = new Date(), token?: string): Promise<string> {
       const unsigned = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
       if (Buffer.byteLength(JSON.stringify(unsigned)) > MAX_RECORD_BYTES)
         throw new RecordRefusedError('size');
-      const code = newRecordCode();
+      const code = newRecordCode(token);
       const record = { ...unsigned, jws: await sign(statementOf(code, unsigned)) };
       const bytes = Buffer.byteLength(JSON.stringify(record));
       saving.records += 1;
       saving.bytes += bytes;
       try {
         await requireRoom();
-        // What is already there is this record: the client has repeated the request at another node.
+        // What is already there is this record: it was saved before, or OpenSearch's client has tried another node.
         await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
         return code;
       } finally {
@@ -321,8 +319,9 @@ const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/i;
 const MAX_CODE_CHARACTERS = 64;
 
 /** The code of a new saved record: 80 random bits, so that nobody finds a record by trying codes. */
-export function newRecordCode(): string {
-  return Array.from(randomBytes(CHARACTERS), (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
+export function newRecordCode(token: string = randomUUID()): string {
+  const random = hash('sha256', token, 'buffer').subarray(0, CHARACTERS);
+  return Array.from(random, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dataAge, dataAgeDays } from '../answers/origin.ts';
 import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
-import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, storedChange } from '../changes/change.ts';
+import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, historyChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
 import { accountOf, type Route, resource } from '../http/guard.ts';
@@ -14,8 +14,8 @@ import { licenseBody } from './lookup.ts';
 // Generators of clients need a name for the values of a map.
 fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
-/** A change as responses have it. */
-export const changeBody = storedChange.omit({
+/** What responses do not have of a change. */
+const HIDDEN = {
   feed: true,
   epoch: true,
   position: true,
@@ -23,19 +23,12 @@ export const changeBody = storedChange.omit({
   number: true,
   erases: true,
   last_in_dataset: true,
-});
+} as const;
 
-export const historyChangeBody = changeBody
-  .extend({
-    withdrawn: z
-      .literal(true)
-      .optional()
-      .describe(
-        'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
-          'license’s history, unless a change without this mark says the same',
-      ),
-  })
-  .meta({ id: 'HistoryChange' });
+/** A change as responses have it. */
+export const changeBody = storedChange.omit(HIDDEN);
+
+export const historyChangeBody = historyChange.omit(HIDDEN).meta({ id: 'HistoryChange' });
 
 /** The most changes in a response, and how many there are without `limit`. */
 export const MAX_CHANGES = 1000;

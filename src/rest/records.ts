@@ -81,7 +81,6 @@ export function recordsRoute(services: RestServices): Route {
       const isSigned = wantsSigned(ctx, signing);
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
-      const now = new Date();
       ctx.state.outcome = outcome.outcome;
       if (record === undefined) {
         const { status, body } = verifyResponse(viewOf(outcome, view));
@@ -94,19 +93,23 @@ export function recordsRoute(services: RestServices): Route {
       const [account, saves] = [accountOf(ctx), savesOf(shown)];
       await perDay.spend(account, saves);
       try {
-        const code = writtenRecordCode(await services.records.save(shown, now));
-        const { checked_by, reference } = shown;
+        const saved = await services.records.save(shown, new Date(), ctx.state.onceToken);
+        // Of a request that was broken off before, this is what it saved.
+        const stored = await services.records.read(saved);
+        if (stored?.kind !== 'license') throw new Error('A record was saved and is not there.');
+        const { saved_at, checked_by, reference } = stored;
         ctx.status = 201;
         if (isSigned) {
           ctx.type = JOSE;
-          return (await services.records.read(code))?.jws;
+          return stored.jws;
         }
+        const code = writtenRecordCode(saved);
         return {
           code,
           url: publicUrl && `${publicUrl}/records/${code}`,
-          saved_at: now.toISOString(),
-          kept_until: daysBefore(now.toISOString().slice(0, 10), -SAVED_RECORD_DAYS),
-          ...{ checked_by, reference, record: toResponseRecord(record, view) },
+          saved_at,
+          kept_until: daysBefore(saved_at.slice(0, 10), -SAVED_RECORD_DAYS),
+          ...{ checked_by, reference, record: toResponseRecord(stored.record, { ...stored, publicUrl }) },
         } satisfies z.output<typeof savedBody>;
       } catch (error) {
         await perDay.giveBack(account, saves);

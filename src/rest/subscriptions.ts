@@ -8,8 +8,8 @@ import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { accountOf, type Route, resource, spendForItems } from '../http/guard.ts';
-import { type Board, boardByLabel } from '../licenses/boards.ts';
-import { type LicenseRecord, licenseId } from '../licenses/license.ts';
+import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
+import { licenseId } from '../licenses/license.ts';
 import {
   BadRequestError,
   checked,
@@ -20,7 +20,7 @@ import {
 import { sourceHashes } from '../records/saved-records.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import { JOSE } from '../signing/keys.ts';
-import { TooManySubscriptionsError, type WatchResult } from '../subscriptions/service.ts';
+import { TooManySubscriptionsError, type Watched } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { historyChangeBody } from './changes.ts';
 import { absentIfBlank, board, boardName, feedCursor, fromText, whole } from './fields.ts';
@@ -77,24 +77,24 @@ const batchAnswerBody = z
   })
   .meta({ id: 'SubscriptionBatchAnswer' });
 
-/** A license that is watched now, and whether it was before. */
-interface NowWatched extends WatchResult {
-  readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
-}
-
-/** What became of a list of licenses: those that are watched by the index of the item. */
+/** What became of a list of licenses. */
 interface WatchedList {
   readonly origin: Origin;
   readonly results: readonly RosterResult[];
-  readonly watched: ReadonlyMap<number, NowWatched>;
+  /** Of each, what is watched now, if anything. */
+  readonly watched: readonly (Subscription | undefined)[];
+  /** The ids of those that were not watched before. */
+  readonly created: ReadonlySet<string>;
 }
 
-function batchAnswer({ origin, results, watched }: WatchedList) {
+function batchAnswer({ origin, results, watched, created }: WatchedList) {
   const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
-  const bodies = results.map((result) => {
+  const unnamed = new Set(created);
+  const bodies = results.map((result, at) => {
     const { index, reference } = result;
-    const now = watched.get(index);
-    const body = now === undefined ? resultBody(result) : { index, reference, ...watchedResult(now) };
+    const now = watched[at];
+    const outcome = now && unnamed.delete(now.id) ? ('created' as const) : ('exists' as const);
+    const body = now === undefined ? resultBody(result) : { index, reference, outcome, ...itemBody(now) };
     if (body.outcome === 'found' || body.outcome === 'ambiguous')
       throw new Error('A license that was found is not watched.');
     summary[body.outcome] += 1;
@@ -103,9 +103,8 @@ function batchAnswer({ origin, results, watched }: WatchedList) {
   return { count: bodies.length, summary, ...originBody(origin), results: bodies };
 }
 
-function watchedResult({ id, created, record: { board, license_number } }: NowWatched) {
-  const outcome = created === undefined ? ('exists' as const) : ('created' as const);
-  return { outcome, subscription_id: id, board, license_number };
+function itemBody({ id, board, license_number }: Subscription) {
+  return { subscription_id: id, board: currentBoardName(board), license_number };
 }
 
 const listedBody = subscriptionBody
@@ -153,13 +152,6 @@ function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
 function goneNumber({ view }: RosterResult): NumberRequest | undefined {
   if (view.outcome !== 'not_found' || view.miss.request.by !== 'number') return undefined;
   return ['ambiguous', 'not_a_business'].includes(view.miss.reason) ? undefined : view.miss.request;
-}
-
-/** @throws {ClientError} 403 where the account would watch more licenses than it may; what else is wrong as it is */
-function refuseTooMany(error: unknown): never {
-  if (!(error instanceof TooManySubscriptionsError)) throw error;
-  const facts: Omit<z.output<typeof limitBody>, 'detail'> = { reason: 'limit' };
-  throw new ClientError(403, error.message, facts);
 }
 
 const LIMIT = {
@@ -240,56 +232,55 @@ const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
 export function subscriptionRoutes(services: RestServices): Route[] {
   const { lookups, rosters, subscriptions, proofOf, signing, firstAnswers, cost } = services;
 
-  /** Watches the licenses that were found, and finds those that are watched and left the dataset. */
+  /** The subscription to each license that was found, new or not, and to each that is watched and left the dataset. */
   async function watchFound(account: string, results: readonly RosterResult[]) {
-    const found = results.flatMap(({ index, reference, view }) =>
-      view.outcome === 'found' ? [{ index, reference, record: view.record }] : [],
+    const found = results.flatMap(({ reference, view }) =>
+      view.outcome === 'found' ? [{ reference, record: view.record }] : [],
     );
-    const gone = results.flatMap((result) => {
-      const request = goneNumber(result);
-      return request === undefined ? [] : [{ index: result.index, request }];
-    });
+    const gone = results.map(goneNumber);
     const meant = await subscriptions.meantBy(
       account,
-      gone.map(({ request }) => request),
+      gone.flatMap((request) => request ?? []),
     );
     const watched = await subscriptions.watch(account, found);
-    return new Map<number, NowWatched>([
-      ...gone.flatMap(({ index }, at) => {
-        const record = meant[at];
-        return record === undefined ? [] : [[index, { id: record.id, record }] as const];
-      }),
-      ...found.flatMap(({ index, record }, at) => {
-        const result = watched[at];
-        return result === undefined ? [] : [[index, { ...result, record }] as const];
-      }),
-    ]);
+    return results.map(({ view }, at): Watched | undefined => {
+      if (view.outcome === 'found')
+        return watched.get(licenseId(view.record.board, view.record.license_number));
+      const one = gone[at] && meant.get(gone[at]);
+      return one && { ...one, isNew: false };
+    });
   }
 
   /**
    * Looks licenses up and watches them, and does so again where another publication went live meanwhile: its changes of
    * a license that was not watched yet would be told to nobody.
+   *
+   * @throws {ClientError} 403 where the account would watch more licenses than it may; then nothing is written
    */
   async function watchAll(ctx: Context, items: readonly RosterItem[]): Promise<WatchedList> {
     const account = accountOf(ctx);
-    const watched = new Map<number, NowWatched>();
+    const created = new Set<string>();
+    const removeCreated = async (but: readonly (Subscription | undefined)[] = []) => {
+      const kept = new Set(but.map((each) => each?.id));
+      for (const id of created) if (!kept.has(id)) await subscriptions.remove(account, id);
+    };
     return readFromOne(async () => {
       const answer = await rosters.answer({ items, maxMatches: 1 }, (part) => part, clientGone(ctx));
       const [origin, results] = [answer.origin, answer.shaped.flat()];
-      const isFound = (at: number) => results[at]?.view.outcome === 'found';
-      for (const [at, { id, created }] of watched) {
-        if (created === undefined || isFound(at)) continue;
-        await subscriptions.remove(account, id);
-        watched.delete(at);
-      }
-      for (const [at, now] of await watchFound(account, results).catch(refuseTooMany)) {
-        const before = watched.get(at);
-        if (before?.created !== undefined && before.id === now.id) continue;
-        // The State writes the number in another way since: one subscription stays.
-        if (before?.created !== undefined) await subscriptions.remove(account, before.id);
-        watched.set(at, now);
-      }
-      return (await lookups.isLive(origin.publication)) ? { origin, results, watched } : undefined;
+      const found = await watchFound(account, results).catch(async (error: unknown) => {
+        if (!(error instanceof TooManySubscriptionsError)) throw error;
+        await removeCreated();
+        const facts: Omit<z.output<typeof limitBody>, 'detail'> = { reason: 'limit' };
+        throw new ClientError(403, error.message, facts);
+      });
+      for (const now of found) if (now?.isNew) created.add(now.id);
+      if (!(await lookups.isLive(origin.publication))) return undefined;
+      // What was created for an earlier publication that had the license, or its number in another way, is not left.
+      const watched = found.map((now, at) =>
+        now && created.has(now.id) && results[at]?.view.outcome !== 'found' ? undefined : now,
+      );
+      await removeCreated(watched);
+      return { origin, results, watched, created };
     });
   }
 
@@ -312,20 +303,20 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         409: { when: 'The account watches the license already', body: duplicateBody },
       },
       handle: async (ctx, { body }) => {
-        const { results, watched } = await watchAll(ctx, [body]);
+        const { results, watched, created } = await watchAll(ctx, [body]);
         const [{ view } = { view: undefined }] = results;
+        const [now] = watched;
         if (view === undefined) throw new Error('A license was looked up without a result.');
         ctx.state.outcome = view.outcome === 'found' ? 'found' : 'none';
-        const now = watched.get(0);
         if (now === undefined) {
           const { status, body } = verifyResponse(view);
           ctx.status = status;
           return body;
         }
-        const isNew = view.outcome === 'found' && now.created !== undefined;
+        const isNew = view.outcome === 'found' && created.has(now.id);
         ctx.status = isNew ? 201 : 409;
         return isNew
-          ? ({ ...bodyOf(now.created), record: view.record } satisfies z.output<typeof createdBody>)
+          ? ({ ...bodyOf(now), record: view.record } satisfies z.output<typeof createdBody>)
           : ({
               detail: 'Your account watches this license already.',
               subscription_id: now.id,

@@ -6,9 +6,8 @@ import { accountOf, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import { exampleRequests } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
-import { FAILURES } from '../subscriptions/outgoing.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
-import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
+import { tested, type Webhooks } from '../subscriptions/webhook-service.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -53,14 +52,6 @@ const webhookBody = z
 const webhookWithSecret = webhookBody
   .extend({ secret: z.string().describe('What you verify signatures with. It is shown this once') })
   .meta({ id: 'WebhookWithSecret' });
-
-const testedBody = z
-  .object({
-    delivered: z.boolean().describe('Whether the receiver answered with a status of 200 to 299'),
-    status: z.int().optional().describe('How it answered; absent where it did not'),
-    reason: z.enum(FAILURES).optional().describe('Why there was no answer; absent where there was one'),
-  })
-  .meta({ id: 'WebhookTestResult' });
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   return webhookBody.parse({ ...webhook, state: webhookState(webhook) });
@@ -174,8 +165,11 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       summary: 'Send a test message now',
       description:
         'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
-      responses: { 200: { when: 'What came of it', body: testedBody }, ...NONE },
-      handle: async (ctx): Promise<Tested> => {
+      responses: {
+        200: { when: 'What came of it', body: tested.meta({ id: 'WebhookTestResult' }) },
+        ...NONE,
+      },
+      handle: async (ctx) => {
         const { test } = setUp();
         const account = accountOf(ctx);
         return testing.during(account, 1, async () => {

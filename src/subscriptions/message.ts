@@ -1,6 +1,6 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
-import { CHANGE_KINDS, type StoredChange } from '../changes/change.ts';
+import { CHANGE_KINDS } from '../changes/change.ts';
 import type { Webhook } from './webhook.ts';
 
 const DAY_MS = 86_400_000;
@@ -57,29 +57,21 @@ export const webhookTest = z.object({
 
 type Published = z.output<typeof changesPublished>['data'];
 
-/** What a message says. `counts` is null where the changes since the last message can not be listed. */
-export interface Announcement extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
-  /** The first changes, in the order of the feed. */
-  readonly changes: readonly (Pick<StoredChange, 'board' | 'license_number' | 'kind'> & {
-    readonly reference: string | null;
-  })[];
-}
+/** What a message says, with the first changes in the order of the feed. */
+export type Announcement = Readonly<Omit<Published, 'verify_all'>>;
 
 /** The body of the message of what changed, with as many of the changes as fit. */
-export function changesMessage(
-  { cursor, publication, date, counts, changes }: Announcement,
-  now: Date,
-): string {
+export function changesMessage({ changes, ...announcement }: Announcement, now: Date): string {
   const listed: Published['changes'] = [];
   const body = (): string =>
     JSON.stringify({
       type: 'changes.published',
       timestamp: now.toISOString(),
-      data: { cursor, publication, date, counts, changes: listed, verify_all: counts === null },
+      data: { ...announcement, changes: listed, verify_all: announcement.counts === null },
     } satisfies z.output<typeof changesPublished>);
   let bytes = Buffer.byteLength(body());
-  for (const { board, license_number, reference, kind } of changes.slice(0, MAX_LISTED)) {
-    const change = { board, license_number, reference, kind };
+  for (const each of changes.slice(0, MAX_LISTED)) {
+    const change = listedChange.parse(each);
     bytes += Buffer.byteLength(JSON.stringify(change)) + 1;
     if (bytes > MAX_BYTES) break;
     listed.push(change);

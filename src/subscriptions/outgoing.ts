@@ -31,16 +31,6 @@ export const FAILURES = [
 
 type Failure = (typeof FAILURES)[number];
 
-/** Why a message is not sent. */
-class NotSentError extends Error {
-  readonly reason: Failure;
-
-  constructor(reason: Failure) {
-    super(reason);
-    this.reason = reason;
-  }
-}
-
 /** How a receiver answered, or why it did not; the reason has nothing that it sent. */
 type Answer =
   | {
@@ -81,10 +71,10 @@ export async function post(
   const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? systemAddresses : publicAddresses);
   const checkedAddresses = async (host: string): Promise<LookupAddress[]> => {
     const addresses = await addressesFound(host);
-    // Node ends the process for a name without an address.
-    if (addresses.length === 0) throw new NotSentError('host not found');
     const isRefused = addresses.some(({ address }) => !isAllowed(address, target, allowedRanges));
-    if (isRefused) throw new NotSentError('address not allowed');
+    // Node ends the process for a name without an address.
+    const code = addresses.length === 0 ? 'ENOTFOUND' : isRefused ? 'ADDRESS_NOT_ALLOWED' : undefined;
+    if (code !== undefined) throw Object.assign(new Error(code), { code });
     return [...addresses];
   };
   const lookUp: LookupFunction = (host, _options, callback) => {
@@ -213,6 +203,7 @@ function isPublic(address: string): boolean {
 
 /** By their codes: the messages of errors may have what the receiver sent. */
 const REASONS: readonly (readonly [RegExp, Failure])[] = [
+  [/^ADDRESS_NOT_ALLOWED$/, 'address not allowed'],
   [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'host not found'],
   [/^ECONNREFUSED$/, 'connection refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'host unreachable'],
@@ -223,7 +214,6 @@ const REASONS: readonly (readonly [RegExp, Failure])[] = [
 ];
 
 function reasonOf(error: unknown, signal: AbortSignal): Failure {
-  if (error instanceof NotSentError) return error.reason;
   if (signal.aborted) return 'timeout';
   if (error instanceof Error && error.name === 'HTTPParserError') return 'not an HTTP response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

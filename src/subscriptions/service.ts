@@ -26,11 +26,8 @@ export interface Wanted {
   readonly reference: string | null;
 }
 
-/** The id of a subscription, and the subscription itself where it is a new one. */
-export interface WatchResult {
-  readonly id: string;
-  readonly created?: Subscription | undefined;
-}
+/** A subscription of an account, and whether it is a new one. */
+export type Watched = Subscription & { readonly isNew: boolean };
 
 export type Subscriptions = ReturnType<typeof subscriptionsService>;
 
@@ -49,28 +46,23 @@ export function subscriptionsService(store: Store) {
     throw new TooManySubscriptionsError(Math.max(0, MAX_SUBSCRIPTIONS - watched));
   }
 
-  /** Creates subscriptions, unless another request was faster. @returns what became of each, by its license */
-  async function create(wanted: readonly Subscription[]): Promise<Map<string, WatchResult>> {
+  /** Creates subscriptions, unless another request was faster. @returns those that there are now */
+  async function create(wanted: readonly Subscription[]): Promise<Watched[]> {
+    if (wanted.length === 0) return [];
     const isNew = await SUBSCRIPTIONS.createAll(
       store,
       wanted.map((each) => [each.id, each]),
     );
-    const others = wanted.filter((_, at) => !isNew[at]).map(({ id }) => id);
-    const there = new Map(
-      (await SUBSCRIPTIONS.readAll(store, others)).map((each) => [each.id, each.license]),
-    );
+    const created = wanted.filter((_, at) => isNew[at]).map((each) => ({ ...each, isNew: true }));
+    const others = new Map(wanted.filter((_, at) => !isNew[at]).map((each) => [each.license, each]));
+    const ids = Array.from(others.values(), ({ id }) => id);
+    const there = (await SUBSCRIPTIONS.readAll(store, ids)).filter(({ license }) => others.delete(license));
     // One that follows its license to another number keeps its id; who watches the first number again needs another.
-    const taken = wanted.filter(({ id, license }, at) => !isNew[at] && there.get(id) !== license);
-    const renamed = taken.map((each) => ({
+    const renamed = Array.from(others.values(), (each) => ({
       ...each,
       id: subscriptionId(each.account, `${each.license} ${each.id}`),
     }));
-    return new Map<string, WatchResult>([
-      ...wanted.map(
-        (each, at) => [each.license, { id: each.id, created: isNew[at] ? each : undefined }] as const,
-      ),
-      ...(renamed.length > 0 ? await create(renamed) : []),
-    ]);
+    return [...created, ...there.map((each) => ({ ...each, isNew: false })), ...(await create(renamed))];
   }
 
   /** The subscription of an id; `undefined` where it is none of the account. */
@@ -81,42 +73,41 @@ export function subscriptionsService(store: Store) {
 
   return {
     /**
-     * Makes an account watch licenses. One that it watches already, also as an earlier one of these, stays as it is.
+     * Makes an account watch licenses. One that it watches already stays as it is; of several of one license, the first
+     * counts.
      *
-     * @returns what became of each, in their order
+     * @returns the subscription to each, by the license's document id
      * @throws {TooManySubscriptionsError} when the account would watch more than it may; then nothing is written
      */
-    async watch(account: string, wanted: readonly Wanted[]): Promise<readonly WatchResult[]> {
-      const ids = wanted.map(({ record }) => licenseId(record.board, record.license_number));
-      const firstAt = new Map(ids.map((license, at) => [license, at] as const).toReversed());
-      const watched = await subscriptionsTo(store, account, [...firstAt.keys()]);
+    async watch(account: string, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Watched>> {
+      const first = new Map(
+        wanted.toReversed().map((each) => [licenseId(each.record.board, each.record.license_number), each]),
+      );
+      const watched = await subscriptionsTo(store, account, [...first.keys()]);
       const created_at = new Date().toISOString();
-      const added = wanted.flatMap(({ record, reference }, at): Subscription[] => {
-        const license = ids[at];
-        if (license === undefined || watched.has(license) || firstAt.get(license) !== at) return [];
+      const added = [...first].flatMap(([license, { record, reference }]): Subscription[] => {
+        if (watched.has(license)) return [];
         const { board, license_number } = record;
         const [id, number] = [subscriptionId(account, license), numberKey(license_number)];
         return [{ id, account, license, board, license_number, number, reference, created_at }];
       });
       await requireRoom(account, added.length);
-      const results = new Map<string, WatchResult>([...watched, ...(await create(added))]);
-      return ids.map((license, at) => {
-        const { id = '', created } = results.get(license) ?? {};
-        return { id, created: firstAt.get(license) === at ? created : undefined };
-      });
+      const all = [
+        ...Array.from(watched.values(), (each) => ({ ...each, isNew: false })),
+        ...(await create(added)),
+      ];
+      return new Map(all.map((each) => [each.license, each]));
     },
     /**
      * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one
      * whose number is written like this, else the only one that fits.
-     *
-     * @returns that of each number, in their order; `undefined` where there is none
      */
     async meantBy(
       account: string,
       requests: readonly NumberRequest[],
-    ): Promise<readonly (Subscription | undefined)[]> {
+    ): Promise<ReadonlyMap<NumberRequest, Subscription | undefined>> {
       const keys = distinctKeys(requests.map(({ number }) => numberKey(number)));
-      if (keys.length === 0) return requests.map(() => undefined);
+      if (keys.length === 0) return new Map();
       const { documents } = await SUBSCRIPTIONS.search(store, {
         query: { bool: { filter: [{ term: { account } }, { terms: { number: keys } }] } },
         sort: [{ id: 'asc' }],
@@ -124,13 +115,14 @@ export function subscriptionsService(store: Store) {
         track_total_hits: false,
       });
       const byNumber = Map.groupBy(documents, ({ number }) => number);
-      return requests.map(({ number, board }) => {
+      const meant = ({ number, board }: NumberRequest) => {
         const fitting = (byNumber.get(numberKey(number)) ?? []).filter(
           (each) => board !== undefined && boardKey(each.board) === boardKey(board.name),
         );
         const exact = fitting.find((each) => isExactNumber(number, each.license_number));
         return exact ?? (fitting.length === 1 ? fitting[0] : undefined);
-      });
+      };
+      return new Map(requests.map((request) => [request, meant(request)]));
     },
     /**
      * Some subscriptions of an account, in the order of their ids.

@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../storage/store.ts';
 import { messageId, recentRotations, signedHeaders, testMessage, webhookSecret } from './message.ts';
-import { type FAILURES, post, readWebhookUrl } from './outgoing.ts';
+import { FAILURES, post, readWebhookUrl } from './outgoing.ts';
 import { WEBHOOKS, type Webhook } from './webhook.ts';
 
 /** Each secret of the last day adds a signature to every message. */
 const MAX_ROTATIONS = 20;
 const SECONDS_AN_HOUR = 3600;
 
-/** What came of a test message: a status where the receiver answered, else why it did not. */
-export interface Tested {
-  readonly delivered: boolean;
-  readonly status?: number;
-  readonly reason?: (typeof FAILURES)[number];
-}
+/** What came of a test message. */
+export const tested = z.object({
+  delivered: z.boolean().describe('Whether the receiver answered with a status of 200 to 299'),
+  status: z.int().optional().describe('How it answered; absent where it did not'),
+  reason: z.enum(FAILURES).optional().describe('Why there was no answer; absent where there was one'),
+});
 
 export type Webhooks = NonNullable<ReturnType<typeof webhookService>>;
 
@@ -93,7 +94,7 @@ export function webhookService(
     },
 
     /** Sends a test message now. Where it is delivered, a paused or failing webhook resumes. */
-    async test(account: string): Promise<Tested | undefined> {
+    async test(account: string): Promise<z.output<typeof tested> | undefined> {
       const webhook = await read(account);
       if (webhook === undefined) return undefined;
       const now = new Date();

@@ -323,6 +323,16 @@ describe('the cause of a change', () => {
       });
   });
 
+  test('is data where the second of two rows of a license stays: the first was published', async () => {
+    const second = { ...FIRST, city: 'SECOND ROW' };
+    await publishDay([...NURSES, second]);
+    const next = await latest();
+    await publishDay([second, SECOND, ...OTHERS]);
+    expect(await allChanges(rest, next)).toMatchObject([
+      { kind: 'changed', cause: 'data', fields: { city: { before: 'LIMA', after: 'SECOND ROW' } } },
+    ]);
+  });
+
   test('is release for what this version reads differently, which a guard of its own counts', async () => {
     await publishDay(NURSES);
     const next = await latest();

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { deleteExpiredAnswers, FIRST_ANSWERS, firstAnswers } from '../../src/access/first-answers.ts';
+import { readConfig } from '../../src/config.ts';
 import { SAVED_RECORDS } from '../../src/records/saved-records.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { cut, type ProxyStep, throughProxy } from '../support/proxy.ts';
+import { cut, type ProxyStep, pass, startProxy, throughProxy } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const RECORDS = '/api/v1/records';
@@ -14,9 +15,13 @@ const HOUR_MS = 3_600_000;
 let service: TestService;
 let accounts = 0;
 let client: ApiClient;
+/** What happens to the API's requests to OpenSearch. */
+let step: ProxyStep = pass;
 
 beforeAll(async () => {
+  const proxy = await startProxy(readConfig().OPENSEARCH_URL, (request) => step(request));
   service = await startService({
+    openSearch: proxy.url,
     settings: { SIGNING_SECRET_KEY: 'a secret for the signatures of the tests, of 32 characters' },
   });
 });
@@ -202,6 +207,23 @@ describe('a request with an Idempotency-Key', () => {
     await age(25, true);
     await deleteExpiredAnswers(store);
     expect((await stored()).map((each) => each.id)).not.toContain(id);
+  });
+
+  test('that ends between the record and its answer saves no second one, and answers of the first', async () => {
+    for (const accept of ['application/json', 'application/jose']) {
+      await newAccount();
+      const before = await stored();
+      step = (request) => (request.body.includes('"answer"') ? cut(request) : request.forward());
+      const first = await post('one', NURSE, RECORDS, { accept });
+      step = pass;
+      const { id } = await onlyStored(before);
+      await FIRST_ANSWERS.update(service.environment.store, id, (current) => {
+        if (current === undefined || current.answer !== undefined) throw new Error('It has an answer.');
+        return { ...current, at: new Date(Date.now() - 31_000).toISOString() };
+      });
+      expect([first.status, await post('one', NURSE, RECORDS, { accept })]).toEqual([201, first]);
+      expect(await savedCount()).toBe(1);
+    }
   });
 
   test.each([

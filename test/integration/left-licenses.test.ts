@@ -3,8 +3,9 @@ import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenseRecord } from '../../src/licenses/license.ts';
 import { numberMissIn } from '../support/answers.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
-import { type ProxyStep, pass, startProxy } from '../support/proxy.ts';
+import { answer, type ProxyStep, pass, startProxy } from '../support/proxy.ts';
 import { sendRoster, sendTable } from '../support/rosters.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
@@ -209,4 +210,22 @@ test('where the feed does not answer, the detail says so, and the lookup is answ
     expect.stringContaining('Whether such a license left the dataset could not be read now'),
   ]);
   expect((await rest.get(`/?q=${gone}`)).text).toContain('could not be read now: ask again later');
+});
+
+test('a process that starts while the changes can not be read answers lookups; only the feed is an error', async () => {
+  const { changes } = service.environment.store.names;
+  step = (request) => (request.path.startsWith(`/${changes}/`) ? answer(503)(request) : request.forward());
+  await service.restartApi();
+  await service.printed('the feed of changes can not be read; lookups are answered without it');
+  const there = { board: NURSING, license_number: NURSES[5]?.number ?? '' };
+  expect((await rest.verify(there)).status).toBe(200);
+  expect(await miss(gone)).toMatchObject({
+    reason: 'unknown',
+    detail: expect.stringContaining('Whether such a license left the dataset could not be read now'),
+  });
+  const { body } = await sendRoster(rest, { items: [there] });
+  expect(body).toMatchObject({ feed_cursor: null, summary: { found: 1 } });
+  expect((await rest.get('/api/v1/changes')).status).toBe(503);
+  step = pass;
+  await eventually('the feed is read', async () => (await miss(gone)).reason === 'removed');
 });

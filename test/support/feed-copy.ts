@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../src/changes/change.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';
@@ -36,14 +35,14 @@ export async function licensesInIndex({ client }: Store, index: string): Promise
 
 /** A copy of these records. */
 export function copyOf(records: readonly LicenseRecord[]): LicenseCopy {
-  return new Map(
-    records.map((record) => [
-      keyOf(record),
-      new Map(
-        [...fieldsOf(record)].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
-      ),
-    ]),
-  );
+  return new Map(records.map((record) => [keyOf(record), fieldsOf(record)]));
+}
+
+function fieldsOf(license: LicenseRecord): Fields {
+  const { extra_data, ...record } = licenseRecord.parse(license);
+  const extra = Object.entries(extra_data).map(([label, value]) => [`extra_data.${label}`, value] as const);
+  const all = [...Object.entries(record), ...extra];
+  return new Map(all.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])));
 }
 
 function keyOf({ board, license_number }: { board: string; license_number: string }): string {

@@ -30,6 +30,8 @@ export async function startFeedService(
   let date = before;
   return {
     ...{ environment, rest, restartApi, stop },
+    /** Waits until the API process that was started last has printed this. */
+    printed: (text: string) => service.api.printed(text),
     /** The run date of the last day. */
     lastDate: () => date,
     /**

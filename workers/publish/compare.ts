@@ -1,7 +1,13 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
 import { type DifferingLicense, differingLicenses, storedRecords } from '../../src/changes/compare.ts';
-import { DIGEST_PARTS, hasDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
-import { type FeedState, keptFeed, newFeed, nextFeed, TooManyChangesError } from '../../src/changes/feed.ts';
+import {
+  DIGEST_PARTS,
+  type DigestEntry,
+  hasDigest,
+  recordHash,
+  writeDigest,
+} from '../../src/changes/digest.ts';
+import { type FeedState, keptFeed, newFeed, nextFeed } from '../../src/changes/feed.ts';
 import {
   changeMaker,
   changeOperation,
@@ -19,7 +25,6 @@ import { guardComparison, guardedComparison } from './board-guards.ts';
 import type { Built } from './build.ts';
 import { type ChangeFile, changeFile } from './change-file.ts';
 import { namesOf } from './guards.ts';
-import { judge } from './judgement.ts';
 import { sendBatches } from './load.ts';
 import type { PublishRun } from './run.ts';
 import { licenseTypes, type Tally, tallySummary } from './tally.ts';
@@ -51,10 +56,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   try {
     if (await hasDigest(store, live.index)) return await withChanges(run, live, built, feed);
   } catch (error) {
-    if (error instanceof TooManyChangesError) {
-      const sentence = `${error.message} If forced, a new feed of changes starts.`;
-      run.enforce([judge('many_changes', 1, 0, { sentence })]);
-    } else if (!(error instanceof BadDocumentError)) throw error;
+    if (!(error instanceof BadDocumentError)) throw error;
   }
   run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
   return withoutChanges(nextFeed(feed, 'after_gap', metadata));
@@ -170,15 +172,14 @@ async function correctRefused(
   { digest, refused }: Pick<Tally, 'digest' | 'refused'>,
 ): Promise<void> {
   const ids = [...refused];
+  const entries: DigestEntry[] = [];
   for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
-    const some = ids.slice(first, first + LICENSES_A_REQUEST);
-    const records = await storedRecords(store.client, index, some);
-    for (const id of some) {
-      const found = records.get(id);
-      const record = found && recordHash(recordText(found));
+    const records = await storedRecords(store.client, index, ids.slice(first, first + LICENSES_A_REQUEST));
+    for (const [id, found] of records) {
+      const record = recordHash(recordText(found));
       // Which of the rows it is from is not known, so its row counts as changed when the record is.
-      const row = Number.parseInt((record ?? '').slice(0, ROW_HASH_CHARACTERS), 16);
-      digest.replace(id, record === undefined ? undefined : { id, record, row });
+      entries.push({ id, record, row: Number.parseInt(record.slice(0, ROW_HASH_CHARACTERS), 16) });
     }
   }
+  digest.replace(refused, entries);
 }
