@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { addTo } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { bulk, documentsById } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
@@ -29,7 +30,8 @@ export function recordHash(text: string): string {
 interface Part {
   buffer: Buffer;
   length: number;
-  readonly replaced: Map<string, DigestEntry | undefined>;
+  /** How many entries of a license with a record are left out. */
+  readonly removed: Map<string, number>;
 }
 
 export type Digest = ReturnType<typeof emptyDigest>;
@@ -47,14 +49,14 @@ export function emptyDigest() {
     add(entry: DigestEntry): void {
       bytes += append(partAt(partOf(entry.id)), entry);
     },
-    /** Replaces all entries of a license by one, or by none. */
-    replace(id: string, entry: DigestEntry | undefined): void {
-      partAt(partOf(id)).replaced.set(id, entry);
+    /** Takes out one entry of a license with this record. */
+    remove(entry: Pick<DigestEntry, 'id' | 'record'>): void {
+      addTo(partAt(partOf(entry.id)).removed, keyOf(entry));
     },
     /** The entries of one part as bytes. */
     part(number: number): Buffer {
       const part = partAt(number);
-      return part.replaced.size === 0 ? bytesOf(part) : bytesOf(withReplaced(part));
+      return bytesOf(part.removed.size === 0 ? part : withoutRemoved(part));
     },
     /** All parts, in order. */
     *parts(): Generator<Buffer, void, undefined> {
@@ -66,17 +68,24 @@ export function emptyDigest() {
 }
 
 function emptyPart(): Part {
-  return { buffer: Buffer.alloc(0), length: 0, replaced: new Map() };
+  return { buffer: Buffer.alloc(0), length: 0, removed: new Map() };
 }
 
 function bytesOf({ buffer, length }: Part): Buffer {
   return buffer.subarray(0, length);
 }
 
-function withReplaced(part: Part): Part {
-  const copy = emptyPart();
-  for (const entry of digestEntries(bytesOf(part))) if (!part.replaced.has(entry.id)) append(copy, entry);
-  for (const entry of part.replaced.values()) if (entry !== undefined) append(copy, entry);
+function keyOf({ id, record }: Pick<DigestEntry, 'id' | 'record'>): string {
+  return `${record} ${id}`;
+}
+
+function withoutRemoved(part: Part): Part {
+  const [copy, left] = [emptyPart(), new Map(part.removed)];
+  for (const entry of digestEntries(bytesOf(part))) {
+    const count = left.get(keyOf(entry)) ?? 0;
+    if (count > 0) left.set(keyOf(entry), count - 1);
+    else append(copy, entry);
+  }
   return copy;
 }
 

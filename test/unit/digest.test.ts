@@ -70,10 +70,11 @@ test('reading a part of a digest that is cut off fails', () => {
   expect(() => [...digestEntries(part?.subarray(0, -1) ?? Buffer.alloc(0))]).toThrow('cut off');
 });
 
-test('replacing a license that two rows have leaves the chosen entry, or none', () => {
-  const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/2'), entry('NUR/3')]);
-  digest.replace('NUR/1', entry('NUR/1', 'c'));
-  digest.replace('NUR/2', undefined);
+test('of a license that several rows have, those that are taken out are gone, and no more', () => {
+  const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/1', 'c'), entry('NUR/1')]);
+  for (const each of [entry('NUR/2'), entry('NUR/3'), entry('NUR/3')]) digest.add(each);
+  for (const each of [entry('NUR/1', 'b'), entry('NUR/1'), entry('NUR/1'), entry('NUR/2'), entry('NUR/3')])
+    digest.remove(each);
   expect(
     entriesIn(digest)
       .map(({ id, record }) => [id, record])
