@@ -99,12 +99,11 @@ function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
 }
 
 /**
- * Whether the license is in the answer. A name of a hundred licenses or more tells nothing, nor does a number that means
- * two licenses of the board.
+ * Whether the license is in the answer. A number as the license has it means no other one of the board, however alike
+ * theirs are. A name of a hundred licenses or more tells nothing.
  */
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
   if (outcome.outcome === 'found') return isExpected(outcome.record);
-  if (outcome.outcome === 'none' && outcome.reason === 'ambiguous') return true;
   return outcome.outcome === 'several' && (outcome.truncated || outcome.records.some(isExpected));
 }
