@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import { addTo } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { bulk, documentsById } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
@@ -29,6 +30,8 @@ export function recordHash(text: string): string {
 interface Part {
   buffer: Buffer;
   length: number;
+  /** How many entries of a license with a record are left out. */
+  readonly removed: Map<string, number>;
 }
 
 export type Digest = ReturnType<typeof emptyDigest>;
@@ -46,19 +49,14 @@ export function emptyDigest() {
     add(entry: DigestEntry): void {
       bytes += append(partAt(partOf(entry.id)), entry);
     },
-    /** Replaces all entries of some licenses. */
-    replace(ids: ReadonlySet<string>, entries: readonly DigestEntry[]): void {
-      for (const number of new Set(Array.from(ids, partOf))) {
-        const rest = emptyPart();
-        for (const entry of digestEntries(this.part(number))) if (!ids.has(entry.id)) append(rest, entry);
-        parts[number] = rest;
-      }
-      for (const entry of entries) this.add(entry);
+    /** Takes out one entry of a license with this record. */
+    remove(entry: Pick<DigestEntry, 'id' | 'record'>): void {
+      addTo(partAt(partOf(entry.id)).removed, keyOf(entry));
     },
     /** The entries of one part as bytes. */
     part(number: number): Buffer {
-      const { buffer, length } = partAt(number);
-      return buffer.subarray(0, length);
+      const part = partAt(number);
+      return bytesOf(part.removed.size === 0 ? part : withoutRemoved(part));
     },
     /** All parts, in order. */
     *parts(): Generator<Buffer, void, undefined> {
@@ -70,7 +68,25 @@ export function emptyDigest() {
 }
 
 function emptyPart(): Part {
-  return { buffer: Buffer.alloc(0), length: 0 };
+  return { buffer: Buffer.alloc(0), length: 0, removed: new Map() };
+}
+
+function bytesOf({ buffer, length }: Part): Buffer {
+  return buffer.subarray(0, length);
+}
+
+function keyOf({ id, record }: Pick<DigestEntry, 'id' | 'record'>): string {
+  return `${record} ${id}`;
+}
+
+function withoutRemoved(part: Part): Part {
+  const [copy, left] = [emptyPart(), new Map(part.removed)];
+  for (const entry of digestEntries(bytesOf(part))) {
+    const count = left.get(keyOf(entry)) ?? 0;
+    if (count > 0) left.set(keyOf(entry), count - 1);
+    else append(copy, entry);
+  }
+  return copy;
 }
 
 const MIN_GROWTH_BYTES = 8 * 1024;

@@ -182,13 +182,15 @@ export async function sourceAt(location: string): Promise<Source> {
 
 /** Whether both publish the same files in the same way: who forces one must not join one that is not forced. */
 function isSameRequest(one: PublishJob, other: PublishJob): boolean {
-  const way = ({ date, force, accept }: PublishJob) => [date, force, accept];
-  if (!isDeepStrictEqual(way(one), way(other))) return false;
-  return isSameSource(one.individual, other.individual) && isSameSource(one.business, other.business);
-}
-
-function isSameSource(one: Source, other: Source): boolean {
-  return one.sha256 === undefined ? one.location === other.location : one.sha256 === other.sha256;
+  const source = ({ location, sha256 }: Source) => sha256 ?? location;
+  const asked = ({ individual, business, date, force, accept }: PublishJob) => [
+    source(individual),
+    source(business),
+    date,
+    force,
+    accept,
+  ];
+  return isDeepStrictEqual(asked(one), asked(other));
 }
 
 const SCHEDULER = 'publish-schedule';

@@ -5,10 +5,10 @@ import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
-import { readableLiveIndex } from './metadata.ts';
+import { type LicensesIndex, readableLiveIndex } from './metadata.ts';
 
 /** More types than this are not listed. The State has about 500. */
-export const MAX_TYPES = 2000;
+const MAX_TYPES = 2000;
 
 const ID = 'types';
 
@@ -24,12 +24,6 @@ const licenseTypes = z.object({
 });
 
 export type LicenseTypes = Readonly<z.output<typeof licenseTypes>>;
-
-/** Stores it beside the digest of a publication, for as long as its index is kept. */
-export async function writeLicenseTypes(store: Store, index: string, counted: LicenseTypes): Promise<void> {
-  const body = licenseTypes.parse(counted);
-  await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
-}
 
 /** `undefined` where the publication has none, as one of version 0.3.0, or one that is not valid. */
 export async function readLicenseTypes(store: Store, index: string): Promise<LicenseTypes | undefined> {
@@ -56,36 +50,40 @@ export async function anyLicense({ client }: Store, index: string): Promise<Lice
 const countedResponse = z.object({
   aggregations: z.object({
     types: z.object({
-      buckets: z.array(
-        z.object({
-          key: z.object({ board: z.string(), license_type: z.string().nullable() }),
-          doc_count: z.int(),
-        }),
-      ),
+      buckets: z.array(z.object({ key: z.object({ board: z.string(), license_type: z.string() }) })),
     }),
   }),
 });
 
-/** Counts the live publication where version 0.3.0 published it. It takes seconds at the size of the State. */
+/** Longer ones are free text, as where the column is shifted. */
+const MAX_TYPE_LENGTH = 100;
+
+/**
+ * Counts the licenses of an index by type, and stores it beside the digest, for as long as the index is kept. It takes
+ * seconds at the size of the State.
+ */
+export async function storeLicenseTypes(
+  store: Store,
+  { index, metadata: { boards = {} } }: LicensesIndex,
+): Promise<void> {
+  const sources = [
+    { board: { terms: { field: 'board' } } },
+    { license_type: { terms: { field: 'license_type' } } },
+  ];
+  const { aggregations } = await search(store.client, countedResponse, {
+    index,
+    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources } } } },
+  });
+  const types = aggregations.types.buckets
+    .map(({ key }) => key)
+    .filter(({ license_type: type }) => type.length <= MAX_TYPE_LENGTH);
+  const body = licenseTypes.parse({ boards, types, sample: await anyLicense(store, index) });
+  await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
+}
+
+/** Counts the live publication where version 0.3.0 published it. */
 export async function addMissingLicenseTypes(store: Store): Promise<void> {
   const live = await readableLiveIndex(store);
   if (live === undefined || !(await hasDigest(store, live.index))) return;
-  if ((await readLicenseTypes(store, live.index)) !== undefined) return;
-  const sources = [
-    { board: { terms: { field: 'board' } } },
-    { license_type: { terms: { field: 'license_type', missing_bucket: true } } },
-  ];
-  const { aggregations } = await search(store.client, countedResponse, {
-    index: live.index,
-    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources } } } },
-  });
-  const types = aggregations.types.buckets.flatMap(({ key: { board, license_type } }) =>
-    license_type === null ? [] : [{ board, license_type }],
-  );
-  const boards = live.metadata.boards ?? {};
-  await writeLicenseTypes(store, live.index, {
-    boards,
-    types,
-    sample: await anyLicense(store, live.index),
-  });
+  if ((await readLicenseTypes(store, live.index)) === undefined) await storeLicenseTypes(store, live);
 }

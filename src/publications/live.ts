@@ -8,7 +8,7 @@ import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { readPublishedChanges } from './ledger.ts';
 import { anyLicense, type LicenseTypes, readLicenseTypes } from './license-types.ts';
-import { liveIndex, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
+import { indicesUnderAlias, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
 export interface LivePublication {
@@ -63,19 +63,14 @@ export function trackLivePublication(store: Store, onError: (error: unknown, mea
 
   /** Of several, the one that answers from now; in a process that starts, the one that went live last by the ledger. */
   async function theLiveIndex(): Promise<string | undefined> {
-    try {
-      const only = await liveIndex(store);
-      problem = undefined;
-      return only;
-    } catch (error) {
-      if (!(error instanceof SeveralLiveError)) throw error;
-      problem = error.message;
-      const { indices } = error;
-      if (known !== undefined && indices.includes(known.index)) return known.index;
-      const last = (await lastLivePublication(store))?.index;
-      if (last === undefined || !indices.includes(last)) throw error;
-      return last;
-    }
+    const indices = await indicesUnderAlias(store);
+    const several = indices.length > 1 ? new SeveralLiveError(indices) : undefined;
+    problem = several?.message;
+    if (several === undefined) return indices[0];
+    if (known !== undefined && indices.includes(known.index)) return known.index;
+    const last = (await lastLivePublication(store))?.index;
+    if (last === undefined || !indices.includes(last)) throw several;
+    return last;
   }
 
   async function ask(): Promise<LivePublication | undefined> {

@@ -77,14 +77,12 @@ export interface LicensesIndex {
   readonly metadata: PublicationMetadata;
 }
 
-/** What its aliases say of a physical index of licenses: whether it is live, was live, and was left by a rollback. */
-interface Marks {
+/** The same with what its aliases say: whether it is live, was live, and was left by a rollback. */
+export interface MarkedIndex extends LicensesIndex {
   readonly isLive: boolean;
   readonly wasLive: boolean;
   readonly isRolledBack: boolean;
 }
-
-export type MarkedIndex = LicensesIndex & Marks;
 
 /** A new id of a publication, a rollback or a build, unique and sorted by time: lower-case letters and digits. */
 export function newId(now: number = Date.now()): string {
@@ -191,7 +189,7 @@ export async function indicesUnderAlias({ client, names }: Store): Promise<strin
 
 /** @throws {SeveralLiveError} */
 export async function liveIndex(store: Store): Promise<string | undefined> {
-  return theOnly(await indicesUnderAlias(store), (index) => index);
+  return theOnly(await indicesUnderAlias(store));
 }
 
 /**
@@ -205,7 +203,12 @@ export async function liveLicensesIndex(
   preferred?: string,
 ): Promise<LicensesIndex | undefined> {
   try {
-    return theOnly(await readAllMetadata(store, store.names.alias), ({ index }) => index, preferred);
+    const live = await readAllMetadata(store, store.names.alias);
+    const only = theOnly(
+      live.map(({ index }) => index),
+      preferred,
+    );
+    return live.find(({ index }) => index === only);
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
     throw error;
@@ -238,13 +241,8 @@ export class SeveralLiveError extends Error {
   }
 }
 
-function theOnly<Index>(
-  underAlias: readonly Index[],
-  nameOf: (index: Index) => string,
-  preferred?: string,
-): Index | undefined {
+function theOnly(underAlias: readonly string[], preferred = ''): string | undefined {
   if (underAlias.length <= 1) return underAlias[0];
-  const chosen = underAlias.find((index) => nameOf(index) === preferred);
-  if (chosen === undefined) throw new SeveralLiveError(underAlias.map(nameOf));
-  return chosen;
+  if (!underAlias.includes(preferred)) throw new SeveralLiveError(underAlias);
+  return preferred;
 }

@@ -128,30 +128,20 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   const { feed, isKnown } = rolledBackFeed(before, then, to.metadata);
   try {
     const digests = await Promise.all([from, to].map(({ index }) => hasDigest(store, index)));
-    if (isKnown && !digests.includes(false))
-      return await compared(
-        store,
-        { from: from.index, to: to.index },
-        changeMaker(feed, beginning, { dateBefore: from.metadata.date }),
-      );
+    if (isKnown && !digests.includes(false)) {
+      const maker = changeMaker(feed, beginning, { dateBefore: from.metadata.date });
+      const comparison = { before: from.index, after: to.index, parts: readDigest(store, to.index) };
+      for await (const group of differingLicenses(store, comparison)) {
+        const changes = group.flatMap((license) => maker.make(license, 'rollback') ?? []);
+        await CHANGES.putAll(
+          store,
+          changes.map((change) => [String(change.position), change]),
+        );
+      }
+      return await maker.finish(store);
+    }
   } catch (error) {
     if (!(error instanceof BadDocumentError)) throw error;
   }
   return withoutChanges(nextFeed(feed, 'after_gap', beginning));
-}
-
-async function compared(
-  store: Store,
-  { from, to }: { readonly from: string; readonly to: string },
-  maker: ReturnType<typeof changeMaker>,
-): Promise<FeedChanges> {
-  const comparison = { before: from, after: to, parts: readDigest(store, to) };
-  for await (const group of differingLicenses(store, comparison)) {
-    const changes = group.flatMap((license) => maker.make(license, 'rollback') ?? []);
-    await CHANGES.putAll(
-      store,
-      changes.map((change) => [String(change.position), change]),
-    );
-  }
-  return maker.finish(store);
 }

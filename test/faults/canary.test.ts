@@ -92,6 +92,22 @@ test('a wrong answer of a lookup in the new index refuses it before it is live',
   expect((await publicationDetails(empty.store, publication)).summary.state).toBe('refused');
 });
 
+test('a number that is called ambiguous, as where its license is not found by id, refuses the index', async () => {
+  const individual = ['X.1', 'x.1'].map((number) => ({ board: 'Nursing Board', number }));
+  const business = licensesOf('Board of Pharmacy', '02', 1);
+  const files = await writeDay(environment.folder, newId(), { date: '2026-11-20', individual, business });
+  const result = await publishedWith({
+    ...{ at: empty, files },
+    before: async (request) => {
+      const answer = await request.forward();
+      if (!request.path.includes('/_mget')) return answer;
+      return { ...answer, body: answer.body.replaceAll('"found":true', '"found":false') };
+    },
+  });
+  const differs = /^canary: (?=.*Nursing Board X\.1, by number: )(?=.*Nursing Board x\.1, by number: )/;
+  expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(differs)] });
+});
+
 test('an attempt whose lookups in the new index get no answer fails, and can be made again', async () => {
   const publication = newId();
   const broken = { status: 500, body: '{"error":"broken","status":500}' };

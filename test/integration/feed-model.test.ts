@@ -19,7 +19,7 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { compare } from '../../workers/publish/compare.ts';
-import { addLicense, profileOf } from '../../workers/publish/profile.ts';
+import { emptyParts } from '../../workers/publish/profile.ts';
 import { beginRun, RefusedError } from '../../workers/publish/run.ts';
 import { newTally } from '../../workers/publish/tally.ts';
 import { takeEpoch } from '../support/epoch.ts';
@@ -100,10 +100,11 @@ async function publishDay(
   const settings = { number_of_shards: 1, auto_expand_replicas: 'false', number_of_replicas: 0 };
   await client.indices.create({ index, body: { settings, mappings: { _meta: begun } } });
   const records = recordsOf(day);
-  const tally = newTally();
+  const [tally, parts] = [newTally(), emptyParts()];
+  tally.boards.set('Nursing Board', parts);
   for (const record of records) {
     tally.digest.add({ id: idOf(record), record: recordHash(recordText(record)), row: date });
-    addLicense(profileOf(tally.boards, record.board), { ...record, source_row: '' }, 1);
+    parts.persons.add({ ...record, source_row: '' }, 1);
   }
   const operations = records.flatMap((record) => [
     { index: { _id: idOf(record) } },

@@ -3,7 +3,9 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { numberQuery } from '../../src/lookup/queries.ts';
 import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
+import { readLicenseTypes } from '../../src/publications/license-types.ts';
 import { indicesUnderAlias, readMetadata } from '../../src/publications/metadata.ts';
+import { writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -110,4 +112,21 @@ describe('publishing the fixtures', () => {
     });
     expect(body[index]?.settings).not.toHaveProperty('index.refresh_interval');
   });
+});
+
+test('the license types of a publication are listed in order, but none of free text', async () => {
+  const individual = ['Second', 'First', 'First', 'x'.repeat(101), ''].map((type, at) => {
+    return { board: 'Nursing Board', number: `RN.${at}`, type };
+  });
+  const business = [{ board: 'Dental Board', number: '1', type: 'Practice' }];
+  const day = { date: '2026-11-21', individual, business };
+  await publishFiles(environment, await writeDay(environment.folder, 'types', day));
+  const [index = ''] = await live();
+  const types = await readLicenseTypes(environment.store, index);
+  expect(types?.boards).toEqual({ 'Dental Board': 1, 'Nursing Board': 5 });
+  expect(types?.types).toEqual([
+    { board: 'Dental Board', license_type: 'Practice' },
+    { board: 'Nursing Board', license_type: 'First' },
+    { board: 'Nursing Board', license_type: 'Second' },
+  ]);
 });

@@ -3,8 +3,8 @@ import type { ChangeCause } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
-import { addLicense, boardOf, partOf, profileOf } from '../../workers/publish/profile.ts';
-import { newTally } from '../../workers/publish/tally.ts';
+import { type BoardParts, emptyParts, partOf } from '../../workers/publish/profile.ts';
+import { acceptedOf } from '../../workers/publish/run.ts';
 
 /** A license of one day, and the place of its row. */
 type License = ComparedLicense;
@@ -122,8 +122,8 @@ const BEFORE = NAMES.flatMap((board) => licensesOf(board, BOARDS[board], next));
 interface Judged {
   readonly newColumns?: readonly string[];
   readonly goneColumns?: readonly string[];
-  readonly acceptedColumns?: readonly string[];
-  readonly acceptedChecks?: readonly string[];
+  /** As `--accept` takes them. */
+  readonly accept?: readonly string[];
   /** Why a license differs; it differs in the State's data unless given. */
   readonly causeOf?: (license: License) => ChangeCause;
   readonly settings?: Readonly<Record<string, string>>;
@@ -132,11 +132,11 @@ interface Judged {
 /** What the guards say of one day after the other. */
 function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
   const [old, later] = [dayOf(before), dayOf(now)];
-  const loaded = newTally();
+  const loaded = new Map<string, BoardParts>();
   for (const license of later.values()) {
-    const part = partOf(license);
-    const profiles = [loaded.boards, ...(part === 'persons' ? [] : [loaded.parts[part]])];
-    for (const each of profiles) addLicense(profileOf(each, boardOf(license)), license, 1);
+    const parts = loaded.get(license.board) ?? emptyParts();
+    loaded.set(license.board, parts);
+    parts[partOf(license)].add(license, 1);
   }
   const counts = Map.groupBy(old.values(), ({ board }) => board);
   const config = readConfig({
@@ -149,8 +149,7 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
       boards: Object.fromEntries([...counts].map(([board, { length }]) => [board, length])),
       newColumns: new Set(given.newColumns),
       goneColumns: new Set(given.goneColumns),
-      acceptedColumns: new Set(given.acceptedColumns),
-      acceptedChecks: new Set(given.acceptedChecks),
+      accepted: (given.accept ?? []).map(acceptedOf),
     },
     config,
   );
@@ -532,12 +531,12 @@ test.each([
 test('what is accepted or gone in a column counts in no other guard', () => {
   const now = KINDS.constant('TYPE', 'Nursing Board');
   expect(judged(now).refusing).toEqual(['many_changes', 'column_changed:TYPE']);
-  expect(judged(now, { acceptedColumns: ['TYPE'] }).refusing).toEqual(['column_changed:TYPE']);
-  expect(judged(now, { acceptedChecks: ['column_changed'] }).refusing).toEqual(['column_changed:TYPE']);
+  for (const accept of ['column_changed:TYPE', 'column_blank:type', 'column_changed', 'column_blank'])
+    expect(judged(now, { accept: [accept] }).refusing).toEqual(['column_changed:TYPE']);
   const renumbered = KINDS.renumbered('LICENSE_NUMBER', 'Nursing Board');
   const both = ['board_changed', 'board_changed'];
   expect(judged(renumbered).refusing).toEqual(['many_changes', ...both]);
-  expect(judged(renumbered, { acceptedChecks: ['board_changed'] }).refusing).toEqual(both);
+  expect(judged(renumbered, { accept: ['board_changed'] }).refusing).toEqual(both);
   const gone = BEFORE.map((each) => withStatus(each, primary(each), null));
   expect(judged(gone, { goneColumns: ['SUB_STATUS'] }).refusing).toEqual([]);
   expect(judged(gone).refusing).toContain('column_blank:SUB_STATUS');

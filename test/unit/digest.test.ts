@@ -62,9 +62,11 @@ test('a digest larger than half of the memory is refused before the process runs
   expect(() => refuseTooLarge(2 ** 50)).toThrow(/^memory: /);
 });
 
-test('replacing a license that two rows have leaves the chosen entry, or none', () => {
-  const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/2'), entry('NUR/3')]);
-  digest.replace(new Set(['NUR/1', 'NUR/2']), [entry('NUR/1', 'c')]);
+test('of a license that several rows have, those that are taken out are gone, and no more', () => {
+  const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/1', 'c'), entry('NUR/1')]);
+  for (const each of [entry('NUR/2'), entry('NUR/3'), entry('NUR/3')]) digest.add(each);
+  for (const each of [entry('NUR/1', 'b'), entry('NUR/1'), entry('NUR/1'), entry('NUR/2'), entry('NUR/3')])
+    digest.remove(each);
   expect(
     entriesIn(digest)
       .map(({ id, record }) => [id, record])

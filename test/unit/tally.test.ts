@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { digestEntries, recordHash } from '../../src/changes/digest.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
-import { licenseDocument } from '../../src/licenses/license.ts';
+import { licenseDocument, recordText } from '../../src/licenses/license.ts';
 import {
-  licenseTypes,
   newTally,
   noteRefused,
   noteSent,
@@ -34,9 +34,10 @@ function license(
     raw_status: subStatus === undefined ? 'Active' : `Active - ${subStatus}`,
     extra_data: boardAction === undefined ? {} : { 'Board Action': boardAction },
   });
+  const digest = { id, record: recordHash(recordText(record)), row: line };
   return {
-    ...{ id, license: licenseDocument(record, 'person', `individual:${line}:${place}`) },
-    ...{ row: { line, raw: String(line) }, digest: { id, record: '', row: 0 } },
+    ...{ id, license: licenseDocument(record, 'person', `individual:${line}:${place}`), digest },
+    row: { line, raw: String(line) },
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify({ ...record, text, source_row: `individual:${line}:${place}` })}\n`,
   };
 }
@@ -68,7 +69,7 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     // By chance alone all 20 would be of one half once in half a million runs.
     expect([lines.some((line) => line < 1000), lines.some((line) => line >= 1000)]).toEqual([true, true]);
     expect(sampled(tally, DENTAL)).toEqual([9000]);
-    expect(tally.boards.get(DENTAL)?.licenses).toBe(2);
+    expect(tallySummary(tally).boards).toEqual({ [NURSING]: 2000, [DENTAL]: 2 });
   });
 
   test('refuses a file with more than 100 labels in BOARD', () => {
@@ -107,21 +108,6 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     expect(Object.keys(tallySummary(tally).discipline.boards)).toEqual([NURSING, DENTAL]);
   });
 
-  test('lists the types of the licenses that were taken, in order, but none of free text', () => {
-    const tally = newTally();
-    const typed = (line: number, type: string) => {
-      const each = license(line);
-      return { ...each, license: { ...each.license, license_type: type } };
-    };
-    const refused = typed(4, 'Refused');
-    note(tally, typed(2, 'Second'), typed(3, 'First'), refused, typed(5, 'x'.repeat(101)));
-    noteRefused(tally, { ...refused, isDuplicate: true });
-    expect(licenseTypes(tally)).toMatchObject({
-      boards: { [NURSING]: 3 },
-      types: ['First', 'Second'].map((license_type) => ({ board: NURSING, license_type })),
-    });
-  });
-
   test('counts licenses by primary status: 50 of up to 100 characters, and further ones together', () => {
     const tally = newTally();
     const stated = (line: number, status: string | null) => {
@@ -148,12 +134,14 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     expect(() => refuse(200_000)).toThrow('duplicates: More than 200000 licenses were refused');
   });
 
-  test('has, of a duplicate number, the first row of it in the sample', () => {
+  test('has, of a duplicate number, the first row of it in the sample and in the digest', () => {
     const tally = newTally();
-    const [first, second] = [license(2), { ...license(3), id: license(2).id }];
+    const [first, { id: _, ...other }] = [license(2), license(3, { subStatus: 'Suspended' })];
+    const second = { ...other, id: first.id, digest: { ...other.digest, id: first.id } };
     note(tally, first, second);
     noteRefused(tally, { ...second, isDuplicate: true });
     expect(sampled(tally)).toEqual([2]);
+    expect([...tally.digest.parts()].flatMap((part) => [...digestEntries(part)])).toEqual([first.digest]);
   });
 
   test('gives a summary of less than 150 KB, whatever is in the file', () => {

@@ -73,14 +73,19 @@ export const LOADING_SETTINGS = {
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
-/** Shards that are on no node have a line without a disk. */
-const diskLines = z.array(z.object({ 'disk.avail': z.coerce.number(), 'disk.total': z.coerce.number() }));
-const indexLines = z.array(z.object({ 'pri.store.size': z.coerce.number() }));
-
 /** Of its disk, OpenSearch keeps so much free. */
 const KEPT_FREE = 0.1;
 /** While segments are merged, an index takes twice its size. */
 const WHILE_MERGED = 2;
+
+/** The bytes that each disk has left. Shards that are on no node have a line without a disk. */
+const disksLeft = z.array(
+  z
+    .object({ 'disk.avail': z.coerce.number(), 'disk.total': z.coerce.number() })
+    .transform((disk) => Math.max(0, disk['disk.avail'] - KEPT_FREE * disk['disk.total'])),
+);
+const indexLines = z.array(z.object({ 'pri.store.size': z.coerce.number() }));
+const IN_BYTES = { format: 'json', bytes: 'b' } as const;
 
 /**
  * Compares the free disk with what the live publication takes, or, where nothing is live, with the files. Where
@@ -89,31 +94,16 @@ const WHILE_MERGED = 2;
  * @throws {Error} when it is too small
  */
 async function requireDisk({ store, live }: PublishRun, { individual, business }: Sources): Promise<void> {
-  const inBytes = { format: 'json', bytes: 'b' } as const;
-  const disks = await store.client.cat
-    .allocation({ ...inBytes, h: Object.keys(diskLines.element.shape) })
-    .catch((error: unknown) => {
-      if (isDenied(error)) return undefined;
-      throw error;
+  const { cat } = store.client;
+  const disks = await cat
+    .allocation({ ...IN_BYTES, h: ['disk.avail', 'disk.total'] })
+    .catch((error: unknown): undefined => {
+      if (!isDenied(error)) throw error;
     });
   if (disks === undefined) return;
-  const free = sum(
-    diskLines
-      .parse(disks.body)
-      .map((disk) => Math.max(0, disk['disk.avail'] - KEPT_FREE * disk['disk.total'])),
-  );
-  const [built] =
-    live === undefined
-      ? []
-      : indexLines.parse(
-          (
-            await store.client.cat.indices({
-              ...inBytes,
-              index: live.index,
-              h: Object.keys(indexLines.element.shape),
-            })
-          ).body,
-        );
+  const free = sum(disksLeft.parse(disks.body));
+  const indices = live && (await cat.indices({ ...IN_BYTES, index: live.index, h: ['pri.store.size'] })).body;
+  const [built] = indexLines.parse(indices ?? []);
   const size = built?.['pri.store.size'] ?? individual.bytes + business.bytes;
   if (free >= WHILE_MERGED * size) return;
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Board, boardByName } from '../../src/licenses/boards.ts';
+import { boardByName } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import {
@@ -57,12 +57,14 @@ export async function askCanary(
   return wrong;
 }
 
-/** Looks a license up through the alias. @throws {Error} when it is not found at one of three tries */
-export async function findThroughAlias(store: Store): Promise<void> {
-  await retried(async () => {
+/** Whether a license is found through the alias, at one of three tries. */
+export function isFoundThroughAlias(store: Store): Promise<boolean> {
+  const look = async () => {
     const lookups = lookupsIn(store, await readPublication(store, (await liveIndex(store)) ?? ''));
     if (!(await lookups.isAnswering())) throw new Error('A lookup through the alias finds nothing.');
-  }, RETRIES);
+    return true;
+  };
+  return retried(look, RETRIES).catch(() => false);
 }
 
 function lookupsIn(store: Store, publication: LivePublication): Lookups {
@@ -76,41 +78,32 @@ function falseIfRefused(error: unknown): false {
 
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
-/** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
+/**
+ * By number and, where it has one that can be searched, by name: of a person by surname and first given name. A label that
+ * is no board of the catalog gets no lookup, since clients cannot name it.
+ */
 function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
+  const { license_number: number, full_name: name } = expected;
   const board = boardByName(expected.board);
   if (board === undefined) return [];
   const isBusiness = keys.kind === 'business';
-  const byNumber = {
-    by: 'number',
-    board,
-    number: expected.license_number,
-    businessOnly: isBusiness,
-  } as const;
-  const byName = isBusiness ? businessLookup(board, expected) : personLookup(board, expected);
-  return [byNumber, ...byName].filter(isPossible).map((request) => ({ request, expected }));
-}
-
-function businessLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
-  return fold(name) === '' ? [] : [{ by: 'business', board, name, filters: {} }];
-}
-
-/** By surname and first given name. */
-function personLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
-  const holder = holderToSearch(name);
-  if (holder === undefined) return [];
-  const first = firstGivenName(holder.firstName ?? '');
-  const given = fold(first) === '' ? {} : { firstName: first };
-  return [{ by: 'person', board, lastName: holder.lastName, ...given, filters: {} }];
+  const requests: LookupRequest[] = [{ by: 'number', board, number, businessOnly: isBusiness }];
+  if (isBusiness && fold(name) !== '') requests.push({ by: 'business', board, name, filters: {} });
+  const holder = isBusiness ? undefined : holderToSearch(name);
+  if (holder !== undefined) {
+    const first = firstGivenName(holder.firstName ?? '');
+    const given = fold(first) === '' ? {} : { firstName: first };
+    requests.push({ by: 'person', board, lastName: holder.lastName, ...given, filters: {} });
+  }
+  return requests.filter(isPossible).map((request) => ({ request, expected }));
 }
 
 /**
- * Whether the license is in the answer. A name of a hundred licenses or more tells nothing, nor does a number that means
- * two licenses of the board.
+ * Whether the license is in the answer. A number as the license has it means no other one of the board, however alike
+ * theirs are. A name of a hundred licenses or more tells nothing.
  */
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
   if (outcome.outcome === 'found') return isExpected(outcome.record);
-  if (outcome.outcome === 'none' && outcome.reason === 'ambiguous') return true;
   return outcome.outcome === 'several' && (outcome.truncated || outcome.records.some(isExpected));
 }

@@ -1,12 +1,6 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
-import { type DifferingLicense, differingLicenses, storedRecords } from '../../src/changes/compare.ts';
-import {
-  DIGEST_PARTS,
-  type DigestEntry,
-  hasDigest,
-  recordHash,
-  writeDigest,
-} from '../../src/changes/digest.ts';
+import { type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
+import { DIGEST_PARTS, hasDigest } from '../../src/changes/digest.ts';
 import { type FeedState, keptFeed, newFeed, nextFeed } from '../../src/changes/feed.ts';
 import {
   changeMaker,
@@ -15,8 +9,6 @@ import {
   withoutChanges,
 } from '../../src/changes/stored-changes.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
-import { recordText } from '../../src/licenses/license.ts';
-import { writeLicenseTypes } from '../../src/publications/license-types.ts';
 import { feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
@@ -27,14 +19,7 @@ import { type ChangeFile, changeFile } from './change-file.ts';
 import { namesOf } from './guards.ts';
 import { sendBatches } from './load.ts';
 import type { PublishRun } from './run.ts';
-import { licenseTypes, type Tally, tallySummary } from './tally.ts';
-
-/** Stores what the next publication is compared with. */
-export async function keepDigest({ store }: PublishRun, { index, tally }: Built): Promise<void> {
-  await correctRefused(store, index, tally);
-  await writeDigest(store, index, tally.digest);
-  await writeLicenseTypes(store, index, licenseTypes(tally));
-}
+import { tallySummary } from './tally.ts';
 
 const MS_A_DAY = 86_400_000;
 
@@ -62,76 +47,50 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   return withoutChanges(nextFeed(feed, 'after_gap', metadata));
 }
 
+/**
+ * Compares, asks the guards once all differences are known, and stores the changes.
+ *
+ * @throws {RefusedError} when a guard refuses what changed
+ */
 async function withChanges(
   run: PublishRun,
   live: LicensesIndex,
-  built: Built,
+  { index, tally, metadata, goneColumns, newColumns, newFields }: Built,
   feed: FeedState,
 ): Promise<FeedChanges> {
-  const maker = changeMaker(feed, built.metadata, {
-    dateBefore: live.metadata.date,
-    newFields: built.newFields,
-  });
-  const file = await changeFile(run.config.STATE_DIR);
-  try {
-    await askGuards(run, live, built, async (license, cause) => {
-      const change = maker.make(license, cause);
-      if (change !== undefined && !run.isCheck) await file.add(changeOperation(change));
-    });
-    if (run.isCheck) return withoutChanges(feed);
-    await storeChanges(run, file, maker.total());
-    return await maker.finish(run.store);
-  } finally {
-    await file.close();
-  }
-}
-
-/**
- * Compares, and asks the guards once all differences are known.
- *
- * @param onDifference gets each license that differs
- * @throws {RefusedError} when a guard refuses what changed
- */
-async function askGuards(
-  run: PublishRun,
-  live: LicensesIndex,
-  built: Built,
-  onDifference: (license: DifferingLicense, cause: ChangeCause) => Promise<void>,
-): Promise<void> {
-  const { store, config, baseline, signal, job } = run;
-  const { index, tally, goneColumns, newColumns } = built;
+  const { store, config, baseline, signal, accepted, isCheck } = run;
+  const maker = changeMaker(feed, metadata, { dateBefore: live.metadata.date, newFields });
   const rejected = { now: tally.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
-  const accepted = (job.accept ?? []).map((each) => each.split(':'));
-  const compared = guardedComparison(
-    tally,
-    {
-      goneColumns: namesOf(goneColumns),
-      boards: live.metadata.boards ?? {},
-      newColumns,
-      acceptedColumns: new Set(accepted.flatMap(([, column]) => column?.toUpperCase() ?? [])),
-      acceptedChecks: new Set(
-        accepted.flatMap(([check = '', column]) => (column === undefined ? check : [])),
-      ),
-    },
-    config,
-  );
+  const boards = live.metadata.boards ?? {};
+  const options = { boards, newColumns, goneColumns: namesOf(goneColumns), accepted };
+  const compared = guardedComparison(tally.boards, options, config);
   const licenses = tally.counts.licenses + tally.counts.endorsements;
   const groups = differingLicenses(store, {
     ...{ before: live.index, after: index, signal },
     parts: tally.digest.parts(),
     onPart: (parts) => run.advance(Math.round((licenses * parts) / DIGEST_PARTS), licenses),
   });
-  for await (const group of groups) {
-    for (const license of group) {
-      const cause = causeOf(license, rejected);
-      compared.add(license, cause);
-      await onDifference(license, cause);
+  const file = await changeFile(config.STATE_DIR);
+  try {
+    for await (const group of groups) {
+      for (const license of group) {
+        const cause = causeOf(license, rejected);
+        compared.add(license, cause);
+        const change = maker.make(license, cause);
+        if (change !== undefined && !isCheck) await file.add(changeOperation(change));
+      }
     }
+    if (baseline !== undefined) {
+      const { judgements, notes } = guardComparison(compared, config);
+      run.enforce(judgements, tallySummary(tally));
+      run.notes.push(...notes);
+    }
+    if (isCheck) return withoutChanges(feed);
+    await storeChanges(run, file, maker.total());
+    return await maker.finish(store);
+  } finally {
+    await file.close();
   }
-  if (baseline === undefined) return;
-  const { judgements, notes } = guardComparison(compared, config);
-  run.enforce(judgements, tallySummary(tally));
-  run.notes.push(...notes);
 }
 
 async function storeChanges(run: PublishRun, file: ChangeFile, total: number): Promise<void> {
@@ -152,34 +111,6 @@ function causeOf(
   rejected: Readonly<Record<'now' | 'before', ReadonlySet<string>>>,
 ): ChangeCause {
   const number = numberKey(license.slice(license.indexOf('/') + 1));
-  switch (kind) {
-    case 'changed':
-      return isSameRow ? 'release' : 'data';
-    case 'removed':
-      return rejected.now.has(number) ? 'rejected_row' : 'data';
-    case 'added':
-      return rejected.before.has(number) ? 'rejected_row' : 'data';
-  }
-}
-
-const LICENSES_A_REQUEST = 250;
-const ROW_HASH_CHARACTERS = 8;
-
-/** Of a license that several rows have, or that OpenSearch refused, the digest gets what the index has. */
-async function correctRefused(
-  store: PublishRun['store'],
-  index: string,
-  { digest, refused }: Pick<Tally, 'digest' | 'refused'>,
-): Promise<void> {
-  const ids = [...refused];
-  const entries: DigestEntry[] = [];
-  for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
-    const records = await storedRecords(store.client, index, ids.slice(first, first + LICENSES_A_REQUEST));
-    for (const [id, found] of records) {
-      const record = recordHash(recordText(found));
-      // Which of the rows it is from is not known, so its row counts as changed when the record is.
-      entries.push({ id, record, row: Number.parseInt(record.slice(0, ROW_HASH_CHARACTERS), 16) });
-    }
-  }
-  digest.replace(refused, entries);
+  if (kind === 'changed') return isSameRow ? 'release' : 'data';
+  return rejected[kind === 'removed' ? 'now' : 'before'].has(number) ? 'rejected_row' : 'data';
 }

@@ -5,7 +5,7 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
-import { type Judgement, judge, percent, sum } from './judgement.ts';
+import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
 import { byCurrentName } from './profile.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
@@ -54,8 +54,8 @@ export function guardFiles(
     judge('dates_differ', individual.runDate === undefined ? 0 : Math.abs(daysApart), 0, {
       says: { individual: individual.runDate, business: business.runDate },
     }),
-    judge('future', Math.max(0, daysBetween(today, date)), MAX_DAYS_AHEAD, { says: { date, today } }),
-    judge('older', Math.max(0, daysOlder), most, { says: { date, older, than: before } }),
+    judge('future', daysBetween(today, date), MAX_DAYS_AHEAD, { says: { date, today } }),
+    judge('older', daysOlder, most, { says: { date, older, than: before } }),
     judge('rolled_back', same === undefined ? 0 : 1, 0, { says: { publication: same?.publication } }),
   ];
 }
@@ -120,19 +120,15 @@ function fewerRows(
   { GUARD_MIN_ROWS_PERCENT: least, GUARD_BOARD_ROWS_FEWER: fewer }: Config,
 ): Judgement[] {
   const order = BOARDS.map(({ name }) => name);
-  const says = { least, fewer };
+  const [limit, says] = [100 - least, { least, fewer }];
   const now = byCurrentName(boards);
   return [
-    judge('fewer_rows', percentFewer(licenses, before.licenses), 100 - least, {
-      ...{ before: before.licenses, now: licenses, says },
-    }),
+    judgeShare('fewer_rows', { count: before.licenses - licenses }, before.licenses, limit, { says }),
     ...[...byCurrentName(boardsBefore)]
       .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
-      .map(([board, count]) => {
-        const left = now.get(board) ?? 0;
-        return judge('fewer_rows_at_board', percentFewer(left, count), 100 - least, {
-          ...{ board, before: count, now: left, isTooFew: count - left <= fewer, says },
-        });
+      .map(([board, of]) => {
+        const details = { board, least: fewer + 1, says };
+        return judgeShare('fewer_rows_at_board', { count: of - (now.get(board) ?? 0) }, of, limit, details);
       }),
   ];
 }
@@ -160,29 +156,30 @@ function lessDiscipline(
   gone: ReadonlySet<string>,
   { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
 ): Judgement[] {
-  const fewer = (left: number, count: number, what: string, least: number, board: string | null = null) =>
-    judge(what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined', percentFewer(left, count), limit, {
-      ...{ board, before: count, now: left, says: { what }, isTooFew: count - left < least },
-    });
+  const fewer = (
+    what: string,
+    [left = 0, of]: readonly [left: number | undefined, of: number],
+    least = LEAST_FEWER_OF_PART,
+    board: string | null = null,
+  ) => {
+    const check = what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined';
+    return judgeShare(check, { count: of - left }, of, limit, { board, least, says: { what } });
+  };
   const subStatuses = new Map(Object.entries(now.sub_statuses));
   const [boards, boardsBefore] = [byCurrentName(now.boards), byCurrentName(before.boards)];
   const [all, allBefore] = [sum(subStatuses.values()), sum(Object.values(before.sub_statuses))];
   const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
   return [
-    ...(hasActions ? [fewer(now.board_actions, before.board_actions, ACTIONS, LEAST_FEWER)] : []),
-    ...(hasSubStatuses ? [fewer(all, allBefore, 'have a disciplinary sub-status', LEAST_FEWER)] : []),
+    ...(hasActions ? [fewer(ACTIONS, [now.board_actions, before.board_actions], LEAST_FEWER)] : []),
+    ...(hasSubStatuses ? [fewer('have a disciplinary sub-status', [all, allBefore], LEAST_FEWER)] : []),
     ...Object.entries(hasSubStatuses ? before.sub_statuses : {}).map(([name, count]) =>
-      fewer(subStatuses.get(name) ?? 0, count, `have the sub-status ${name}`, LEAST_FEWER_OF_PART),
+      fewer(`have the sub-status ${name}`, [subStatuses.get(name), count]),
     ),
     ...[...(hasActions && hasSubStatuses ? boardsBefore : [])].map(([board, count]) => {
       const what = `of the board "${board}" tell of discipline`;
-      return fewer(boards.get(board) ?? 0, count, what, LEAST_FEWER_OF_PART, board);
+      return fewer(what, [boards.get(board), count], LEAST_FEWER_OF_PART, board);
     }),
   ];
 }
 
 const ACTIONS = 'have Board Action Yes';
-
-function percentFewer(left: number, before: number): number {
-  return Math.max(0, percent(before - left, before));
-}

@@ -32,7 +32,7 @@ export function judge(
   const template = 'sentence' in reason ? reason.sentence : '';
   const known = new Map<string, unknown>(Object.entries({ board, column, limit, ...counts, ...says }));
   return {
-    ...{ check, board, column, measured: Math.round(100 * measured) / 100, limit },
+    ...{ check, board, column, measured: Math.max(0, Math.round(100 * measured) / 100), limit },
     passed: isTooFew || measured <= limit,
     ...counts,
     ...(examples !== undefined && examples.length > 0 && { examples: examples.map(keptExample(column)) }),

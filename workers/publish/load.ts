@@ -29,16 +29,16 @@ interface LoadOptions extends SendOptions {
   readonly onRefused: (refused: RefusedDocument) => void;
 }
 
-/** Handles what OpenSearch will never take. @returns how many of them there are; the others are there already */
-type Refuse<Each extends Batch> = (batch: Each, refused: Refused) => Promise<number>;
+/** What became of the documents of a request that were not taken. */
+type Outcome = Awaited<ReturnType<typeof sendOnce>>;
 
-interface Refused {
-  /** The positions of those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
-  readonly conflicts: readonly number[];
-  readonly others: readonly { readonly position: number; readonly reason: string }[];
-  /** Whether they were sent before. */
-  readonly isRetry: boolean;
-}
+/**
+ * Handles what OpenSearch will never take.
+ *
+ * @param isRetry whether the documents were sent before
+ * @returns how many of them there are; the others are there already
+ */
+type Refuse<Each extends Batch> = (batch: Each, outcome: Outcome, isRetry: boolean) => Promise<number>;
 
 /**
  * Loads documents into one physical index, a few bulk requests at a time. Every document is accounted for: it
@@ -53,18 +53,16 @@ export function loadDocuments(
   operations: AsyncIterable<readonly BulkOperation[]>,
   options: LoadOptions,
 ): Promise<void> {
-  async function refuse(batch: DocumentBatch, { conflicts, others, isRetry }: Refused): Promise<number> {
+  async function refuse(batch: DocumentBatch, { conflicts, refused }: Outcome, isRetry: boolean) {
     const conflicting = conflicts.map(batch.document);
     const duplicates = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
-    const refused = [
-      ...duplicates.map((document) => ({ ...document, reason: DUPLICATE, isDuplicate: true })),
-      ...others.map(({ position, reason }) => ({
-        ...batch.document(position),
-        ...{ reason: `OpenSearch refused it: ${reason}`, isDuplicate: false },
-      })),
-    ];
-    refused.forEach(options.onRefused);
-    return refused.length;
+    for (const document of duplicates)
+      options.onRefused({ ...document, reason: DUPLICATE, isDuplicate: true });
+    for (const { position, reason } of refused) {
+      const document = batch.document(position);
+      options.onRefused({ ...document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false });
+    }
+    return duplicates.length + refused.length;
   }
   return sendBatches(client, index, batched(operations), options, refuse);
 }
@@ -103,7 +101,7 @@ export async function sendBatches<Each extends Batch>(
   signal.throwIfAborted();
 }
 
-async function refuseNone(_batch: Batch, { others: [first] }: Refused): Promise<number> {
+async function refuseNone(_batch: Batch, { refused: [first] }: Outcome): Promise<number> {
   if (first !== undefined) throw new Error(`OpenSearch refused a document: ${first.reason}`);
   return 0;
 }
@@ -122,9 +120,8 @@ async function sendBatch<Each extends Batch>(
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     options.signal.throwIfAborted();
     const outcome = await sendOnce(client, index, batch, pending);
-    const { conflicts, refused: others } = outcome;
-    const isAnyRefused = conflicts.length + others.length > 0;
-    const refused = isAnyRefused ? await refuse(batch, { conflicts, others, isRetry }) : 0;
+    const isAnyRefused = outcome.conflicts.length + outcome.refused.length > 0;
+    const refused = isAnyRefused ? await refuse(batch, outcome, isRetry) : 0;
     options.onLoaded(pending.length - outcome.again.length - refused);
     if (outcome.again.length === 0) return;
     if (Date.now() > deadline) {
@@ -154,6 +151,7 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
   /** Those that failed for load or connection, and why the last of them did. */
   const again: number[] = [];
   let whyAgain = '';
+  /** Those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
   const conflicts: number[] = [];
   const refused: { position: number; reason: string }[] = [];
   try {

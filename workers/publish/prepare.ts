@@ -49,39 +49,35 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
   const before = live?.metadata.sources;
-  const gone = run.baseline === undefined || before === undefined ? [] : goneColumns(sources, before);
+  const { gone, newColumns, newFields } = columnsApart(sources, before);
+  const goneColumns = run.baseline === undefined ? [] : gone;
   run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
-  const places = [...namesOf(gone)].filter(isPlaceColumn);
+  const places = [...namesOf(goneColumns)].filter(isPlaceColumn);
   run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData, goneColumns: gone, ...newColumns(sources, before) };
+  return { sources, date, isSampleData, goneColumns, newColumns, newFields };
 }
 
 const FILES = ['individual', 'business'] as const;
-type SourcesBefore = NonNullable<LicensesIndex['metadata']['sources']>;
 
-function goneColumns(sources: Sources, before: SourcesBefore): FileColumn[] {
-  return FILES.flatMap((file) => {
-    const now = new Set(sources[file].header.named.map(({ name }) => name));
-    const gone = (before[file].columns ?? []).filter((column) => !now.has(column));
-    return gone.map((column) => ({ file, column }));
-  });
-}
-
-/** None where the earlier file's columns are not known, as of one that version 0.2.0 published. */
-function newColumns(sources: Sources, before: SourcesBefore | undefined) {
-  const added = FILES.flatMap((file) => {
+/** The columns that one of the two days alone has. The earlier ones are not known of files that version 0.2.0 published. */
+function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sources']) {
+  const gone: FileColumn[] = [];
+  const [newColumns, newFields] = [new Set<string>(), new Set<string>()];
+  for (const file of FILES) {
     const { named, extra } = sources[file].header;
-    const known = before?.[file].columns;
-    const isNew = ({ name }: { readonly name: string }) => known !== undefined && !known.includes(name);
-    return named.filter(isNew).map(({ name, position }) => {
-      return { name, label: extra.find((each) => each.position === position)?.label };
-    });
-  });
-  return {
-    newColumns: new Set(added.map(({ name }) => name)),
-    newFields: new Set(added.flatMap(({ label }) => (label === undefined ? [] : [extraField(label)]))),
-  };
+    const before = earlier?.[file].columns;
+    if (before === undefined) continue;
+    const now = new Set(named.map(({ name }) => name));
+    for (const column of before) if (!now.has(column)) gone.push({ file, column });
+    for (const { name, position } of named) {
+      if (before.includes(name)) continue;
+      newColumns.add(name);
+      const label = extra.find((each) => each.position === position)?.label;
+      if (label !== undefined) newFields.add(extraField(label));
+    }
+  }
+  return { gone, newColumns, newFields };
 }
 
 /** Records who asked for the publication, before its first attempt does anything else. */

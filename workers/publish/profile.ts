@@ -2,102 +2,153 @@ import { extraField } from '../../src/changes/change.ts';
 import { type ComparedLicense, columnOfField, subStatusOf } from '../../src/changes/compare.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import { disciplineOf, ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../../src/licenses/standing.ts';
-
-/** What makes a license look worse, by the column that says it. */
-export const WORSE = {
-  STATUS: ({ status }: Profiled) => status !== 'ACTIVE',
-  SUB_STATUS: (license: Profiled) => (disciplineOf(license)?.subStatus ?? '') !== '',
-  BOARD_ACTION: (license: Profiled) => disciplineOf(license)?.hasBoardAction === true,
-};
-
-export const WORSE_COLUMNS = [
-  'STATUS',
-  'SUB_STATUS',
-  'BOARD_ACTION',
-] as const satisfies (keyof typeof WORSE)[];
-
-/** The licenses in which a column is not blank. */
-interface FilledColumn {
-  count: number;
-  /** The value that all of them have; null where they differ. */
-  only: string | null;
-}
-
-/** What guards count of some licenses of one board. */
-export interface BoardProfile {
-  licenses: number;
-  /** How many tell of discipline. */
-  disciplined: number;
-  /** How many look worse by a column. */
-  readonly worse: Map<string, number>;
-  readonly filled: Map<string, FilledColumn>;
-  /** How many have `Active In Renewal` in a column. */
-  readonly inRenewal: Map<string, number>;
-}
-
-/** By the board's name. */
-type Profiles = Map<string, BoardProfile>;
+import { memoize } from '../../src/licenses/fold.ts';
+import {
+  boardAction,
+  disciplineOf,
+  ENDORSED_LICENSE_LABELS,
+  EXTRA_DATA_LABELS,
+} from '../../src/licenses/standing.ts';
 
 /** A board's licenses by what they are of: persons, businesses, and endorsements of either. */
 export const PARTS = ['persons', 'businesses', 'endorsements'] as const;
 
-type Part = (typeof PARTS)[number];
+export type Part = (typeof PARTS)[number];
 
 export function partOf({ source_row: row }: Pick<ComparedLicense, 'source_row'>): Part {
   if (!row.endsWith(':0')) return 'endorsements';
   return row.startsWith('business') ? 'businesses' : 'persons';
 }
 
-/** All licenses of each board, and its businesses and endorsements once more; the rest are persons. */
-export interface LoadedProfiles {
-  readonly boards: Profiles;
-  readonly parts: Readonly<Record<Exclude<Part, 'persons'>, Profiles>>;
-}
+/** What is counted of a board's licenses, by part. */
+export type BoardParts = Readonly<Record<Part, BoardProfile>>;
 
 type Profiled = Omit<ComparedLicense, 'license_number' | 'full_name'>;
+
+/** Fewer licenses are the everyday changes of a small board. */
+export const LEAST = 3;
+
+const DROP = 'GUARD_MAX_DISCIPLINE_DROP_PERCENT';
+
+/** What makes a license look worse, by the column that says it, and what a guard says where many look better. */
+export const WORSE = [
+  {
+    column: 'STATUS',
+    isWorse: ({ status }: Profiled) => status !== 'ACTIVE',
+    value: ({ status }: Profiled) => status,
+    ...({
+      least: 10,
+      setting: 'GUARD_MAX_NOW_ACTIVE_PERCENT',
+      what: 'that were not Active are now',
+    } as const),
+  },
+  {
+    column: 'SUB_STATUS',
+    isWorse: (license: Profiled) => (disciplineOf(license)?.subStatus ?? '') !== '',
+    value: subStatusOf,
+    ...({ least: LEAST, setting: DROP, what: 'with a disciplinary sub-status have none any more' } as const),
+  },
+  {
+    column: 'BOARD_ACTION',
+    isWorse: (license: Profiled) => disciplineOf(license)?.hasBoardAction === true,
+    value: (license: Profiled) => boardAction(license) || null,
+    ...({ least: 1, setting: DROP, what: 'with a Board Action of Yes have it no more' } as const),
+  },
+] as const;
 
 const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', 'state', 'county'] as const;
 
 /** More columns than this are not counted. The State has 154 and 18. */
 const MAX_COLUMNS = 1000;
 
-export function profileOf(profiles: Profiles, board: string): BoardProfile {
-  const known = profiles.get(board) ?? {
-    licenses: 0,
-    disciplined: 0,
-    worse: new Map(),
-    filled: new Map(),
-    inRenewal: new Map(),
-  };
-  profiles.set(board, known);
-  return known;
-}
+/** What guards count of some licenses. */
+export class BoardProfile {
+  licenses = 0;
+  /** How many tell of discipline. */
+  disciplined = 0;
+  /** How many look worse by a column. */
+  readonly worse = new Map<string, number>();
+  /** In how many a column is not blank, and the value that all of these have; null where they differ. */
+  readonly #filled = new Map<string, { count: number; only: string | null }>();
+  /** How many have `Active In Renewal` in a column. */
+  readonly #inRenewal = new Map<string, number>();
 
-/** Adds a license to a board's profile, or takes it out. */
-export function addLicense(profile: BoardProfile, license: Profiled, by: 1 | -1): void {
-  profile.licenses += by;
-  if (disciplineOf(license) !== undefined) profile.disciplined += by;
-  for (const column of WORSE_COLUMNS) if (WORSE[column](license)) addTo(profile.worse, column, by);
-  const add = (column: string, value: string | null) => {
+  /** Adds a license, or takes it out. */
+  add(license: Profiled, by: 1 | -1): void {
+    this.licenses += by;
+    if (disciplineOf(license) !== undefined) this.disciplined += by;
+    for (const { column, isWorse } of WORSE) if (isWorse(license)) addTo(this.worse, column, by);
+    for (const field of FIELDS) this.#addValue(columnOfField(field, ''), license[field], by);
+    this.#addValue('SUB_STATUS', subStatusOf(license), by);
+    for (const [label, value] of Object.entries(license.extra_data))
+      if (!NOT_COUNTED.has(label)) this.#addValue(columnOfLabel(label), value, by);
+  }
+
+  #addValue(column: string, value: string | null, by: number): void {
     if (value === null) return;
-    addFilled(profile, column, value, by);
-    if (value.length === RENEWAL.length && isInRenewal(value)) addTo(profile.inRenewal, column, by);
-  };
-  for (const field of FIELDS) add(columnOfField(field, ''), license[field]);
-  add('SUB_STATUS', subStatusOf(license));
-  for (const [label, value] of Object.entries(license.extra_data))
-    if (!NOT_COUNTED.has(label)) add(columnOfLabel(label), value);
+    this.#addFilled(column, value, by);
+    if (value.length === RENEWAL.length && isInRenewal(value)) addTo(this.#inRenewal, column, by);
+  }
+
+  #addFilled(column: string, value: string | null, by: number): void {
+    const known = this.#filled.get(column);
+    if (known !== undefined) {
+      known.count += by;
+      if (known.only !== null && known.only !== value) known.only = null;
+      // A copy: a slice of the file's text would keep all of it in memory.
+    } else if (this.#filled.size < MAX_COLUMNS)
+      this.#filled.set(column, { count: by, only: value && Buffer.from(value).toString() });
+  }
+
+  /** Adds all licenses of another profile. */
+  addAll(other: BoardProfile): void {
+    this.licenses += other.licenses;
+    this.disciplined += other.disciplined;
+    for (const [column, count] of other.worse) addTo(this.worse, column, count);
+    for (const [column, count] of other.#inRenewal) addTo(this.#inRenewal, column, count);
+    for (const [column, { count, only }] of other.#filled) this.#addFilled(column, only, count);
+  }
+
+  /** The columns that any license has had a value in. */
+  columns(): string[] {
+    return [...this.#filled.keys()];
+  }
+
+  /** In how many licenses a column is not blank. */
+  filledIn(column: string): number {
+    return this.#filled.get(column)?.count ?? 0;
+  }
+
+  /** In how many licenses a column is blank. */
+  blankIn(column: string): number {
+    return this.licenses - this.filledIn(column);
+  }
+
+  /** The same for guards: a renewal that closes makes `Active In Renewal` blank. */
+  blankOrInRenewal(column: string): number {
+    return this.blankIn(column) + (this.#inRenewal.get(column) ?? 0);
+  }
+
+  /** Whether all licenses have the same value in a column. */
+  isConstant(column: string): boolean {
+    return (this.#filled.get(column)?.only ?? null) !== null && this.blankIn(column) === 0;
+  }
 }
 
-function addFilled({ filled }: BoardProfile, column: string, value: string | null, by: number): void {
-  const known = filled.get(column);
-  if (known !== undefined) {
-    known.count += by;
-    if (known.only !== null && known.only !== value) known.only = null;
-    // A copy: a slice of the file's text would keep all of it in memory.
-  } else if (filled.size < MAX_COLUMNS)
-    filled.set(column, { count: by, only: value && Buffer.from(value).toString() });
+export function emptyParts(): BoardParts {
+  return { persons: new BoardProfile(), businesses: new BoardProfile(), endorsements: new BoardProfile() };
+}
+
+/** How many licenses a board has. */
+export function licensesIn(parts: BoardParts): number {
+  return parts.persons.licenses + parts.businesses.licenses + parts.endorsements.licenses;
+}
+
+/** The profile of all licenses of a board. */
+export function wholeOf(parts: BoardParts): BoardProfile {
+  const whole = new BoardProfile();
+  for (const part of PARTS) whole.addAll(parts[part]);
+  return whole;
 }
 
 const RENEWAL = 'ACTIVE IN RENEWAL';
@@ -111,67 +162,12 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
   ...['County', 'Issue Date', EXTRA_DATA_LABELS.endorsedLicense],
   ...Object.values(ENDORSED_LICENSE_LABELS),
 ]);
-const columns = new Map<string, string>();
 
-function columnOfLabel(label: string): string {
-  const known = columns.get(label);
-  if (known !== undefined) return known;
-  const column = columnOfField(extraField(label), '');
-  if (columns.size < MAX_COLUMNS) columns.set(label, column);
-  return column;
-}
-
-/** The same profiles under other names, those of one name together. */
-export function regrouped(profiles: Profiles, nameOf: (board: string) => string): Profiles {
-  const groups: Profiles = new Map();
-  for (const [board, profile] of profiles) addProfile(profileOf(groups, nameOf(board)), profile, 1);
-  return groups;
-}
-
-/** Adds all licenses of another profile, or takes them out. */
-function addProfile(profile: BoardProfile, other: BoardProfile, by: 1 | -1): void {
-  profile.licenses += by * other.licenses;
-  profile.disciplined += by * other.disciplined;
-  for (const [column, count] of other.worse) addTo(profile.worse, column, by * count);
-  for (const [column, count] of other.inRenewal) addTo(profile.inRenewal, column, by * count);
-  for (const [column, { count, only }] of other.filled) addFilled(profile, column, only, by * count);
-}
-
-/** The name under which a license's board is counted. */
-export const boardOf = ({ board }: Pick<ComparedLicense, 'board'>): string => currentBoardName(board);
-
-/** The name under which a part of a board is counted. */
-export function partName(board: string, part: Part): string {
-  return `${board} (${part})`;
-}
-
-/** The boards under other names, and each of their parts. */
-export function withParts({ boards, parts }: LoadedProfiles, nameOf: (board: string) => string): Profiles {
-  const groups = regrouped(boards, nameOf);
-  const of = (board: string, part: Part) => profileOf(groups, partName(board, part));
-  for (const [board, profile] of boards) addProfile(of(board, 'persons'), profile, 1);
-  for (const part of ['businesses', 'endorsements'] as const) {
-    for (const [board, profile] of parts[part]) {
-      addProfile(of(board, part), profile, 1);
-      addProfile(of(board, 'persons'), profile, -1);
-    }
-  }
-  return groups;
-}
+const columnOfLabel = memoize((label) => columnOfField(extraField(label), ''));
 
 /** Counts by the names that the boards have now. */
 export function byCurrentName(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const boards = new Map<string, number>();
   for (const [label, count] of Object.entries(counts)) addTo(boards, currentBoardName(label), count);
   return boards;
-}
-
-/** In how many licenses a column is not blank. */
-export function filledIn({ filled }: BoardProfile, column: string): number {
-  return filled.get(column)?.count ?? 0;
-}
-
-/** In how many licenses a column is blank. */
-export function blankIn(profile: BoardProfile, column: string): number {
-  return profile.licenses - filledIn(profile, column);
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deleteOldUsage } from '../../src/access/usage.ts';
-import type { FeedChanges } from '../../src/changes/stored-changes.ts';
+import { writeDigest } from '../../src/changes/digest.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
@@ -17,10 +17,12 @@ import {
   liveEvent,
   type PublishResult,
   publicationResult,
+  publishResult,
   reconcileLedger,
 } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
+import { storeLicenseTypes } from '../../src/publications/license-types.ts';
 import { liveFeed, writeFeed } from '../../src/publications/live-feed.ts';
 import { type LicensesIndex, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { deleteIndices, prune } from '../../src/publications/prune.ts';
@@ -28,11 +30,11 @@ import { licensesIndexName, openStore, type Store } from '../../src/storage/stor
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { followRenumbered } from '../../src/subscriptions/subscription.ts';
 import { type Built, build, makeDurable } from './build.ts';
-import { askCanary, findThroughAlias } from './canary.ts';
-import { compare, keepDigest } from './compare.ts';
+import { askCanary, isFoundThroughAlias } from './canary.ts';
+import { compare } from './compare.ts';
 import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { beginRun, type PublishContext, type PublishRun, RefusedError, refused } from './run.ts';
+import { beginRun, type PublishContext, type PublishRun, RefusedError, reasonsOf, refused } from './run.ts';
 import { downloadsOf } from './sources.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
@@ -50,7 +52,7 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   await prepareIndices(store);
   await reconcileLedger(store);
   const run = await beginRun(job, context);
-  if (run.live?.metadata.publication === job.publication) return finishGoingLive(context, run.live);
+  if (run.live?.metadata.publication === job.publication) return finishGoingLive(run, run.live);
 
   let built: Built;
   try {
@@ -63,7 +65,15 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   } catch (error) {
     return refuse(run, error);
   }
-  return run.isCheck ? wouldGoLive(run, built) : afterGoingLive(run, built);
+  if (run.isCheck) {
+    const ended = { state: 'would_go_live', publication: job.publication, ...found(run) };
+    return publishResult.parse({ ...ended, values: tallySummary(built.tally).values });
+  }
+  // What fails from here on is done by the next attempt.
+  const { seconds, reasons } = found(run);
+  await run.record({ ...liveEvent(built.index, built.metadata), forced: job.force, seconds, reasons });
+  await reconcileLedger(store);
+  return finishGoingLive(run, built);
 }
 
 /**
@@ -106,8 +116,11 @@ export async function checkFiles(
 }
 
 /**
- * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted.
+ * Builds the index, compares it with what was sent and with the live publication, asks it as clients do, and switches the
+ * alias to it. An index that does not go live is deleted.
  *
+ * @throws {VerificationError} when it is not what was sent
+ * @throws {RefusedError} when a guard refuses it
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
@@ -115,78 +128,45 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
   const index = licensesIndexName(store.prefix, prepared.date, look ? job.publication : newId());
   let isLive = false;
   try {
-    const compared = await buildAndCompare(run, prepared, { index, epoch });
+    const built = await build(run, prepared, { index, epoch });
+    const summary = tallySummary(built.tally);
+    await run.record({ event: 'verifying', index, ...summary, ...found(run) });
+    signal.throwIfAborted();
+    run.enter('verifying');
+    await verifyIndex(store.client, index, built.tally, run.advance);
+    await writeDigest(store, index, built.tally.digest);
+    await storeLicenseTypes(store, built);
+    const wrong = await askCanary(store, index, built.tally.samples);
+    run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })], summary);
+    const changes = await compare(run, built);
     if (look !== undefined) {
       await look(index);
-      return compared;
+      return built;
     }
-    const built = await makeReady(run, compared);
+    run.enter('making durable');
+    // Once it is live this process may be killed, and then this event is all that tells of it.
+    await run.record({ event: 'verifying', index, ...found(run) });
+    const verified = { ...built.metadata, verified_at: new Date().toISOString() };
+    await makeDurable(store.client, index);
+    const metadata = await writeFeed(store, { index, metadata: verified }, changes, epoch);
     signal.throwIfAborted();
     run.enter('going live');
     await flip(store, { to: index, epoch });
     isLive = true;
-    return built;
+    return { ...built, metadata };
   } finally {
     // The alias has it after a switch whose response was lost. Where it can't be deleted, the next run does that.
     if (!isLive) await deleteUnlessLive(store, index).catch(() => undefined);
   }
 }
 
-/** An index that every guard let pass, and the changes that it makes. */
-type Compared = Built & FeedChanges;
-
-/**
- * Builds the index, compares it with what was sent and with the live publication, and asks it as clients do.
- *
- * @throws {VerificationError} when it is not what was sent
- * @throws {RefusedError} when a guard refuses it
- */
-async function buildAndCompare(
-  run: PublishRun,
-  prepared: Prepared,
-  into: Parameters<typeof build>[2],
-): Promise<Compared> {
-  const { store } = run;
-  const built = await build(run, prepared, into);
-  const { index, tally } = built;
-  await run.record({ event: 'verifying', index, ...tallySummary(tally), ...found(run) });
-  run.signal.throwIfAborted();
-  run.enter('verifying');
-  await verifyIndex(store.client, index, tally, run.advance);
-  await keepDigest(run, built);
-  const wrong = await askCanary(store, index, tally.samples);
-  run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })], tallySummary(tally));
-  return { ...built, ...(await compare(run, built)) };
-}
-
 /** What the run has found so far, as the ledger records it. */
 function found(run: PublishRun) {
+  const reasons = reasonsOf(run.judged);
   return {
-    notes: [...run.notes],
-    checks: [...run.checks],
-    seconds: run.seconds(),
-    ...(run.overridden.length > 0 && { reasons: [...run.overridden] }),
+    ...{ notes: [...run.notes], checks: [...run.judged], seconds: run.seconds() },
+    reasons: reasons.length > 0 ? reasons : undefined,
   };
-}
-
-/** Makes an index durable that may go live, and lets it say so. */
-async function makeReady(run: PublishRun, compared: Compared): Promise<Built> {
-  const { store } = run;
-  const { index } = compared;
-  run.enter('making durable');
-  // Once it is live this process may be killed, and then this event is all that tells of it.
-  await run.record({ event: 'verifying', index, ...found(run) });
-  const verified = { ...compared.metadata, verified_at: new Date().toISOString() };
-  await makeDurable(store.client, index);
-  const metadata = await writeFeed(store, { index, metadata: verified }, compared, verified.epoch);
-  return { ...compared, metadata };
-}
-
-/** How a publication of the same files would end. */
-function wouldGoLive(run: PublishRun, { tally }: Built): PublishResult {
-  const { overridden: reasons, notes, checks, job } = run;
-  const { values } = tallySummary(tally);
-  return { state: 'would_go_live', publication: job.publication, reasons, notes, checks, values };
 }
 
 /**
@@ -199,17 +179,12 @@ async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   // A publication that began stops it, and may have deleted its index.
   if (run.isCheck) run.signal.throwIfAborted();
   if (refusal === undefined) throw error;
-  const { details } = refusal;
-  const ended = { reasons: [...refusal.reasons], checks: [...run.checks, ...refusal.checks] };
+  const { details, judgements } = refusal;
+  const ended = { reasons: reasonsOf(judgements), checks: [...run.judged, ...judgements] };
   await run.record({ ...details, event: 'refused', ...ended, seconds: run.seconds() });
   const state = run.isCheck ? 'would_be_refused' : 'refused';
-  return {
-    state,
-    publication: run.job.publication,
-    ...ended,
-    notes: run.notes,
-    values: details.values ?? {},
-  };
+  const { publication } = run.job;
+  return publishResult.parse({ state, publication, ...ended, notes: run.notes, values: details.values });
 }
 
 /** The refusal that an error means, unless another try may succeed. */
@@ -236,38 +211,19 @@ async function fenced({ store, job, began }: PublishRun): Promise<RefusedError |
   }
 }
 
-/** Records a publication that is live, and finishes it. What fails is done by the next attempt. */
-async function afterGoingLive(run: PublishRun, { index, metadata }: Built): Promise<PublishResult> {
-  const { store, job } = run;
-  await run.record({
-    ...liveEvent(index, metadata),
-    seconds: run.seconds(),
-    ...(job.force !== undefined && { forced: job.force }),
-    ...((job.force ?? job.accept) ? { reasons: [...run.overridden] } : {}),
-  });
-  await reconcileLedger(store);
-  return finishGoingLive(run, { index, metadata });
-}
-
 /**
  * Does what is left once the alias has switched and the ledger says so: looks a license up, erases what was withdrawn,
  * and prunes.
  */
-async function finishGoingLive(
-  { store, config, onProgress }: PublishContext,
-  live: LicensesIndex,
-): Promise<PublishResult> {
-  const { publication, epoch } = live.metadata;
-  const isFound = await findThroughAlias(store).then(
-    () => true,
-    () => false,
-  );
+async function finishGoingLive(run: PublishRun, { metadata }: LicensesIndex): Promise<PublishResult> {
+  const { store, config } = run;
+  const { publication, epoch } = metadata;
+  const isFound = await isFoundThroughAlias(store);
   await releaseEpoch(store, epoch);
-  const progress = { step: 'cleaning up', done: 0, total: 0 } as const;
-  onProgress(progress);
+  run.enter('cleaning up');
   // Of a rollback in between, too.
   await followRenumbered(store, (await liveFeed(store)).state);
-  await prune(store, config.KEEP_PUBLICATIONS, (done, total) => onProgress({ ...progress, done, total }));
+  await prune(store, config.KEEP_PUBLICATIONS, run.advance);
   await deleteOldUsage(store);
   const result = publicationResult(await readEvents(store, publication));
   if (result === undefined) throw new Error(`The ledger does not say how publication ${publication} ended.`);

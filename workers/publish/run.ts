@@ -2,12 +2,7 @@ import type { Config } from '../../src/config.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { lastLivePublication, type PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
-import {
-  appendEvent,
-  type Check,
-  type NewLedgerEvent,
-  type PublishStep,
-} from '../../src/publications/ledger.ts';
+import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
 import { liveIndex, type PublicationMetadata, readableLiveIndex } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Judgement, judge, type RefusalReason } from './judgement.ts';
@@ -50,9 +45,9 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
   const live = await readableLiveIndex(store);
   const progress: PublishProgress = { step: 'reading', done: 0, total: 0 };
   const took: Record<string, number> = {};
-  const overridden: string[] = [];
-  const checks: Check[] = [];
+  const judged: Judgement[] = [];
   const notes: string[] = [];
+  const accepted = (job.accept ?? []).map(acceptedOf);
   let since = Date.now();
   let reported: PublishStep | undefined;
 
@@ -67,6 +62,15 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     context.onProgress(progress);
   }
 
+  function isAccepted({ check, column, passed }: Judgement): boolean {
+    const isMeant = (each: Accepted) => each.check === check && [undefined, column].includes(each.column);
+    return !passed && accepted.some(isMeant);
+  }
+
+  /** Whether a guard refuses the publication. */
+  const refuses = (judgement: Judgement): boolean =>
+    !judgement.passed && job.force === undefined && !isAccepted(judgement);
+
   return {
     ...context,
     ...{ job, look, isCheck, startedAt },
@@ -77,10 +81,9 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     /** The same with its metadata; `undefined` also where they are not valid. */
     live,
     baseline: baselineOf(live?.metadata ?? (await lastLivePublication(store))),
-    /** What the guards said that the operator forced or accepted. */
-    overridden,
-    /** What they found. */
-    checks,
+    accepted,
+    /** What the guards found. */
+    judged,
     /** What is unusual, a sentence each. */
     notes,
     enter,
@@ -100,9 +103,7 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     record: async (event: Omit<NewLedgerEvent, 'publication'>): Promise<void> => {
       if (!isCheck) await appendEvent(context.store, { ...event, publication: job.publication });
     },
-    /** Whether a guard refuses the publication. */
-    refuses: (judgement: Judgement): boolean =>
-      !judgement.passed && job.force === undefined && !isAccepted(job.accept ?? [], judgement),
+    refuses,
     /**
      * Keeps what guards found.
      *
@@ -110,48 +111,40 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
      * @throws {RefusedError} where one does not pass, unless the operator accepts it or forces the publication
      */
     enforce: (judgements: readonly Judgement[], details?: Partial<NewLedgerEvent>): void => {
-      const refusing: Judgement[] = [];
-      for (const judgement of judgements) {
-        const { sentence: _, ...found } = judgement;
-        if (found.passed) checks.push(found);
-        else if (!isAccepted(job.accept ?? [], found)) refusing.push(judgement);
-        else {
-          checks.push({ ...found, accepted: true });
-          overridden.push(reasonOf(judgement));
-        }
-      }
-      const refusal = new RefusedError(refusing, details);
-      if (refusing.length > 0 && job.force === undefined) throw refusal;
-      checks.push(...refusal.checks);
-      overridden.push(...refusal.reasons);
+      const refusing = judgements.filter(refuses);
+      for (const each of judgements)
+        if (!refuses(each)) judged.push(isAccepted(each) ? { ...each, accepted: true } : each);
+      if (refusing.length > 0) throw new RefusedError(refusing, details);
     },
   };
 }
 
-/** @param accepted as `--accept` takes them: `CODE` or `CODE:COLUMN` */
-function isAccepted(accepted: readonly string[], { check, column }: Check): boolean {
-  return accepted.some((each) => {
-    const [code, only] = each.split(':', 2);
-    return code === check && (only === undefined || only.toUpperCase() === column);
-  });
+/** What an operator accepts: a guard that does not pass, in any column or in one. */
+export interface Accepted {
+  readonly check: string;
+  readonly column: string | undefined;
 }
 
-/** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
-function reasonOf({ check, sentence }: Judgement): string {
-  return `${check}: ${sentence}`;
+/** @param text `CODE` or `CODE:COLUMN` */
+export function acceptedOf(text: string): Accepted {
+  const [check = '', column] = text.split(':', 2);
+  return { check, column: column?.toUpperCase() };
+}
+
+/** Reasons as the ledger and the operator get them: of each judgement that did not pass its name, a colon, and a sentence. */
+export function reasonsOf(judgements: readonly Judgement[]): string[] {
+  return judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
 }
 
 /** The files must not be published. Another attempt with the same files would end the same way. */
 export class RefusedError extends Error {
-  readonly reasons: readonly string[];
-  readonly checks: readonly Check[];
+  readonly judgements: readonly Judgement[];
   /** What the ledger records of the files beside the reasons. */
   readonly details: Partial<NewLedgerEvent>;
 
   constructor(judgements: readonly Judgement[], details: Partial<NewLedgerEvent> = {}) {
-    super(judgements.map(reasonOf).join(' '));
-    this.reasons = judgements.map(reasonOf);
-    this.checks = judgements.map(({ sentence: _, ...check }) => check);
+    super(reasonsOf(judgements).join(' '));
+    this.judgements = judgements;
     this.details = details;
   }
 }

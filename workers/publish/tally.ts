@@ -1,18 +1,16 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
 import { type ComparedLicense, comparedLicense } from '../../src/changes/compare.ts';
-import { type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
+import { type DigestEntry, emptyDigest, recordHash } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import type { LicenseDocument } from '../../src/licenses/license.ts';
+import { type LicenseDocument, recordText } from '../../src/licenses/license.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
-import type { boardValues } from '../../src/publications/ledger.ts';
-import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
 import type { BulkOperation } from './batch.ts';
 import { sum } from './judgement.ts';
 import type { RefusedDocument } from './load.ts';
-import { addLicense, blankIn, type LoadedProfiles, partOf, profileOf } from './profile.ts';
+import { type BoardParts, type BoardProfile, emptyParts, licensesIn, partOf, wholeOf } from './profile.ts';
 import { refused } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
@@ -41,7 +39,7 @@ export interface ParsedLicense extends BulkOperation {
 }
 
 /** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
-export interface SampledDocument {
+interface SampledDocument {
   readonly id: string;
   readonly sourceRow: string;
   /** The two lines of the bulk request. */
@@ -53,17 +51,11 @@ export type Tally = ReturnType<typeof newTally>;
 
 /** @param missingColumns those that tell of discipline and that a file does not have, such as `business.BOARD_ACTION` */
 export function newTally(missingColumns: readonly string[] = []) {
-  const loaded: LoadedProfiles = {
-    /** Licenses sent and taken, endorsements with them, by board. */
-    boards: new Map(),
-    parts: { businesses: new Map(), endorsements: new Map() },
-  };
   return {
-    ...loaded,
+    /** Licenses sent and taken, endorsements with them, by board. */
+    boards: new Map<string, BoardParts>(),
     counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
-    /** How many of each type, by board. */
-    types: new Map<string, Map<string, number>>(),
     /** How many have each primary status. */
     statuses: new Map<string, number>(),
     /** How many have each disciplinary sub-status. */
@@ -72,8 +64,8 @@ export function newTally(missingColumns: readonly string[] = []) {
     samples: new Map<string, SampledDocument[]>(),
     /** What the next publication is compared with. */
     digest: emptyDigest(),
-    /** The ids of documents that OpenSearch did not take, or that another row has too. */
-    refused: new Set<string>(),
+    /** Documents that OpenSearch did not take, as where another row has their id. */
+    refused: 0,
     /** The keys of what may be a license number in a rejected row. */
     rejectedNumbers: new Set<string>(),
     /** Licenses rejected because their number is another row's at the same board. */
@@ -113,7 +105,7 @@ export function refuseTooLarge(bytes: number, most: number = MEMORY_FOR_DIGEST):
 export function noteSent(tally: Tally, { id, license, body, digest }: ParsedLicense): void {
   const { boards, samples } = tally;
   const { board, source_row: sourceRow } = license;
-  count(tally, license, 1);
+  const parts = count(tally, license, 1);
   tally.digest.add(digest);
   refuseTooLarge(tally.digest.bytes());
   if (boards.size > MAX_BOARDS)
@@ -124,12 +116,12 @@ export function noteSent(tally: Tally, { id, license, body, digest }: ParsedLice
     sample.push({ id, sourceRow, body });
     samples.set(board, sample);
   } else {
-    const at = Math.floor(Math.random() * profileOf(boards, board).licenses);
+    const at = Math.floor(Math.random() * licensesIn(parts));
     if (at < SAMPLE_PER_BOARD) sample[at] = { id, sourceRow, body };
   }
 }
 
-/** Each of them is looked up again for the comparison. */
+/** The digest keeps each of them in memory. */
 const MAX_REFUSED = 200_000;
 const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
 
@@ -141,8 +133,9 @@ export function noteRefused(
   const { samples } = tally;
   const { board, source_row: sourceRow } = license;
   count(tally, license, -1);
-  tally.refused.add(id);
-  if (tally.refused.size > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
+  tally.digest.remove({ id, record: recordHash(recordText(license)) });
+  tally.refused += 1;
+  if (tally.refused > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
   if (isDuplicate) tally.duplicates += 1;
   const sample = samples.get(board) ?? [];
   samples.set(
@@ -151,25 +144,20 @@ export function noteRefused(
   );
 }
 
-/** Adds a document to the counts, or takes it out. */
-function count(tally: Tally, license: ComparedLicense, by: 1 | -1): void {
-  const { counts, boards, parts, types, statuses, subStatuses } = tally;
-  const { board, license_type: type } = license;
+/** Adds a document to the counts, or takes it out. @returns what is counted of its board */
+function count(tally: Tally, license: ComparedLicense, by: 1 | -1): BoardParts {
+  const { counts, boards, statuses, subStatuses } = tally;
+  const { board } = license;
   const part = partOf(license);
   counts[part === 'endorsements' ? part : 'licenses'] += by;
-  addLicense(profileOf(boards, board), license, by);
-  if (part !== 'persons') addLicense(profileOf(parts[part], board), license, by);
-  if (type !== null) {
-    const ofBoard = types.get(board) ?? new Map<string, number>();
-    types.set(board, ofBoard);
-    if (ofBoard.has(type) || (ofBoard.size < MAX_TYPES && type.length <= MAX_LABEL_LENGTH)) {
-      addTo(ofBoard, type, by);
-    }
-  }
+  const parts = boards.get(board) ?? emptyParts();
+  boards.set(board, parts);
+  parts[part].add(license, by);
   const status = listed(license.status ?? '');
   addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
   const subStatus = disciplineOf(license)?.subStatus ?? '';
   if (subStatus !== '') addTo(subStatuses, subStatus, by);
+  return parts;
 }
 
 const COLUMN_OF_LABEL: Readonly<Record<UnknownLabel['kind'], string>> = {
@@ -197,22 +185,6 @@ function listed(label: string): string {
   return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
 }
 
-/** The types that licenses were loaded of, by board. */
-export function licenseTypes(tally: Tally): LicenseTypes {
-  const listed = [...tally.types].flatMap(([board, counts]) =>
-    [...counts].filter(([, count]) => count > 0).map(([license_type]) => ({ board, license_type })),
-  );
-  const [first] = [...tally.samples.values()].flat();
-  const sample = first && sentLicense(first);
-  return {
-    boards: licensesByBoard(tally),
-    types: listed
-      .toSorted((one, other) => (one.license_type < other.license_type ? -1 : 1))
-      .slice(0, MAX_TYPES),
-    ...(sample && { sample: { board: sample.board, license_number: sample.license_number } }),
-  };
-}
-
 const sent = z.looseObject(comparedLicense.shape);
 
 /** A license as it was sent. */
@@ -220,45 +192,34 @@ export function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<t
   return sent.parse(JSON.parse(body.split('\n')[1] ?? ''));
 }
 
-function licensesByBoard({ boards }: Tally): Record<string, number> {
-  return Object.fromEntries([...boards].map(([board, { licenses }]) => [board, licenses]));
-}
-
 /** More columns with their boards than this are not listed. */
 const MAX_VALUES = 5000;
 
-/** The blank and unknown values of each board, in the columns in which it has any value. */
-function valuesOf({ boards, unknownValues }: Tally): z.output<typeof boardValues> {
-  let left = MAX_VALUES;
-  const values = [...boards].map(([board, profile]) => {
-    const columns = [...profile.filled.keys()].slice(0, left);
-    left -= columns.length;
-    const blank = Object.fromEntries(columns.map((column) => [column, blankIn(profile, column)]));
-    const unknown = Object.fromEntries(unknownValues.get(board) ?? []);
-    return [board, { licenses: profile.licenses, blank, unknown }] as const;
-  });
-  return Object.fromEntries(values);
-}
-
-/** How many licenses tell of discipline, as metadata and ledger have it. */
-function disciplineIn({ boards, subStatuses, missingColumns }: Tally) {
-  const disciplined = [...boards].map(([board, each]) => [board, each.disciplined] as const);
-  return {
-    board_actions: sum([...boards.values()].map(({ worse }) => worse.get('BOARD_ACTION') ?? 0)),
-    sub_statuses: Object.fromEntries(subStatuses),
-    boards: Object.fromEntries(disciplined.filter(([, count]) => count > 0)),
-    missing_columns: [...missingColumns],
-  };
-}
-
 /** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
+  const { counts, statuses, subStatuses, unknownLabels, unknownValues, missingColumns } = tally;
+  const profiles = [...tally.boards].map(([board, parts]) => [board, wholeOf(parts)] as const);
+  let left = MAX_VALUES;
+  /** The blank and unknown values of a board, in the columns in which it has any value. */
+  function valuesOf(board: string, profile: BoardProfile) {
+    const columns = profile.columns().slice(0, left);
+    left -= columns.length;
+    const blank = Object.fromEntries(columns.map((column) => [column, profile.blankIn(column)]));
+    const unknown = Object.fromEntries(unknownValues.get(board) ?? []);
+    return { licenses: profile.licenses, blank, unknown };
+  }
+  const disciplined = profiles.filter(([, each]) => each.disciplined > 0);
   return {
-    counts: tally.counts,
-    boards: licensesByBoard(tally),
-    statuses: Object.fromEntries(tally.statuses),
-    unknown_labels: Object.fromEntries(tally.unknownLabels),
-    values: valuesOf(tally),
-    discipline: disciplineIn(tally),
+    counts,
+    boards: Object.fromEntries(profiles.map(([board, { licenses }]) => [board, licenses])),
+    statuses: Object.fromEntries(statuses),
+    unknown_labels: Object.fromEntries(unknownLabels),
+    values: Object.fromEntries(profiles.map(([board, each]) => [board, valuesOf(board, each)])),
+    discipline: {
+      board_actions: sum(profiles.map(([, { worse }]) => worse.get('BOARD_ACTION') ?? 0)),
+      sub_statuses: Object.fromEntries(subStatuses),
+      boards: Object.fromEntries(disciplined.map(([board, each]) => [board, each.disciplined])),
+      missing_columns: [...missingColumns],
+    },
   };
 }

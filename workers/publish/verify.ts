@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { countDocuments, documentsById } from '../../src/storage/checked-search.ts';
-import { type SampledDocument, sentLicense, type Tally } from './tally.ts';
+import { sum } from './judgement.ts';
+import { licensesIn } from './profile.ts';
+import { sentLicense, type Tally } from './tally.ts';
 
 /**
  * The loaded index is not what was sent. It must never go live, even if the operator forces it; another load may
@@ -27,31 +29,24 @@ export async function verifyIndex(
 ): Promise<void> {
   await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.refresh({ index });
-  const total = [...sent.boards.values()].reduce((sum, { licenses }) => sum + licenses, 0);
-  const found = await countDocuments(client, index);
-  if (found !== total)
-    throw new VerificationError(`The index has ${found} licenses, but ${total} were sent.`);
+  const total = sum([...sent.boards.values()].map(licensesIn));
+  const all = await countDocuments(client, index);
+  if (all !== total) throw new VerificationError(`The index has ${all} licenses, but ${total} were sent.`);
 
-  for (const [at, [board, { licenses: count }]] of [...sent.boards].entries()) {
+  for (const [at, [board, parts]] of [...sent.boards].entries()) {
     onBoards(at, sent.boards.size);
+    const count = licensesIn(parts);
     const atBoard = await countDocuments(client, index, { term: { board } });
     if (atBoard !== count) {
       throw new VerificationError(`The index has ${atBoard} licenses of ${board}, but ${count} were sent.`);
     }
-    await compareWithSent(client, index, sent.samples.get(board) ?? []);
-  }
-}
-
-async function compareWithSent(
-  client: Client,
-  index: string,
-  sample: readonly SampledDocument[],
-): Promise<void> {
-  if (sample.length === 0) return;
-  const found = await documentsById(client, { index, body: { ids: sample.map(({ id }) => id) } });
-  for (const [at, document] of sample.entries()) {
-    if (!isDeepStrictEqual(found[at]?._source, sentLicense(document))) {
-      throw new VerificationError(`License ${document.id} reads back otherwise than it was sent.`);
+    const sample = sent.samples.get(board) ?? [];
+    if (sample.length === 0) continue;
+    const found = await documentsById(client, { index, body: { ids: sample.map(({ id }) => id) } });
+    for (const [at, document] of sample.entries()) {
+      if (!isDeepStrictEqual(found[at]?._source, sentLicense(document))) {
+        throw new VerificationError(`License ${document.id} reads back otherwise than it was sent.`);
+      }
     }
   }
 }
