@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { deleteExpiredAnswers, FIRST_ANSWERS, firstAnswers } from '../../src/access/first-answers.ts';
 import { SAVED_RECORDS } from '../../src/records/saved-records.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { documentsIn } from '../support/documents.ts';
 import { cut, type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -28,14 +29,8 @@ async function newAccount(): Promise<void> {
 }
 
 async function post(key: string, body: object = NURSE, path = RECORDS, headers: Record<string, string> = {}) {
-  const {
-    status,
-    text,
-    body: answer,
-  } = await client.request('POST', path, {
-    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
-    body: JSON.stringify(body),
-  });
+  const sent = { json: body, headers: { 'idempotency-key': key, ...headers } };
+  const { status, text, body: answer } = await client.request('POST', path, sent);
   return { status, text, body: answer };
 }
 
@@ -49,14 +44,10 @@ async function savedCount(): Promise<number> {
   return documents.filter(({ account }) => account === `Account ${accounts}`).length;
 }
 
-/** Every first answer that is stored, by its id; those of other accounts, too. */
-async function stored() {
-  const { client: search, store } = service.environment;
-  await search.indices.refresh({ index: store.names.firstAnswers });
-  const { body } = await search.search({ index: store.names.firstAnswers, body: { size: 1000 } });
-  return body.hits.hits.flatMap(({ _id, _source }) =>
-    _id === undefined ? [] : [{ id: _id, source: _source }],
-  );
+/** Every first answer that is stored; those of other accounts, too. */
+function stored() {
+  const { store } = service.environment;
+  return documentsIn(store, store.names.firstAnswers);
 }
 
 /** The only one of the account: it was stored since. */
