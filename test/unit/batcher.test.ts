@@ -89,6 +89,20 @@ describe('a batcher', () => {
     }
   });
 
+  test('fails one query alone if only its answer failed', async () => {
+    const failure = new Error('only this');
+    const ask = batcher(
+      async (asks: readonly number[]) =>
+        asks.map((each) => (each === 2 ? Promise.reject<number>(failure) : each)),
+      { maxBatchSize: 10, concurrency: 1 },
+    );
+    expect(await Promise.allSettled([ask(1), ask(2), ask(3)])).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: failure },
+      { status: 'fulfilled', value: 3 },
+    ]);
+  });
+
   test('fails all queries of a request that returned too few answers', async () => {
     const ask = batcher(async (asks: readonly number[]) => asks.slice(1), {
       maxBatchSize: 10,
