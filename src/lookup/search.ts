@@ -109,7 +109,7 @@ const searchResponse = z.object({
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
-export async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
+async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
   return resultOf(await search(client, searchResponse, { index, body }), body);
 }
 

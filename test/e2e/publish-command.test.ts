@@ -4,13 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
 import { startProxy } from '../support/proxy.ts';
-import type { DatasetFiles } from '../support/publishing.ts';
+import { type DatasetFiles, publishByCommand } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;
 
@@ -73,17 +72,13 @@ describe('licenses publish', () => {
     const { files } = await nextSample();
     cli.worker.child.kill('SIGSTOP');
     // Two at a time.
-    const publish = ({ individual, business }: DatasetFiles) =>
-      licenses(
-        cli.environment.variables,
-        ...['publish', '--individual', individual, '--business', business, '--json'],
-      );
-    const first = publish(files);
+    const publish = () => publishByCommand(cli.environment.variables, files, '--json');
+    const first = publish();
     let same: typeof first;
     let other: Awaited<typeof first>;
     try {
       await untilQueued();
-      same = publish(files);
+      same = publish();
       other = await cli.publish(FIXTURES, '--json');
     } finally {
       cli.worker.child.kill('SIGCONT');

@@ -3,12 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { ownRedis } from '../support/own-servers.ts';
 import { startProxy } from '../support/proxy.ts';
+import { publishByCommand } from '../support/publishing.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
@@ -124,8 +125,7 @@ describe("the worker's admin port", () => {
     const settings = { WORKER_ADMIN_PORT: String(port), OPENSEARCH_URL: proxy.url };
     const worker = await startWorker({ ...environment.variables, ...settings });
     const origin = `http://127.0.0.1:${port}`;
-    const files = ['--individual', FIXTURES.individual, '--business', FIXTURES.business];
-    await licenses(environment.variables, 'publish', ...files, '--force', 'a test of something else');
+    await publishByCommand(environment.variables, FIXTURES, '--force', 'a test of something else');
     await expectReady(origin, 200, { ready: true, opensearch: true, redis: true });
     expect(await metrics(origin)).toContain('licenses_publication_age_days');
 

@@ -115,13 +115,8 @@ beforeAll(async () => {
   code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
   const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
   expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
-  const headers = {
-    'content-type': 'application/json',
-    'idempotency-key': 'once',
-    accept: 'application/jose',
-  };
-  const body = JSON.stringify(nurse);
-  expect((await rest.request('POST', '/api/v1/records', { headers, body })).status).toBe(201);
+  const headers = { 'idempotency-key': 'once', accept: 'application/jose' };
+  expect((await rest.request('POST', '/api/v1/records', { headers, json: nurse })).status).toBe(201);
   await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
 });
 

@@ -18,6 +18,7 @@ import { inForm } from '../support/fault-form.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { eventsOf, expectInterrupted } from '../support/publication-run.ts';
 import { publisher } from '../support/publisher.ts';
+import { publishByCommand } from '../support/publishing.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
 const HOUR_MS = 3_600_000;
@@ -77,10 +78,7 @@ async function publishWithClock(step: number, hours: number): Promise<string> {
   const files = await writeSampleData({ directory, rows: ROWS, seed: step, date: '2026-11-20' });
   const worker = await startWorker(withClock(hours));
   try {
-    const { code, stdout } = await licenses(
-      withClock(hours),
-      ...['publish', '--individual', files.individual, '--business', files.business, '--json'],
-    );
+    const { code, stdout } = await publishByCommand(withClock(hours), files, '--json');
     expect({ step, code }).toEqual({ step, code: 0 });
     return publishResult.parse(JSON.parse(stdout)).publication;
   } finally {

@@ -5,15 +5,14 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import type { CommandResult } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { type ApiClient, apiClient, clientAt } from '../support/api.ts';
 import { type OwnCluster, ownCluster } from '../support/own-servers.ts';
 import { expectUnderWay } from '../support/publication-run.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { type DatasetFiles, publishByCommand, publishFiles } from '../support/publishing.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
 const NODES = 3;
@@ -146,23 +145,7 @@ async function livePublication({ store }: TestEnvironment) {
   return { publication: live?.publication ?? '', documents: licenses + endorsements };
 }
 
-function publishDay(day: number): Promise<CommandResult> {
-  const { individual, business } = fileOf(day);
-  return licenses(clustered.variables, 'publish', '--individual', individual, '--business', business);
-}
-
-/** Sends POST /lookup/verify to another process. */
-function verifyAt(port: number, key: string): ApiClient['verify'] {
-  return async (body) => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/lookup/verify`, {
-      method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
-  };
-}
+const publishDay = (day: number) => publishByCommand(clustered.variables, fileOf(day));
 
 // Starting and stopping the servers alone takes two minutes of two cores.
 describe('a cluster', () => {
@@ -210,7 +193,7 @@ describe('a cluster', () => {
 
     await Promise.all([startApi(clustered.variables), startApi(other)]);
     const rest = await apiClient(clustered);
-    const rests = [rest, { ...rest, verify: verifyAt(otherPort, rest.key) }];
+    const rests = [rest, clientAt(`http://127.0.0.1:${otherPort}`, rest.key)];
     await untilAnswering(rest, DAYS[0]);
     expect(await answersTo(rest, lookups)).toEqual(expected[0]);
 

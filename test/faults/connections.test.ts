@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -40,14 +39,7 @@ const running: Running[] = [];
 async function started({ isBehindProxies = false, isAdmin = false } = {}): Promise<Running> {
   const trustedProxies = isBehindProxies ? 1 : 0;
   const lines: string[] = [];
-  const log = pino(
-    new Writable({
-      write: (line, _, done) => {
-        lines.push(String(line));
-        done();
-      },
-    }),
-  );
+  const log = pino({}, { write: (line) => lines.push(line) });
   const app = httpApp({ log, trustedProxies });
   app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
   let handled = 0;

@@ -10,7 +10,7 @@ import { type RunningProcess, runProgram } from '../../scripts/processes.ts';
 import { licensesIndices, liveIndex } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { NO_CURL } from '../support/curl.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
@@ -19,7 +19,7 @@ import { PHARMACIES } from '../support/feed-service.ts';
 import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import type { ProxyStep } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { published } from '../support/publication-days.ts';
 import { pythonIsMissing } from '../support/python.ts';
 
 /** Several pages of an export, each more than gzip holds back. */
@@ -62,13 +62,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function publishDay(): Promise<void> {
   days += 1;
   const date = `2026-11-${String(days).padStart(2, '0')}`;
-  const files = await writeDay(environment.folder, `day-${days}`, {
-    date,
-    individual: NURSES,
-    business: PHARMACIES,
-  });
-  const result = await publishFiles(environment, files);
-  if (result.state !== 'live') throw new Error(JSON.stringify(result));
+  await published(environment, date, { individual: NURSES, business: PHARMACIES });
 }
 
 async function liveNow(): Promise<string> {

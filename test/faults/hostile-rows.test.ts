@@ -8,6 +8,7 @@ import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
 import { type HostileRow, hostileRows, isChecked, writeHostileDay } from '../support/hostile-rows.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { HIGH_LIMITS } from '../support/service.ts';
 
 /** They are forced, and lookups must find their licenses all the same. */
 const WITHOUT_CANARY = expect.not.arrayContaining([expect.stringMatching(/^canary: /)]);
@@ -46,11 +47,7 @@ function secondDay(): HostileRow[] {
 }
 
 beforeAll(async () => {
-  environment = await testEnvironment({
-    REST_REQUESTS_PER_MINUTE: '1000000',
-    WEB_REQUESTS_PER_MINUTE: '1000000',
-    MCP_REQUESTS_PER_MINUTE: '1000000',
-  });
+  environment = await testEnvironment(HIGH_LIMITS);
   other = await testEnvironment();
 });
 

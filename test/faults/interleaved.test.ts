@@ -1,18 +1,17 @@
 /** @room races @long */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesIndexName, type Store } from '../../src/storage/store.ts';
-import { prepareIndices } from '../../src/storage/templates.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
 import { type ProxiedRequest, throughProxy } from '../support/proxy.ts';
+import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const NURSING = 'Nursing Board';
@@ -26,14 +25,8 @@ let indices: string[] = [];
 let publications: string[] = [];
 
 beforeAll(async () => {
-  environment = await testEnvironment({ KEEP_PUBLICATIONS: '1' });
-  await prepareIndices(environment.store);
-  const day = (nurses: number) =>
-    writeDay(environment.folder, `day-${nurses}`, {
-      date: '2026-11-23',
-      individual: licensesOf(NURSING, 'RN.', nurses),
-      business: licensesOf('Board of Pharmacy', '02', 2),
-    });
+  environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+  const day = (count: number) => filesOf(environment, '2026-11-23', { individual: nurses(count) });
   [files, fewer] = [await day(20), await day(2)];
 });
 

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
-import { readConfig } from '../../src/config.ts';
 import { errorResponse } from '../../src/http/errors.ts';
 import { readLookup } from '../../src/licenses/lookup.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
@@ -15,7 +14,7 @@ import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { indexTemplate, prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { startProxy } from '../support/proxy.ts';
+import type { ProxyStep } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';
@@ -102,13 +101,13 @@ describe('with a failed shard', () => {
       .replaceAll(/"failed":0/g, '"failed":1');
 
   beforeAll(async () => {
-    const proxy = await startProxy(readConfig().OPENSEARCH_URL, async (request) => {
+    const proxied: ProxyStep = async (request) => {
       if (isAway) return undefined;
       const answer = await request.forward();
       const isSearch = /_m?search/.test(request.path);
       return isFailing && isSearch ? { ...answer, body: failed(answer.body) } : answer;
-    });
-    service = await startService({ openSearch: proxy.url });
+    };
+    service = await startService({ proxied });
   });
 
   verifies('ERRORS-11', 'every search is an error, and every lookup once OpenSearch is gone', async () => {

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
+import { clientAt } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startProxy, type WebServer } from '../support/proxy.ts';
 import { requestsEnded } from '../support/series.ts';
@@ -91,16 +92,10 @@ interface Load {
 async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<void> {
   const number = `RN.${700_001 + (at % 2)}`;
   while (!hasEnded()) {
-    const answer = await fetch(`${balancer.url}/api/v1/lookup/verify`, {
-      method: 'POST',
-      headers: { 'x-api-key': service.rest.key, 'content-type': 'application/json' },
-      body: JSON.stringify({ board: 'Nursing Board', license_number: number }),
-    }).catch((error: unknown) => error);
-    const text = answer instanceof Response ? await answer.text() : String(answer);
-    const isRight =
-      answer instanceof Response &&
-      answer.status === 200 &&
-      licenseNumber.parse(JSON.parse(text)).license_number === number;
+    const { text, status } = await clientAt(balancer.url, service.rest.key)
+      .verify({ board: 'Nursing Board', license_number: number })
+      .catch((error: unknown) => ({ text: String(error), status: 0 }));
+    const isRight = status === 200 && licenseNumber.parse(JSON.parse(text)).license_number === number;
     if (isRight) load.right += 1;
     else load.wrong.push(text);
   }

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
-import { startProxy, type WebServer } from '../support/proxy.ts';
+import type { ProxyStep } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
 import { requestsEnded, valueAt } from '../support/series.ts';
+import { startService } from '../support/service.ts';
 
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 1000);
@@ -28,30 +28,27 @@ const UNAVAILABLE = {
 const idsOf = z.object({ ids: z.array(z.string()) });
 
 let environment: TestEnvironment;
-let proxy: WebServer;
 let rest: ApiClient;
 /** The indices of two days. The first is live before each test. */
 let firstDay: string;
 let secondDay: string;
 /** Requests for licenses by id that reached OpenSearch. */
-let requests: number;
+let requests = 0;
 /** How many ids each of them asked for. */
 let idCounts: number[] = [];
 /** What happens before the request of this number is answered; `false` breaks its connection. */
-let before: (request: number) => Promise<boolean>;
+let before: (request: number) => Promise<boolean> = async () => true;
 
 beforeAll(async () => {
-  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
-  firstDay = await publishDay('2026-11-20', 'LIMA');
-  secondDay = await publishDay('2026-11-21', 'AKRON');
-  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  const proxied: ProxyStep = async (request) => {
     if (!/licenses-.*_mget/.test(request.path)) return request.forward();
     requests += 1;
     idCounts.push(idsOf.parse(JSON.parse(request.body)).ids.length);
     return (await before(requests)) ? request.forward() : undefined;
-  });
-  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-  rest = await apiClient(environment);
+  };
+  ({ environment, rest } = await startService({ files: async () => [], proxied }));
+  firstDay = await publishDay('2026-11-20', 'LIMA');
+  secondDay = await publishDay('2026-11-21', 'AKRON');
   // The first call of each revision loads code, which a held request would not wait for.
   for (const version of REVISIONS)
     await rest.request('POST', '/mcp', toolCall('list_ohio_boards', {}, version));
@@ -168,11 +165,7 @@ test('when the client goes away, the work stops', async () => {
     await eventually('it is gone', async () => (await requestsEnded(adminPort(), 'rest')) > endedBefore);
     return true;
   };
-  const sent = rest.request('POST', ROSTER_PATH, {
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ROSTER),
-    signal: gone.signal,
-  });
+  const sent = rest.request('POST', ROSTER_PATH, { json: ROSTER, signal: gone.signal });
   await expect(sent).rejects.toThrow();
   await untilInFlight(0);
   expect(requests).toBe(1);
@@ -224,7 +217,7 @@ test('rosters without a key never take the places of those with one', async () =
 });
 
 /** A call of the tool server by a client of this revision of the protocol. */
-function toolCall(name: string, parameters: object, version: string): RequestInit {
+function toolCall(name: string, parameters: object, version: string) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': version,
     'io.modelcontextprotocol/clientCapabilities': {},
@@ -232,10 +225,10 @@ function toolCall(name: string, parameters: object, version: string): RequestIni
   const params = { name, arguments: parameters, ...(version < '2026' ? {} : { _meta }) };
   return {
     headers: {
-      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      accept: 'application/json, text/event-stream',
       ...{ 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
   };
 }
 

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { FIXTURES } from '../support/fixtures.ts';
-import { startProxy, type WebServer } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import type { ProxyStep } from '../support/proxy.ts';
 import { valueAt } from '../support/series.ts';
+import { startService } from '../support/service.ts';
 
 const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
 /** The time limit at the client, which may be busy. The service's own histogram is checked, too. */
@@ -33,19 +31,11 @@ let mode: 'answers' | 'hangs' | 'lookups hang' | 'away' = 'answers';
 /** The API's requests to OpenSearch without a response since the test started. */
 let broken: number;
 let held: { keys: number; others: number };
-let proxy: WebServer;
 let environment: TestEnvironment;
 let rest: ApiClient;
 
 beforeAll(async () => {
-  environment = await testEnvironment({
-    REST_REQUESTS_PER_MINUTE: '1000000',
-    WEB_REQUESTS_PER_MINUTE: '1000000',
-    MCP_REQUESTS_PER_MINUTE: '1000000',
-    TRUSTED_PROXIES: '1',
-  });
-  await publishFiles(environment, FIXTURES);
-  proxy = await startProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
+  const proxied: ProxyStep = async ({ path, forward }) => {
     const isAboutKeys = /(api-keys|accounts)\/_doc\//.test(path);
     if (mode === 'away') {
       broken += 1;
@@ -55,9 +45,8 @@ beforeAll(async () => {
     if (isHeld()) held[isAboutKeys ? 'keys' : 'others'] += 1;
     while (isHeld()) await sleep(50);
     return forward();
-  });
-  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-  rest = await apiClient(environment);
+  };
+  ({ environment, rest } = await startService({ settings: { TRUSTED_PROXIES: '1' }, proxied }));
 });
 beforeEach(async () => {
   mode = 'answers';

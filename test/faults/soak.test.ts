@@ -7,8 +7,10 @@ import { Redis } from 'ioredis';
 import { residentMebibytes } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { apiClient, waitForLive } from '../support/api.ts';
+import { publishByCommand } from '../support/publishing.ts';
+import { sendRoster } from '../support/rosters.ts';
 import { HIGH_LIMITS } from '../support/service.ts';
 
 const MINUTES = 60;
@@ -40,10 +42,7 @@ test(
     async function publish(): Promise<void> {
       const day = files[published % files.length];
       if (day === undefined) throw new Error('There are no files.');
-      const { code, output } = await licenses(
-        variables,
-        ...['publish', '--individual', day.individual, '--business', day.business, '--force', 'the next day'],
-      );
+      const { code, output } = await publishByCommand(variables, day, '--force', 'the next day');
       if (code !== 0) throw new Error(output);
       published += 1;
       await waitForLive(environment);
@@ -59,15 +58,7 @@ test(
         const answers = [
           await rest.verify({ board, license_number }),
           await rest.get('/api/v1/lookup/boards'),
-          await rest.request('POST', '/api/v1/lookup/batch', {
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({
-              items: [
-                { board, license_number },
-                { board, last_name: 'Smith' },
-              ],
-            }),
-          }),
+          await sendRoster(rest, { board, items: [{ license_number }, { last_name: 'Smith' }] }),
           await rest.callTool('verify_license', { board, license_number }),
           await rest.get(`/?q=${license_number}`),
         ];

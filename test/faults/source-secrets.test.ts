@@ -3,12 +3,11 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
-import { inLongFormOnly } from '../support/fault-form.ts';
 import { command } from '../support/in-process.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
 import { filesOf } from '../support/publication-days.ts';
@@ -21,8 +20,6 @@ const BASIC = `Basic ${Buffer.from('usersecret:passwordsecret').toString('base64
 
 let installed: Installation;
 let files: WebServer;
-/** How the server answers in place of the files; `undefined` while it sends them. */
-let refusal: { readonly status: number; readonly location?: string } | undefined;
 let settings: Record<string, string>;
 let worker: RunningProcess;
 let api: RunningProcess;
@@ -36,10 +33,6 @@ beforeAll(async () => {
   ]);
   files = await webServer(({ headers, url = '' }, response) => {
     const content = headers.authorization === BASIC ? contents.get(url) : undefined;
-    if (refusal !== undefined) {
-      const { status, location } = refusal;
-      return void response.writeHead(status, location === undefined ? {} : { location }).end();
-    }
     response.writeHead(content === undefined ? 401 : 200).end(content);
   });
   const address = (token: string) =>
@@ -151,49 +144,7 @@ test('licenses publish takes no address with a secret from the command line, and
   await expectNoSecretAnywhere();
 });
 
-inLongFormOnly(() => {
-  test.each([
-    ['a refused password', { status: 401 }, /the server answered 401/],
-    [
-      'a redirect to a host that does not exist',
-      { status: 302, location: 'https://usersecret:passwordsecret@data.invalid/a?token=individualtoken' },
-      /there is no such host/,
-    ],
-  ])('a download that fails by %s shows no secret', async (_what, answer, reason) => {
-    refusal = answer;
-    try {
-      const { variables } = installed.environment;
-      const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
-      expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
-      for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
-      await expectNoSecretAnywhere();
-    } finally {
-      refusal = undefined;
-    }
-  });
-});
-
-inLongFormOnly(() => {
-  test.each([
-    'sftp://usersecret:passwordsecret@data.example/a',
-    'https:/usersecret:passwordsecret%@data.example/a',
-  ])(
-    'an address that can not be downloaded ends worker and command, and is not shown: %s',
-    async (address) => {
-      const wrong = { ...installed.environment.variables, ...settings, DATASET_INDIVIDUAL: address };
-      for (const name of ['work', 'publish']) {
-        const { code, output } = await licenses(wrong, name);
-        expect([code, output]).toEqual([
-          1,
-          expect.stringContaining('DATASET_INDIVIDUAL is something else (not shown)'),
-        ]);
-        expect(output).not.toContain('secret');
-      }
-      await expectNoSecretAnywhere();
-    },
-  );
-});
-
+// What a download that fails says: portal.test.ts, download.test.ts. What is no address: unit/config.test.ts.
 test('a worker with other settings says so in place of asking without the secrets', async () => {
   const { variables } = installed.environment;
   const elsewhere = {

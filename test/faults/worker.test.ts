@@ -7,7 +7,6 @@ import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
   PUBLISH_DEDUPLICATION_ID,
@@ -21,7 +20,7 @@ import { indicesUnderAlias, licensesIndices } from '../../src/publications/metad
 import { rollBack } from '../../src/publications/rollback.ts';
 import { eventually } from '../support/eventually.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { publishByCommand, publishFiles } from '../support/publishing.ts';
 import { type Installation, installation, publish } from '../support/worker-installation.ts';
 
 /** Some bulk requests, so that a load has not ended when the first one is answered. */
@@ -155,11 +154,9 @@ describe('a worker', () => {
     const worker = await installed.startWorker();
     const before = { live: await live(installed), indices: await indices(installed) };
     const { client } = installed.environment;
-    const { individual, business } = await filesOf(installed.environment, '2026-10-27');
-    const publishing = licenses(
-      installed.environment.variables,
-      ...['publish', '--individual', individual, '--business', business, '--force', 'it must not help'],
-    );
+    const files = await filesOf(installed.environment, '2026-10-27');
+    const { variables } = installed.environment;
+    const publishing = publishByCommand(variables, files, '--force', 'it must not help');
     for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
       await installed.at(REFRESH, (path) =>
         client.delete({ index: path.split('/')[1] ?? '', id: 'NUR/RN.900007' }),

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { published } from '../support/publication-days.ts';
+import { startService } from '../support/service.ts';
 
 const HOLDERS = 50;
 const FLIPS = 20;
@@ -23,12 +23,7 @@ let environment: TestEnvironment;
 let client: ApiClient;
 
 beforeAll(async () => {
-  environment = await testEnvironment({
-    REST_REQUESTS_PER_MINUTE: '1000000',
-    MCP_REQUESTS_PER_MINUTE: '1000000',
-  });
-  await startApi(environment.variables);
-  client = await apiClient(environment);
+  ({ environment, rest: client } = await startService({ files: async () => [] }));
 });
 
 /** Publishes a day on which every holder's city is the date. */

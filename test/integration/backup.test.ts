@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { enterAccount } from '../../src/access/accounts.ts';
 import { createKey, keyCheck, revokeKey } from '../../src/access/api-keys.ts';
@@ -17,6 +16,7 @@ import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { SUBSCRIPTIONS, type Subscription, subscriptionId } from '../../src/subscriptions/subscription.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import { documentsIn } from '../support/documents.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
@@ -83,10 +83,6 @@ beforeAll(async () => {
   await signingKeys(original.store, 'a secret for the signatures of this test, of 32 characters').sign({});
 });
 
-const stored = z.object({
-  hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
-});
-
 /** The kinds of documents in a backup, in its order, and their indices. */
 const KINDS = [
   'accounts',
@@ -108,13 +104,8 @@ function indicesOf({ names }: TestEnvironment['store']): string[] {
 
 /** The documents of the nine indices with their ids, in the order in which they were written. */
 async function documentsOf({ store }: TestEnvironment) {
-  const { client } = store;
-  const indices = indicesOf(store);
-  await client.indices.refresh({ index: indices });
-  const found = await Promise.all(
-    indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
-  );
-  return found.map(({ body }) => stored.parse(body).hits.hits.map(({ _id, _source }) => [_id, _source]));
+  const found = await Promise.all(indicesOf(store).map((index) => documentsIn(store, index)));
+  return found.map((documents) => documents.map(({ id, source }) => [id, source]));
 }
 
 describe('a backup', () => {

@@ -25,7 +25,6 @@ import { type FeedService, NURSES, NURSING, startFeedService } from '../support/
 import { command } from '../support/in-process.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { HIGH_LIMITS } from '../support/service.ts';
 
 let service: FeedService;
 let environment: FeedService['environment'];
@@ -37,7 +36,7 @@ const [FIRST, SECOND, ...OTHERS] = NURSES;
 if (FIRST === undefined || SECOND === undefined) throw new Error('There are no nurses.');
 
 beforeAll(async () => {
-  service = await startFeedService({ ...HIGH_LIMITS, CHANGES_KEPT_DAYS: '30' }, undefined, '2026-08-31');
+  service = await startFeedService({ CHANGES_KEPT_DAYS: '30' }, undefined, '2026-08-31');
   ({ environment, rest, publishDay } = service);
 });
 

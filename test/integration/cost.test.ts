@@ -4,17 +4,16 @@ import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import { calledFiles } from '../support/called-files.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { functionCalls } from '../support/function-calls.ts';
-import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import type { ProxyAnswer, ProxyStep } from '../support/proxy.ts';
 import { sendRoster } from '../support/rosters.ts';
 import { sentTogether } from '../support/sent-together.ts';
+import { startService } from '../support/service.ts';
 
 /** Counts that are the same in every run. `npm run bench lookups` measures times, `npm run bench guard` CPU. */
 
@@ -24,7 +23,6 @@ const AT_ONCE = 64;
 const CROWD = 1001;
 
 let environment: TestEnvironment;
-let proxy: WebServer;
 let api: RunningProcess;
 let rest: ApiClient;
 /** The kind of each search that reached OpenSearch. */
@@ -33,30 +31,27 @@ let searches: string[] = [];
 let failedId: string | undefined;
 
 beforeAll(async () => {
-  environment = await testEnvironment({
-    REST_REQUESTS_PER_MINUTE: '1000000',
-    MCP_REQUESTS_PER_MINUTE: '1000000',
-    // For what counts the files.
-    NODE_OPTIONS: '--inspect=127.0.0.1:0',
-  });
-  const files = await fixturesAnd(environment.folder, {
-    individual: [
-      // The index is in the order of the names, so a search that is cut off at a thousand finds these.
-      ...times(CROWD, (number) => nurseRow(`BUSY, A${number}`, `RN.${920_000 + number}`)),
-      ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
-    ],
-  });
-  await publishFiles(environment, files);
-  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  const proxied: ProxyStep = async (request) => {
     const kind = /\/(_search|_msearch|_count|_doc|_mget)\b/.exec(request.path)?.[1];
     const isLookup =
       kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
     if (isLookup) searches.push(kind);
     const answer = await request.forward();
     return kind === '_mget' && failedId !== undefined ? withFailed(answer, failedId) : answer;
-  });
-  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-  rest = await apiClient(environment);
+  };
+  ({ environment, api, rest } = await startService({
+    // For what counts the files.
+    settings: { NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [
+          // The index is in the order of the names, so a search that is cut off at a thousand finds these.
+          ...times(CROWD, (number) => nurseRow(`BUSY, A${number}`, `RN.${920_000 + number}`)),
+          ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
+        ],
+      }),
+    proxied,
+  }));
   // From here on the API process has verified the key and knows the live publication.
   await byNumber('RN.910001');
 });
@@ -242,12 +237,12 @@ describe('simultaneous lookups', () => {
 const MAX_FILES = 22;
 
 test('a lookup by number runs code of at most 22 files', async () => {
-  const calls = await functionCalls(api);
+  const calls = await calledFiles(api);
   try {
-    let files = await calls.filesDuring(() => byNumber('RN.910002'));
+    let files = await calls.during(() => byNumber('RN.910002'));
     // A timer may run code of another file beside a lookup, but not beside each of ten.
     for (const _ of times(9, Number)) {
-      const called = new Set(await calls.filesDuring(() => byNumber('RN.910002')));
+      const called = new Set(await calls.during(() => byNumber('RN.910002')));
       files = files.filter((file) => called.has(file));
     }
     expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });

@@ -104,8 +104,8 @@ describeUnless(NO_CURL, 'the documented commands', () => {
 test('the OpenAPI document, the tools and the pages have no license number that a board could issue', async () => {
   const { rest } = service;
   const tools = rest.request('POST', '/mcp', {
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    headers: { accept: 'application/json, text/event-stream' },
+    json: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
   });
   const pages = ['/openapi.json', '/', '/developers'].map((path) => rest.get(path));
   for (const { text } of await Promise.all([tools, ...pages])) {
@@ -255,11 +255,7 @@ describe('the OpenAPI document', () => {
     const { rest, date } = service;
     const recorded: typeof EXAMPLES = structuredClone(EXAMPLES);
     for (const [id, name, method, path, body] of ASKED) {
-      const sent =
-        body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-      const answer = await rest.request(method, `/api/v1${path}`, sent);
+      const answer = await rest.request(method, `/api/v1${path}`, { json: body });
       const examples = recorded[id]?.[answer.status] ?? {};
       examples[name] = JSON.parse(asOf(EXAMPLE_DATE, answer.text.replaceAll(date, EXAMPLE_DATE)));
       recorded[id] = { ...recorded[id], [answer.status]: examples };

@@ -208,10 +208,8 @@ beforeAll(async () => {
   await rest.verify({ board: NURSING, license_number: 'RN.900001' });
   await rest.verify({ board: NURSING, license_number: 'RN.1' });
   await rest.verify({ board: NURSING, license_number: 'RN.900001' }, '/api/v1/subscriptions');
-  await rest.request('PUT', '/api/v1/webhook', {
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ url: 'https://hooks.example.com/licenses' }),
-  });
+  const webhook = { url: 'https://hooks.example.com/licenses' };
+  await rest.request('PUT', '/api/v1/webhook', { json: webhook });
   await api.stop();
   const key = z.object({ id: z.string() });
   const created = await command(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');

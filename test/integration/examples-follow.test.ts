@@ -216,13 +216,6 @@ Nursing Board,rn 900720001
   }
 });
 
-test('follow reads a roster with a byte order mark', async () => {
-  for (const program of PROGRAMS) {
-    const { copy } = await follow(program, 'spreadsheet', `\uFEFF${ROSTER.replaceAll('\n', '\r\n')}`);
-    expect(Object.keys(copy.licenses)).toContain('Nursing Board/PN.900120044');
-  }
-});
-
 test('follow goes on with a copy of an earlier version, and leaves the fields that it has', async () => {
   for (const program of PROGRAMS) {
     const { copy } = await follow(program, 'earlier');

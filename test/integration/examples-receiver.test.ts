@@ -5,17 +5,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { type RunningProcess, startProcess } from '../../scripts/processes.ts';
 import { signedHeaders } from '../../src/subscriptions/message.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { apiClient } from '../support/api.ts';
-import { type DayRow, writeDay } from '../support/day-files.ts';
+import type { DayRow } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { EXAMPLES, inPython, installTypescriptExample } from '../support/examples.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
 import { answer, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
+import { filesOf } from '../support/publication-days.ts';
+import { publishByCommand } from '../support/publishing.ts';
 import { programVariables, type RosterProgram } from '../support/roster-programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -43,7 +45,7 @@ let day = 0;
 let running: RunningProcess[] = [];
 
 beforeAll(async () => {
-  service = await startFeedService({ ...SETTINGS, REST_REQUESTS_PER_MINUTE: '100000' });
+  service = await startFeedService(SETTINGS);
   await startWorker(service.environment.variables);
   proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
     asked.push(request.path);
@@ -61,17 +63,10 @@ afterEach(async () => {
 /** The worker publishes these nurses on the next day. */
 async function publish(individual: readonly DayRow[]): Promise<void> {
   day += 1;
-  const { folder: path, variables } = service.environment;
+  const { environment } = service;
   const date = `2026-11-${String(day).padStart(2, '0')}`;
-  const { individual: first, business: second } = await writeDay(path, `day-${day}`, {
-    date,
-    individual,
-    business: PHARMACIES,
-  });
-  const published = await licenses(
-    variables,
-    ...['publish', '--individual', first, '--business', second, '--force', 'a day of the test'],
-  );
+  const files = await filesOf(environment, date, { individual, business: PHARMACIES });
+  const published = await publishByCommand(environment.variables, files, '--force', 'a day of the test');
   expect([published.code, published.stderr]).toEqual([0, '']);
 }
 
@@ -102,20 +97,14 @@ let accounts = 0;
 async function newReceiver(program: RosterProgram) {
   accounts += 1;
   const rest = await apiClient(service.environment, `Account ${accounts}`);
-  const send = (method: string, path: string, body: object) =>
-    rest.request(method, path, {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
   for (const license_number of WATCHED) {
     const wanted = { board: NURSING, license_number, reference: `my ${license_number}` };
-    expect(await send('POST', '/api/v1/subscriptions', wanted)).toMatchObject({ status: 201 });
+    expect(await rest.verify(wanted, '/api/v1/subscriptions')).toMatchObject({ status: 201 });
   }
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/licenses`;
-  const { secret } = z
-    .object({ secret: z.string() })
-    .parse((await send('PUT', '/api/v1/webhook', { url })).body);
+  const made = await rest.request('PUT', '/api/v1/webhook', { json: { url } });
+  const { secret } = z.object({ secret: z.string() }).parse(made.body);
   const { store } = service.environment;
   const { documents } = await WEBHOOKS.search(store, { size: 100, query: { match_all: {} } });
   const webhook = documents.find((each) => each.url === url);

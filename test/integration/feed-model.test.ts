@@ -1,7 +1,6 @@
 /** @room changes */
 import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { newFeed } from '../../src/changes/feed.ts';
@@ -22,6 +21,7 @@ import { compare } from '../../workers/publish/compare.ts';
 import { emptyParts } from '../../workers/publish/profile.ts';
 import { beginRun, RefusedError } from '../../workers/publish/run.ts';
 import { newTally } from '../../workers/publish/tally.ts';
+import { documentsIn } from '../support/documents.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
 import { copyOf, licensesInIndex } from '../support/feed-copy.ts';
@@ -130,19 +130,6 @@ async function publishDay(
   return publication;
 }
 
-const stored = z.object({
-  hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
-});
-
-async function documentsOf(index: string, query: object) {
-  await environment.client.indices.refresh({ index });
-  const { body } = await environment.client.search({
-    index,
-    body: { query, size: 10_000, sort: ['_seq_no'] },
-  });
-  return stored.parse(body).hits.hits.map(({ _id: id, _source: source }) => ({ id, source }));
-}
-
 async function put(index: string, documents: readonly { id: string; source: unknown }[]): Promise<void> {
   const body = documents.flatMap(({ id, source }) => [{ index: { _id: id } }, Object(source)]);
   if (body.length > 0) await environment.client.bulk({ index, body, refresh: true });
@@ -185,8 +172,8 @@ type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
 interface Backup {
   readonly model: Model;
-  readonly ledger: Awaited<ReturnType<typeof documentsOf>>;
-  readonly changes: Awaited<ReturnType<typeof documentsOf>>;
+  readonly ledger: Awaited<ReturnType<typeof documentsIn>>;
+  readonly changes: Awaited<ReturnType<typeof documentsIn>>;
 }
 
 let backups: Backup[] = [];
@@ -194,10 +181,14 @@ let backups: Backup[] = [];
 async function backUp(model: Model): Promise<void> {
   const { ledger, changes } = environment.store.names;
   await reconcileLedger(environment.store);
-  backups.push({ model, ledger: await documentsOf(ledger, ALL), changes: await documentsOf(changes, ALL) });
+  const { store } = environment;
+  backups.push({
+    model,
+    ledger: await documentsIn(store, ledger),
+    changes: await documentsIn(store, changes),
+  });
 }
 
-const ALL = { match_all: {} };
 const ended = (seen: readonly Seen[]) => seen.map((each) => ({ ...each, mayEnd: true }));
 
 function wentLive(model: Model, publication: string, day: Day): Model {
@@ -223,7 +214,7 @@ async function taken(model: Model, each: Step): Promise<Model> {
     case 'kill': {
       const publication = await publishDay(each.day, { ...FORCED, killedOnce: each.at });
       if (each.at === 'it is live') return wentLive(model, publication, each.day);
-      late.push(...(await documentsOf(changes, { term: { publication } })));
+      late.push(...(await documentsIn(store, changes, { term: { publication } })));
       return model;
     }
     case 'late write': {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { deleteExpiredAnswers, FIRST_ANSWERS, firstAnswers } from '../../src/access/first-answers.ts';
-import { readConfig } from '../../src/config.ts';
 import { SAVED_RECORDS } from '../../src/records/saved-records.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { cut, type ProxyStep, pass, startProxy, throughProxy } from '../support/proxy.ts';
+import { documentsIn } from '../support/documents.ts';
+import { cut, type ProxyStep, pass, throughProxy } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const RECORDS = '/api/v1/records';
@@ -19,9 +19,8 @@ let client: ApiClient;
 let step: ProxyStep = pass;
 
 beforeAll(async () => {
-  const proxy = await startProxy(readConfig().OPENSEARCH_URL, (request) => step(request));
   service = await startService({
-    openSearch: proxy.url,
+    proxied: (request) => step(request),
     settings: { SIGNING_SECRET_KEY: 'a secret for the signatures of the tests, of 32 characters' },
   });
 });
@@ -33,14 +32,8 @@ async function newAccount(): Promise<void> {
 }
 
 async function post(key: string, body: object = NURSE, path = RECORDS, headers: Record<string, string> = {}) {
-  const {
-    status,
-    text,
-    body: answer,
-  } = await client.request('POST', path, {
-    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
-    body: JSON.stringify(body),
-  });
+  const sent = { json: body, headers: { 'idempotency-key': key, ...headers } };
+  const { status, text, body: answer } = await client.request('POST', path, sent);
   return { status, text, body: answer };
 }
 
@@ -54,14 +47,10 @@ async function savedCount(): Promise<number> {
   return documents.filter(({ account }) => account === `Account ${accounts}`).length;
 }
 
-/** Every first answer that is stored, by its id; those of other accounts, too. */
-async function stored() {
-  const { client: search, store } = service.environment;
-  await search.indices.refresh({ index: store.names.firstAnswers });
-  const { body } = await search.search({ index: store.names.firstAnswers, body: { size: 1000 } });
-  return body.hits.hits.flatMap(({ _id, _source }) =>
-    _id === undefined ? [] : [{ id: _id, source: _source }],
-  );
+/** Every first answer that is stored; those of other accounts, too. */
+function stored() {
+  const { store } = service.environment;
+  return documentsIn(store, store.names.firstAnswers);
 }
 
 /** The only one of the account: it was stored since. */

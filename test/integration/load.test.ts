@@ -70,46 +70,21 @@ async function load(documents: readonly BulkOperation[], faults: readonly BulkFa
 }
 
 describe('loading documents', () => {
-  test('stores every document once', async () => {
-    expect(await load(DISTINCT, [])).toEqual({ inIndex: 100, loaded: 100, refused: [], requests: [100] });
-  });
-
-  test('sends only the failed items again', async () => {
-    expect(await load(DISTINCT, ['refuse half', 'refuse half'])).toEqual({
-      inIndex: 100,
-      loaded: 100,
-      refused: [],
-      requests: [100, 50, 25],
-    });
-  });
-
-  test('sends a request again that OpenSearch refused with 429', async () => {
-    expect(await load(DISTINCT, ['refuse all', 'refuse all'])).toEqual({
-      inIndex: 100,
-      loaded: 100,
-      refused: [],
-      requests: [100, 100, 100],
-    });
-  });
-
-  test('stores no duplicates when a response is lost', async () => {
-    expect(await load(DISTINCT, ['lose the answer'])).toEqual({
-      inIndex: 100,
-      loaded: 100,
-      refused: [],
-      requests: [100, 100],
-    });
+  test.each<[string, BulkFault[], number[]]>([
+    ['stores every document once', [], [100]],
+    ['sends only the failed items again', ['refuse half', 'refuse half'], [100, 50, 25]],
+    ['sends a request again that was refused with 429', ['refuse all', 'refuse all'], [100, 100, 100]],
+    ['stores no duplicates when a response is lost', ['lose the answer'], [100, 100]],
+  ])('%s', async (_what, faults, requests) => {
+    expect(await load(DISTINCT, faults)).toEqual({ inIndex: 100, loaded: 100, refused: [], requests });
   });
 
   test('reports a number that two rows have, even after a lost response', async () => {
     const documents = [...DISTINCT, operation('RN.7', 500)];
-    const duplicate = ['RN.7: an earlier row of the board has the same number'];
-    expect(await load(documents, [])).toMatchObject({ inIndex: 100, loaded: 100, refused: duplicate });
-    expect(await load(documents, ['lose the answer'])).toMatchObject({
-      inIndex: 100,
-      loaded: 100,
-      refused: duplicate,
-    });
+    const refused = ['RN.7: an earlier row of the board has the same number'];
+    const expected = { inIndex: 100, loaded: 100, refused };
+    expect(await load(documents, [])).toMatchObject(expected);
+    expect(await load(documents, ['lose the answer'])).toMatchObject(expected);
   });
 
   test('reports a document that OpenSearch refuses, with the reason, and stores the others', async () => {

@@ -421,6 +421,7 @@ describe('the MCP server', () => {
     ['text/html, */*;q=0.1', 200],
     ['', 200],
     ['text/html', 406],
+    ['text/event-stream', 406],
   ])(
     'answers with JSON whoever takes it, with a key that is bad, too: Accept: %s',
     async (accept, status) => {

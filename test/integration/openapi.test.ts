@@ -34,12 +34,6 @@ test(`${ERRORS_PAGE} has the errors of the OpenAPI document`, async () => {
   expect(documentText(ERRORS_PAGE)).toBe(errorsPage(document));
 });
 
-function raw(path: string, body: string, headers: Record<string, string>): Promise<ApiAnswer> {
-  return service.rest.request('POST', path, { body, headers });
-}
-
-const JSON_TYPE = { 'content-type': 'application/json' };
-
 test('a blank query parameter counts as absent, and one that is sent twice is refused', async () => {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters }]) => ({ path, method, parameters })),
@@ -50,8 +44,8 @@ test('a blank query parameter counts as absent, and one that is sent twice is re
   expect(queries.length).toBeGreaterThan(10);
   for (const { path, method, name } of queries) {
     const [example] = requestExamples(document, method, path);
-    const options = example === undefined ? {} : { body: JSON.stringify(example), headers: JSON_TYPE };
-    const ask = (query: string) => service.rest.request(method.toUpperCase(), `${path}?${query}`, options);
+    const ask = (query: string) =>
+      service.rest.request(method.toUpperCase(), `${path}?${query}`, { json: example });
     const [without, blank, twice] = [
       await ask(''),
       await ask(`${name}=%20`),
@@ -134,12 +128,12 @@ test('the page at /docs loads only files of this server', async () => {
 });
 
 describe('the documented example equals the response of the service:', () => {
-  test.each<[number, () => Promise<ApiAnswer>]>([
-    [401, () => raw(VERIFY, '{}', { ...JSON_TYPE, 'x-api-key': 'olv_wrong' })],
-    [413, () => raw(VERIFY, JSON.stringify({ board: 'x'.repeat(20_000) }), JSON_TYPE)],
-    [415, () => raw(VERIFY, '{}', { 'content-type': 'text/plain' })],
-  ])('the error %d', async (status, ask) => {
-    const answer = await ask();
+  test.each<[number, RequestInit & { json?: unknown }]>([
+    [401, { json: {}, headers: { 'x-api-key': 'olv_wrong' } }],
+    [413, { json: { board: 'x'.repeat(20_000) } }],
+    [415, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+  ])('the error %d', async (status, sent) => {
+    const answer = await service.rest.request('POST', VERIFY, sent);
     expect(answer.status).toBe(status);
     // The age of the data is of today.
     const { detail } = z.object({ detail: z.string() }).parse(answer.body);

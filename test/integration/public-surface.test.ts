@@ -1,18 +1,17 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { newRecordCode, SAVED_RECORD_DAYS, SAVED_RECORDS } from '../../src/records/saved-records.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import type { ApiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { FIXTURES, times } from '../support/fixtures.ts';
+import { times } from '../support/fixtures.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
-import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { shownNurse } from '../support/saved-records.ts';
 import { seriesAt } from '../support/series.ts';
+import { startService } from '../support/service.ts';
 
 const WEB_LIMIT = 6;
 const SAVES = 20;
@@ -26,13 +25,9 @@ let lastAddress = 0;
 
 beforeAll(async () => {
   redis = await ownRedis();
-  environment = await testEnvironment({
-    REDIS_URL: redis.url,
-    TRUSTED_PROXIES: '1',
-    WEB_REQUESTS_PER_MINUTE: String(WEB_LIMIT),
-    SAVED_RECORDS_PER_DAY: String(SAVES),
-  });
-  await publishFiles(environment, FIXTURES);
+  const ofWeb = { WEB_REQUESTS_PER_MINUTE: String(WEB_LIMIT), SAVED_RECORDS_PER_DAY: String(SAVES) };
+  const settings = { REDIS_URL: redis.url, TRUSTED_PROXIES: '1', ...ofWeb };
+  ({ environment, api, rest } = await startService({ settings }));
   const { store } = environment;
   const ended = { at: '2026-11-21T09:00:00.000Z' };
   await appendEvent(store, {
@@ -46,8 +41,6 @@ beforeAll(async () => {
       'older: see /srv/data/x.csv',
     ],
   });
-  api = await startApi(environment.variables);
-  rest = await apiClient(environment);
   // The first request loads code, so its count in Redis may come too late: then this process counts it alone.
   await get('/nothing');
 });
@@ -184,10 +177,7 @@ describe('records that are saved', () => {
     const limited = async () =>
       (await series()).get('licenses_request_seconds_count{interface="rest",outcome="limited"}') ?? 0;
     const before = await limited();
-    const refused = await rest.request('POST', '/api/v1/records', {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ board: NURSE.board, license_number: 'RN.700001' }),
-    });
+    const refused = await rest.verify(NURSE, '/api/v1/records');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
     expect(refused.text).toContain('There is no more room for saved records');
     expect(await limited()).toBe(before + 1);

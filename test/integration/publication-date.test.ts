@@ -3,39 +3,32 @@ import { join } from 'node:path';
 import { beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
-import { startProxy, type WebServer } from '../support/proxy.ts';
+import type { ProxyStep } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { startService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const BOTH = ['individual', 'business'] as const;
 
 let environment: TestEnvironment;
-let proxy: WebServer;
 let rest: ApiClient;
 /** Lookup requests that reached OpenSearch. */
 let searches = 0;
 
 beforeAll(async () => {
-  environment = await testEnvironment({
-    REST_REQUESTS_PER_MINUTE: '1000000',
-    MCP_REQUESTS_PER_MINUTE: '1000000',
-  });
-  await publishFiles(environment, FIXTURES);
-  proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => {
+  const proxied: ProxyStep = (request) => {
     const isLookup = /\blicenses-.*\/(_search|_msearch|_mget|_doc)\b/.test(request.path);
     if (isLookup && !request.body.includes('aggs')) searches += 1;
     return request.forward();
-  });
-  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-  rest = await apiClient(environment);
+  };
+  ({ environment, rest } = await startService({ proxied }));
 });
 
 let lastDay = 0;

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { numberQuery } from '../../src/lookup/queries.ts';
-import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
 import { readLicenseTypes } from '../../src/publications/license-types.ts';
 import { indicesUnderAlias, readMetadata } from '../../src/publications/metadata.ts';
@@ -14,12 +12,6 @@ let environment: TestEnvironment;
 
 async function live(): Promise<string[]> {
   return indicesUnderAlias(environment.store);
-}
-
-async function license(number: string) {
-  const [index = ''] = await live();
-  const query = numberQuery(number);
-  return query === undefined ? [] : (await searchAlone(environment.client, index, bodyOf(query))).licenses;
 }
 
 describe('publishing the fixtures', () => {
@@ -66,40 +58,6 @@ describe('publishing the fixtures', () => {
         business: { name: 'business.csv', rows: 4, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
       },
     });
-  });
-
-  test('rejects the second of two rows with the same number', async () => {
-    expect(await license('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
-  });
-
-  test('stores an endorsement as a license that names the endorsed license', async () => {
-    expect(await license('APRN.CNP.0070001')).toMatchObject([
-      {
-        full_name: 'DE LA CRUZ, MARIA ELENA',
-        license_type: 'APRN - Certified Nurse Practitioner (CNP)',
-        status: 'INACTIVE',
-        raw_status: 'Inactive - Lapsed',
-        issue_date: '2010-01-02',
-        expiry_date: '2020-10-31',
-        extra_data: { 'Endorsed License': 'RN.700001', 'Issue Date': '2010-01-02' },
-      },
-    ]);
-  });
-
-  test('keeps unknown columns and endorsements in extra_data', async () => {
-    expect(await license('RN.700001')).toMatchObject([
-      {
-        extra_data: {
-          County: 'Franklin',
-          ZIP: '43004',
-          'Issue Date': '2001-05-17',
-          'Board Action': 'No',
-          'Compact Eligibility': 'Multi-State',
-          'Endorsement Number 1': 'APRN.CNP.0070001',
-          'Favourite Colour': 'teal',
-        },
-      },
-    ]);
   });
 
   test('makes the index read-only and its translog durable', async () => {

@@ -201,12 +201,6 @@ describe('when the room for all records is used', () => {
   });
 });
 
-test('nothing is found under another code, or what is none', async () => {
-  const records = savedRecords(store, RECORD_LIMITS);
-  for (const code of ['', '_search', '../_all', '0000-0000-0000-0000'])
-    expect(await records.read(code)).toBeUndefined();
-});
-
 test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
   const away = openStore({ ...environment.config, OPENSEARCH_URL: 'http://127.0.0.1:1' }, 1000);
   const records = savedRecords(away, RECORD_LIMITS);

@@ -36,8 +36,7 @@ beforeAll(async () => {
 
 async function post(account: string, body: object = NURSE, at = service) {
   const client = await apiClient(at.environment, account);
-  const headers = { 'content-type': 'application/json', accept: JOSE };
-  return client.request('POST', '/api/v1/records', { headers, body: JSON.stringify(body) });
+  return client.request('POST', '/api/v1/records', { headers: { accept: JOSE }, json: body });
 }
 
 /** Saves a record in this process, as the service does, and gives its signed form. */

@@ -14,13 +14,13 @@ import { freePort } from '../../scripts/ports.ts';
 import { type RunningProcess, startProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
-import { type ApiClient, apiClient, parsed } from '../support/api.ts';
+import { type ApiClient, apiClient, clientAt, parsed } from '../support/api.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { rawRequest } from '../support/raw-http.ts';
+import { publishByCommand } from '../support/publishing.ts';
 import { valueAt } from '../support/series.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -122,9 +122,7 @@ function expectNoPassword(...printed: string[]): void {
 }
 
 function publish(settings: Record<string, string> = {}) {
-  const { individual, business } = FIXTURES;
-  const given = ['--individual', individual, '--business', business, '--force', 'a test'];
-  return licenses({ ...environment.variables, ...settings }, 'publish', ...given);
+  return publishByCommand({ ...environment.variables, ...settings }, FIXTURES, '--force', 'a test');
 }
 
 /** What a second API process answers to a lookup, says of shared limits and logs, once it has logged this. */
@@ -132,13 +130,7 @@ async function withApi(settings: Record<string, string>, logs: string) {
   const own = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
   const other = await startApi({ ...environment.variables, ...own, ...settings });
   try {
-    const answer = await rawRequest({
-      port: Number(own.PORT),
-      method: 'POST',
-      path: '/api/v1/lookup/verify',
-      headers: { host: 'localhost', 'x-api-key': rest.key, 'content-type': 'application/json' },
-      body: JSON.stringify(GOOD_LOOKUP),
-    });
+    const answer = await clientAt(`http://127.0.0.1:${own.PORT}`, rest.key).verify(GOOD_LOOKUP);
     await other.printed(logs);
     return { answer, shared: await limitsShared(Number(own.ADMIN_PORT)), output: other.output() };
   } finally {

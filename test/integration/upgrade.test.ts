@@ -6,6 +6,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
+import { type ApiClient, clientAt } from '../support/api.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
@@ -76,26 +77,17 @@ async function run({ variables }: TestEnvironment, ...parameters: string[]): Pro
   return stdout;
 }
 
-/** Sends a request to a running API, with a body as JSON. */
-async function send(
-  { config }: TestEnvironment,
-  [method, path]: readonly [method: string, path: string],
-  key: string,
-  body?: object,
-): Promise<Response> {
-  return fetch(`http://127.0.0.1:${config.PORT}/api/v1${path}`, {
-    method,
-    headers: { 'X-API-Key': key, ...(body && { 'Content-Type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+/** A client of a running API. */
+function client({ config }: TestEnvironment, key: string): ApiClient {
+  return clientAt(`http://127.0.0.1:${config.PORT}`, key);
 }
 
 /** Looks up a nurse by number through a running API. @returns the status, and the day of the data */
 async function ask(environment: TestEnvironment, number: string, key: string): Promise<unknown[]> {
   const nurse = { board: 'Nursing Board', license_number: number };
-  const response = await send(environment, ['POST', '/lookup/verify'], key, nurse);
-  const found = license.safeParse(await response.json());
-  return [response.status, ...(found.success ? [found.data.last_scraped.slice(0, 10)] : [])];
+  const { status, body } = await client(environment, key).verify(nurse);
+  const found = license.safeParse(body);
+  return [status, ...(found.success ? [found.data.last_scraped.slice(0, 10)] : [])];
 }
 
 /** Runs work against an API process of this environment. */
@@ -125,12 +117,13 @@ async function record(folder: string): Promise<void> {
     await withApi(environment, async () => {
       expect(await ask(environment, ALWAYS, active.key)).toEqual([200, LATER_DATE]);
       const nurse = { board: 'Nursing Board', license_number: ALWAYS };
-      for (const [method, path, body] of [
+      for (const [method, path, json] of [
         ['POST', '/subscriptions', nurse],
         ['PUT', '/webhook', { url: RECEIVER }],
         ['POST', '/records', nurse],
       ] as const) {
-        const { status } = await send(environment, [method, path], active.key, body);
+        const rest = client(environment, active.key);
+        const { status } = await rest.request(method, `/api/v1${path}`, { json });
         expect([path, status]).toEqual([path, 201]);
       }
     });
@@ -175,12 +168,8 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
   /** Asks a running API for what the account has. */
   async function expectAccount(): Promise<void> {
     for (const [path, text] of Object.entries(known.account)) {
-      const response = await send(environment, ['GET', path], known.key);
-      expect([path, response.status, await response.text()]).toEqual([
-        path,
-        200,
-        expect.stringContaining(text),
-      ]);
+      const answer = await client(environment, known.key).get(`/api/v1${path}`);
+      expect([path, answer.status, answer.text]).toEqual([path, 200, expect.stringContaining(text)]);
     }
   }
 
@@ -220,22 +209,20 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
       expect(await ask(environment, ALWAYS, key)).toEqual([200, LATER_DATE]);
       expect(await ask(environment, ALWAYS, revoked)).toEqual([401]);
       await expectAccount();
+      const rest = client(environment, key);
       for (const path of [
         '/licenses/NUR/RN.700001',
         '/api/v1/history?board=Nursing%20Board&license_number=RN.700001',
       ]) {
-        const url = `http://127.0.0.1:${environment.config.PORT}${path}`;
-        const { status } = await fetch(url, { headers: { 'X-API-Key': key } });
-        expect([path, status]).toEqual([path, 200]);
+        expect([path, (await rest.get(path)).status]).toEqual([path, 200]);
       }
       // The keys of its names may be other ones.
       for (const [name, found] of [
         [{ last_name: 'De la Cruz, RN', first_name: 'Ms. Maria' }, true],
         [{ last_name: 'Saint Nobody V', first_name: 'Zoe' }, false],
       ] as const) {
-        const fields = { board: 'Nursing Board', ...name };
-        const answer = await send(environment, ['POST', '/lookup/verify'], key, fields);
-        expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ found })]);
+        const { status, body } = await rest.verify({ board: 'Nursing Board', ...name });
+        expect([status, body]).toEqual([200, expect.objectContaining({ found })]);
       }
 
       await run(environment, 'rollback');

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -304,24 +302,6 @@ describe('the website over HTTP', () => {
     expect(plain.headers.get('content-encoding')).toBeNull();
   });
 
-  test('an unknown address is a page for a browser and JSON for a program', async () => {
-    const forBrowser = await get('/nothing', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-    expect(forBrowser.status).toBe(404);
-    expect(forBrowser.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const forProgram = await get('/nothing', {});
-    expect(forProgram.status).toBe(404);
-    expect(await forProgram.json()).toEqual({
-      detail: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
-    });
-    expect((await get('/api/v1/nothing')).headers.get('content-type')).toContain('application/json');
-  });
-
-  test('a method that a page does not take is 405', async () => {
-    const response = await fetch(`${origin}/data`, { method: 'DELETE', headers: HTML });
-    expect(response.status).toBe(405);
-    expect(response.headers.get('allow')).toBe('GET, HEAD');
-  });
-
   test.each([
     ['another website', { origin: 'https://evil.example' }],
     ['a page that hides where it is', { origin: 'null' }],
@@ -396,28 +376,6 @@ describe('the website over HTTP', () => {
     });
     expect(cutOff.status).toBe(400);
     expect((await post('/roster', 'license_number\nRN.1', { 'content-type': 'text/csv' })).status).toBe(415);
-  });
-
-  test('a list as CSV has its rows and columns, those of the REST API, and no formulas', async () => {
-    const response = await pasted({ roster: 'Emp ID,Lic #\n=1+1,RN.900418822\n', format: 'csv' });
-    expect(response.headers.get('content-disposition')).toContain('licenses-checked.csv');
-    const text = await response.text();
-    expect(text).toContain('Emp ID,Lic #,result_outcome,result_verdict,result_license_number');
-    expect(text).toContain("'=1+1");
-    expect(text).toContain('HOLLOWAY, BEATRICE ANN');
-  });
-
-  test('a list of another encoding is shown as it was sent', async () => {
-    const name = 'semicolons-windows-1252.csv';
-    const form = new FormData();
-    const content = await readFile(resolve(import.meta.dirname, '../fixtures/lists', name));
-    form.set('file', new Blob([content]), name);
-    const page = await (await post('/roster', form)).text();
-    expect(page).toContain('<h1>4 of 6 need attention</h1>');
-    expect(page).toContain('<b>Muñoz, José</b>');
-    expect(page).toContain('Name does not match');
-    // The spreadsheet has dropped the zero, which is offered, never taken.
-    expect(page).toContain('>03900123456</a>? Spreadsheets drop the zeros');
   });
 
   test('numbers without a board are looked up at all boards; a name without a number needs one', async () => {

@@ -16,7 +16,8 @@ export interface ApiAnswer {
 /** A client of one API process with a key of its own. */
 export interface ApiClient {
   readonly key: string;
-  request(method: string, path: string, options?: RequestInit): Promise<ApiAnswer>;
+  /** Sends a request. @param options those of `fetch`; `json` is a body to send as JSON */
+  request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<ApiAnswer>;
   /** POST /lookup/verify with this body. */
   verify(body: unknown, path?: string): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
@@ -32,35 +33,31 @@ export interface ApiClient {
 export async function apiClient({ store, config }: TestEnvironment, account = 'Test'): Promise<ApiClient> {
   await prepareIndices(store);
   const { key } = await createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'the tests' });
-  const base = `http://127.0.0.1:${config.PORT}`;
+  return clientAt(`http://127.0.0.1:${config.PORT}`, key);
+}
 
-  async function request(method: string, path: string, options: RequestInit = {}): Promise<ApiAnswer> {
-    const headers = { 'X-API-Key': key, ...Object.fromEntries(new Headers(options.headers)) };
-    const response = await fetch(base + path, { ...options, method, headers });
+/** A client with this key for the API at this address. */
+export function clientAt(base: string, key: string): ApiClient {
+  const request: ApiClient['request'] = async (method, path, { json, ...options } = {}) => {
+    const isJson = json !== undefined;
+    const headers = {
+      ...{ 'X-API-Key': key, ...(isJson && { 'content-type': 'application/json' }) },
+      ...Object.fromEntries(new Headers(options.headers)),
+    };
+    const body = isJson && { body: JSON.stringify(json) };
+    const response = await fetch(base + path, { ...options, method, headers, ...body });
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
-  }
+  };
   return {
     key,
     request,
     get: (path) => request('GET', path),
-    verify: (body, path = '/api/v1/lookup/verify') =>
-      request('POST', path, {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+    verify: (json, path = '/api/v1/lookup/verify') => request('POST', path, { json }),
     callTool: (name, parameters, headers = {}) =>
       request('POST', '/mcp', {
-        headers: {
-          ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-          ...headers,
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name, arguments: parameters },
-        }),
+        headers: { accept: 'application/json, text/event-stream', ...headers },
+        json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: parameters } },
       }),
   };
 }

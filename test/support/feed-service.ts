@@ -1,9 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { readConfig } from '../../src/config.ts';
 import { type DayRow, licensesOf } from './day-files.ts';
 import { daysAfter } from './days.ts';
-import type { WebServer } from './proxy.ts';
+import type { ProxyStep } from './proxy.ts';
 import { filesOf } from './publication-days.ts';
 import { publishFiles } from './publishing.ts';
 import { startService } from './service.ts';
@@ -16,16 +15,15 @@ export const PHARMACIES = licensesOf('Board of Pharmacy', '02', 5);
 export type FeedService = Awaited<ReturnType<typeof startFeedService>>;
 
 /**
- * @param proxied starts what the API asks in place of OpenSearch
+ * @param proxied what happens to the requests of the API to OpenSearch
  * @param before the day before the first that is published
  */
 export async function startFeedService(
   settings: Record<string, string> = {},
-  proxied?: (openSearchUrl: string) => Promise<WebServer>,
+  proxied?: ProxyStep,
   before = '2026-10-31',
 ) {
-  const proxy = await proxied?.(readConfig().OPENSEARCH_URL);
-  const service = await startService({ settings, openSearch: proxy?.url, files: async () => [] });
+  const service = await startService({ settings, proxied, files: async () => [] });
   const { environment, rest, restartApi, stop } = service;
   let date = before;
   return {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
 import {
@@ -15,6 +15,7 @@ import {
   livePublished,
   type Published,
 } from './complete-publication.ts';
+import { publishByCommand } from './publishing.ts';
 
 const TAKEN_WITHIN_MS = 60_000;
 
@@ -65,13 +66,7 @@ export async function publisher({
   const api = hasApi ? await startApi(environment.variables) : undefined;
 
   /** Asks for a day's files and waits to the end. */
-  function publish(day: Day): Promise<CommandResult> {
-    const { individual, business } = files[day];
-    return licenses(
-      environment.variables,
-      ...['publish', '--individual', individual, '--business', business, '--json'],
-    );
-  }
+  const publish = (day: Day) => publishByCommand(environment.variables, files[day], '--json');
 
   /** Asks for a day's files and waits until the worker has taken the job. */
   async function begin(day: Day): Promise<PublicationUnderWay> {

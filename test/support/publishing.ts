@@ -1,4 +1,6 @@
 import type { TestEnvironment } from '../../scripts/environment.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
+import type { CommandResult } from '../../scripts/processes.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
 import { type PublishProgress, sourceAt } from '../../src/publications/job.ts';
 import { newId } from '../../src/publications/metadata.ts';
@@ -9,6 +11,15 @@ import { waitForLive } from './api.ts';
 export interface DatasetFiles {
   readonly individual: string;
   readonly business: string;
+}
+
+/** Runs `licenses publish` for two files, as a process. */
+export function publishByCommand(
+  variables: Readonly<Record<string, string>>,
+  { individual, business }: DatasetFiles,
+  ...options: readonly string[]
+): Promise<CommandResult> {
+  return licenses(variables, 'publish', '--individual', individual, '--business', business, ...options);
 }
 
 export interface PublishingOptions {

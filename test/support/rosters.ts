@@ -19,16 +19,10 @@ export const rosterAnswer = z.object({
   results: z.array(z.looseObject({ outcome: z.string() })),
 });
 
-/** Sends a roster as JSON. */
-export function sendRoster(
-  rest: ApiClient,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<ApiAnswer> {
-  return rest.request('POST', ROSTER_PATH, {
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+/** Sends a roster as JSON; a text as it is. */
+export function sendRoster(rest: ApiClient, body: unknown): Promise<ApiAnswer> {
+  const asText = { headers: { 'content-type': 'application/json' } };
+  return rest.request('POST', ROSTER_PATH, typeof body === 'string' ? { ...asText, body } : { json: body });
 }
 
 /** Sends a roster as CSV. */

@@ -3,6 +3,7 @@ import { startApi } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from './api.ts';
 import { FIXTURES } from './fixtures.ts';
+import { type ProxyStep, startProxy } from './proxy.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
 
 /** Limits that no test reaches by accident. */
@@ -29,22 +30,20 @@ interface ServiceOptions {
   readonly settings?: Record<string, string>;
   /** What to publish, of one day, of several or of none: the fixtures, unless given. */
   readonly files?: (folder: string) => Promise<DatasetFiles | readonly DatasetFiles[]>;
-  /** The address at which the process alone reaches OpenSearch, such as that of a proxy. */
-  readonly openSearch?: string | undefined;
+  /** What happens to the requests of the process to OpenSearch. */
+  readonly proxied?: ProxyStep | undefined;
 }
 
 /** A new environment with published files, and an API process on it. */
 export async function startService({
   settings = {},
   files = async () => FIXTURES,
-  openSearch,
+  proxied,
 }: ServiceOptions = {}): Promise<TestService> {
   const environment = await testEnvironment({ ...HIGH_LIMITS, ...settings });
   for (const day of [await files(environment.folder)].flat()) await publishFiles(environment, day);
-  const variables = {
-    ...environment.variables,
-    ...(openSearch !== undefined && { OPENSEARCH_URL: openSearch }),
-  };
+  const proxy = proxied && (await startProxy(environment.config.OPENSEARCH_URL, proxied));
+  const variables = { ...environment.variables, ...(proxy && { OPENSEARCH_URL: proxy.url }) };
   let api = await startApi(variables);
   return {
     environment,

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import type { Store } from '../../src/storage/store.ts';
+import { documentsIn } from './documents.ts';
 
 /** Stands in the file for the prefix of the installation's indices. */
 const PREFIX = '{prefix}';
@@ -30,13 +30,6 @@ const definitions = z.record(
     settings: z.object({ index: z.looseObject({ blocks: json.optional() }) }),
   }),
 );
-const searchResponse = z.object({
-  hits: z.object({
-    total: z.object({ value: z.int() }),
-    hits: z.array(z.object({ _id: z.string(), _source: json })),
-  }),
-});
-
 /** Writes every index of an installation to a file, one line of JSON each: definition, aliases and documents. */
 export async function saveStoredData(store: Store, file: string): Promise<void> {
   await store.client.indices.refresh({ index: `${store.prefix}*` });
@@ -52,18 +45,11 @@ export async function saveStoredData(store: Store, file: string): Promise<void> 
       mappings,
       settings: { index: Object.fromEntries(kept) },
       blocks,
-      documents: await documentsOf(store.client, index),
+      documents: await documentsIn(store, index),
     };
     lines.push(JSON.stringify(line));
   }
   await writeFile(file, `${lines.join('\n')}\n`.replaceAll(store.prefix, PREFIX));
-}
-
-async function documentsOf(client: Client, index: string) {
-  const { body } = await client.search({ index, body: { size: 10_000, sort: [{ _seq_no: 'asc' }] } });
-  const { hits, total } = searchResponse.parse(body).hits;
-  if (hits.length !== total.value) throw new Error(`${index} has more documents than were read.`);
-  return hits.map(({ _id: id, _source: source }) => ({ id, source }));
 }
 
 /** What `saveStoredData` wrote. */

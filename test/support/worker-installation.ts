@@ -1,10 +1,10 @@
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type ProxyStep, pass, startProxy } from './proxy.ts';
-import type { DatasetFiles } from './publishing.ts';
+import { type DatasetFiles, publishByCommand } from './publishing.ts';
 
 /** An installation whose workers reach OpenSearch through a proxy that can wait for requests and disturb them. */
 export type Installation = Awaited<ReturnType<typeof installation>>;
@@ -58,12 +58,6 @@ export async function installation(settings: Record<string, string> = {}) {
 }
 
 /** Runs `licenses publish --json` with these files, of which a board may have many more or fewer licenses. */
-export function publish(
-  { environment }: Pick<Installation, 'environment'>,
-  { individual, business }: DatasetFiles,
-) {
-  return licenses(
-    environment.variables,
-    ...['publish', '--individual', individual, '--business', business, '--json', '--accept', 'board_changed'],
-  );
+export function publish({ environment }: Pick<Installation, 'environment'>, files: DatasetFiles) {
+  return publishByCommand(environment.variables, files, '--json', '--accept', 'board_changed');
 }

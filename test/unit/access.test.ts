@@ -1,6 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
-import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
+import { isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
 import {
   addressKey,
   limitsConnection,
@@ -10,8 +10,6 @@ import {
   withinGroup,
 } from '../../src/access/rate-limit.ts';
 import { addedUp, statusOutcome } from '../../src/access/usage.ts';
-
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('a new key', () => {
   test.each(['olv', 'x', 'abcdefghijklmnop'])(
@@ -25,15 +23,6 @@ describe('a new key', () => {
 
   test('has a valid checksum', () => {
     for (let round = 0; round < 200; round += 1) expect(isWellFormedKey('olv', newApiKey('olv'))).toBe(true);
-  });
-
-  test('is different each time', () => {
-    expect(new Set(Array.from({ length: 1000 }, () => newApiKey('olv'))).size).toBe(1000);
-  });
-
-  test('uses every letter and digit', () => {
-    const seen = new Set(Array.from({ length: 200 }, () => newApiKey('olv').slice(4, 47)).join(''));
-    expect([...seen].sort()).toEqual([...ALPHABET].sort());
   });
 });
 
@@ -75,15 +64,6 @@ describe('isWellFormedKey', () => {
 
   test('refuses the key of an installation with another prefix', () => {
     expect(isWellFormedKey('olw', newApiKey('olv'))).toBe(false);
-  });
-});
-
-describe('the hash of a key', () => {
-  test.each([
-    ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
-    ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
-  ])('of %j is its SHA-256 in hexadecimal', (key, hash) => {
-    expect(apiKeyHash(key)).toBe(hash);
   });
 });
 

@@ -19,21 +19,6 @@ function sent(): Promise<void> {
 }
 
 describe('a batcher', () => {
-  test('sends queries of the same moment as one request, and returns to each its own answer', async () => {
-    const { requests, request, asked } = heldRequests();
-    const ask = batcher(request, { maxBatchSize: 10, concurrency: 1 });
-    const answers = Promise.all([ask(1), ask(2), ask(3)]);
-    await sent();
-    expect(asked()).toEqual([[1, 2, 3]]);
-    requests[0]?.answer();
-    expect(await answers).toEqual([2, 4, 6]);
-  });
-
-  test('sends a query alone at once, without waiting for others', async () => {
-    const ask = batcher(async (asks: readonly number[]) => asks, { maxBatchSize: 10, concurrency: 1 });
-    expect(await ask(7)).toBe(7);
-  });
-
   test('collects queries in the next request while the maximum of requests is under way', async () => {
     const { requests, request, asked } = heldRequests();
     const ask = batcher(request, { maxBatchSize: 10, concurrency: 2 });

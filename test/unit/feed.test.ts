@@ -230,19 +230,6 @@ describe('a change of a license', () => {
     expect(causeOf({ ...RECORD, extra_data: { ZIP: '43216' } })).toBe('data');
   });
 
-  test('has every field that is not null if the license was added or removed', () => {
-    expect(changeOf(undefined, RECORD)).toMatchObject({
-      kind: 'added',
-      fields: { city: { before: null, after: 'LIMA' } },
-    });
-    const removed = changeOf(RECORD, undefined);
-    expect(removed).toMatchObject({
-      kind: 'removed',
-      fields: { status: { before: 'ACTIVE', after: null } },
-    });
-    expect(removed?.fields).not.toHaveProperty('license_type');
-  });
-
   test('has no places if the license was removed', () => {
     const removed = changeOf(RECORD, undefined);
     expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);

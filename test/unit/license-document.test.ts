@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { FILTER_NAMES } from '../../src/licenses/filters.ts';
-import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license.ts';
+import { licenseDocument, licenseId } from '../../src/licenses/license.ts';
 import { nurseRecord } from '../support/records.ts';
 
 describe('the document of a license', () => {
-  test('has the record unchanged and the place of its row', () => {
-    const record = nurseRecord();
-    expect(licenseDocument(record, 'person', 'individual:120:0')).toMatchObject({
-      ...record,
-      source_row: 'individual:120:0',
-    });
-  });
-
   test('of a person has keys for number, name, type, status and place', () => {
     const record = nurseRecord({
       full_name: "O'BRIEN JR, MARY ANN",
@@ -58,16 +50,6 @@ describe('the document of a license', () => {
     });
   });
 
-  test('has no key with what nobody sees', () => {
-    const hidden = { full_name: '\u200eSMI\u00adTH, A\u0000NN\ufeff', license_number: 'RN.\u200b123456' };
-    const clean = { full_name: 'SMITH, ANN', license_number: 'RN.123456' };
-    const type = { license_type: 'Registered Nurse (RN)\u200b', city: 'LI\u00adMA' };
-    const keysOf = (record: object) => licenseDocument(nurseRecord(record), 'person', 'individual:2:0').keys;
-    expect(keysOf({ ...hidden, ...type })).toEqual(
-      keysOf({ ...clean, license_type: 'Registered Nurse (RN)', city: 'LIMA' }),
-    );
-  });
-
   test('of a business has keys for both trade names, with and without legal form, with and without board', () => {
     const record = nurseRecord({
       license_number: '02-1234567',
@@ -96,16 +78,6 @@ describe('the document of a license', () => {
       city: ['COLUMBUS'],
       county: ['FRANKLIN'],
     });
-  });
-
-  test('of a business has a word of both trade names once', () => {
-    const record = nurseRecord({ full_name: 'ACME DRUGS LLC D.B.A ACME', board: 'Board of Pharmacy' });
-    expect(licenseDocument(record, 'business', 'business:2:0').keys.words).toEqual([
-      'PRX/ACME',
-      '/ACME',
-      'PRX/DRUGS',
-      '/DRUGS',
-    ]);
   });
 
   test('has no empty keys for missing values, so that no request can match them', () => {
@@ -154,31 +126,6 @@ describe('the keys of the license type', () => {
     for (const kind of ['person', 'business'] as const) {
       expect(licenseDocument(record, kind, 'individual:2:0').keys.license_type).toEqual(keys);
     }
-  });
-});
-
-describe('a stored license', () => {
-  test('of a person is read with the keys that responses need', () => {
-    const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
-    expect(storedLicense.parse(document)).toEqual({
-      ...nurseRecord(),
-      source_row: 'individual:2:0',
-      keys: { kind: 'person', name: 'NUR/EXAMPLE/JANEQ', holder: ['NUR/EXAMPLE/JANEQ'] },
-    });
-  });
-
-  test('of a business has no holder keys', () => {
-    const document = licenseDocument(nurseRecord({ full_name: 'ACME LLC' }), 'business', 'business:2:0');
-    expect(storedLicense.parse(document).keys).toEqual({ kind: 'business', name: 'NUR/ACME', holder: [] });
-  });
-
-  test.each([
-    ['without a source row', { source_row: undefined }],
-    ['without keys', { keys: undefined }],
-    ['of another kind', { keys: { kind: '', name: 'NUR/ACME' } }],
-  ])('%s is refused', (_what, fields) => {
-    const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
-    expect(storedLicense.safeParse({ ...document, ...fields }).success).toBe(false);
   });
 });
 

@@ -1,22 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { lastScraped } from '../../src/answers/origin.ts';
-import { needOf, responseRecord, toResponseRecord, viewOf } from '../../src/answers/view.ts';
+import { needOf, toResponseRecord, viewOf } from '../../src/answers/view.ts';
 import type { InvalidLookup, LookupOutcome } from '../../src/licenses/lookup.ts';
-import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
+import { nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('a record in a response', () => {
   const origin = { date: '2026-11-20', today: '2026-11-21' };
-
-  test('has exactly the required fields', () => {
-    expect(toResponseRecord(storedLicense(), origin)).toEqual(ANSWERED_LICENSE);
-  });
-
-  test.each([true, false])("says whether the name sent with the number is the holder's: %s", (nameMatch) => {
-    const compared = toResponseRecord(storedLicense(), origin, { nameMatch });
-    const cautions = nameMatch ? [] : ['name_mismatch'];
-    expect(compared).toEqual({ ...ANSWERED_LICENSE, cautions, name_match: nameMatch });
-    expect(responseRecord.parse(compared)).toEqual(compared);
-  });
 
   test.each([
     ['Nursing Board', 'RN.123456', 'https://a.example/licenses/NUR/RN.123456'],
@@ -26,27 +14,6 @@ describe('a record in a response', () => {
     const record = { ...storedLicense(), board, license_number: number };
     expect(toResponseRecord(record, { ...origin, publicUrl: 'https://a.example' }).url).toBe(url);
     expect(toResponseRecord(record, origin)).not.toHaveProperty('url');
-  });
-
-  test.each([
-    ['2026-11-22', 1],
-    ['2026-11-21', 0],
-    ['2026-11-20', -1],
-    ['2025-11-21', -365],
-    [null, null],
-  ])('with the expiry date %s counts the days from today, not from the publication: %j', (expiry, days) => {
-    const record = nurseRecord({ expiry_date: expiry });
-    expect(toResponseRecord(record, { ...origin, date: '2026-11-01' }).days_until_expiry).toBe(days);
-  });
-
-  test('has null for missing values', () => {
-    const blank = {
-      ...{ license_type: null, status: null, expiry_date: null, city: null, state: null, raw_status: null },
-      ...{ county: null, issue_date: null },
-    };
-    const answer = toResponseRecord(nurseRecord({ ...blank, extra_data: {} }), origin);
-    expect(answer).toMatchObject({ ...blank, days_until_expiry: null, extra_data: {} });
-    expect(responseRecord.parse(answer)).toEqual(answer);
   });
 });
 
@@ -65,8 +32,4 @@ test.each<[string, string, LookupOutcome | InvalidLookup]>([
 ])('%s in a list is %s', (_what, need, outcome) => {
   const origin = { publication: 'p', date: '2026-11-20', today: '2026-11-21', isSampleData: false };
   expect(needOf(viewOf(outcome, origin))).toBe(need);
-});
-
-test('last_scraped is midnight of the run date, without a time zone', () => {
-  expect(lastScraped('2026-11-20')).toBe('2026-11-20T00:00:00');
 });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { closeChecks, isAcceptable, isRefusing, writeReport } from '../../src/cli/checks.ts';
-import { described, grouped, printable, table } from '../../src/cli/output.ts';
+import { described, printable, table } from '../../src/cli/output.ts';
 import type { Check } from '../../src/publications/ledger.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -98,18 +98,6 @@ test('a table may have 200,000 rows', () => {
 
 test('a line break in a cell does not begin a new line of the table', () => {
   expect(table([{ type: 'x\nLive: y', rows: 1 }])).toEqual(['TYPE            ROWS', 'x\\u000aLive: y  1']);
-});
-
-describe('a number in the terminal', () => {
-  test.each([
-    [0, '0'],
-    [999, '999'],
-    [1000, '1,000'],
-    [2_600_000, '2,600,000'],
-    [-1234, '-1,234'],
-  ])('%d is printed as %s', (value, text) => {
-    expect(grouped(value)).toBe(text);
-  });
 });
 
 describe('what the guards found', () => {

@@ -6,7 +6,6 @@ import {
   givenNames,
   givenNamesKey,
   hasLegalForm,
-  holderKeys,
   holderToSearch,
   isNamed,
   isPartOfSurname,
@@ -99,16 +98,6 @@ describe('the surname of a holder', () => {
     ['GARCIA LOPEZ', []],
   ])('of several words has halves: %j', (name, halves) => {
     expect(foldPersonName(name).halves).toEqual(halves);
-  });
-
-  test.each([
-    ['KING V, MARTIN LEE', ['KING/MARTINLEE', 'KING/MARTINLEEV', 'KINGV/MARTINLEE']],
-    ['KING VI, MARTIN', ['KING/MARTIN', 'KING/MARTINVI', 'KINGVI/MARTIN']],
-    ['KING JR, MARTIN', ['KING/MARTIN']],
-    ['KING, MARTIN V', ['KING/MARTINV']],
-    ['GARCIA LOPEZ, ANA', ['GARCIALOPEZ/ANA', 'GARCIA-/ANA', 'LOPEZ-/ANA']],
-  ])('makes the keys of the holder: %j', (name, keys) => {
-    expect(holderKeys('NUR', foldPersonName(name))).toEqual(keys.map((key) => `NUR/${key}`));
   });
 });
 

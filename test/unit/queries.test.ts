@@ -1,11 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StoredLicense } from '../../src/licenses/license.ts';
 import { foldPersonName, readTypedPerson } from '../../src/licenses/names.ts';
 import {
   businessQuery,
   businessWordsQuery,
   commonNumberQuery,
-  hasExactName,
   likelyPersonsQuery,
   matchesOfPersons,
   nearGivenNameQuery,
@@ -25,7 +23,7 @@ import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
 
-// What searches find is tested over HTTP. These tests are about what no answer shows: the bounds on their cost.
+// What searches find is tested over HTTP (matching.test.ts, copied-text.test.ts). These tests are about what no answer shows: the bounds on their cost.
 
 const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
@@ -35,24 +33,6 @@ function bodyOf(query: LicenseQuery | undefined): SearchBody {
   if (query === undefined) throw new Error('Nothing is searched.');
   return bodyOfQuery(query);
 }
-
-describe('the names that a person is searched by', () => {
-  test.each<[string, string | undefined, string[]]>([
-    ['Smith', undefined, ['SMITH/']],
-    ['Smith', 'Mary Ann', ['SMITH/MARYANN']],
-    ['King Jr.', 'Martin', ['KING/MARTIN', 'KINGJR/MARTIN']],
-    ['King 3rd', undefined, ['KING/', 'KING3RD/']],
-    ['King V', undefined, ['KINGV/']],
-    ['King V', 'Martin', ['KING/MARTIN', 'KINGV/MARTIN']],
-    ['Saint John', 'A', ['SAINTJOHN/A', 'STJOHN/A', 'SAINTEJOHN/A', 'STEJOHN/A']],
-    ['Smith, RN', 'Jane RN, BSN', ['SMITH/JANE', 'SMITHRN/JANE']],
-    ['Smith', 'Rev. Jane', ['SMITH/JANE']],
-    ['Smith', 'Jane RN', ['SMITH/JANE']],
-    ['\u200bSmi\u00adth', '\ufeffJane', ['SMITH/JANE']],
-  ])('%j, %j', (lastName, firstName, names) => {
-    expect(personQuery(NURSING, lastName, firstName, {})?.names).toEqual(names.map((name) => `NUR/${name}`));
-  });
-});
 
 test('a license with several keys that match is found once', () => {
   const license = storedLicense({ full_name: 'QZKLEIN V, ODA' });
@@ -190,32 +170,5 @@ describe('nothing is searched', () => {
     ['A'.repeat(13), false],
   ])('like a given name of fewer than 3 or more than 12 letters: %s', (given, isSearched) => {
     expect(nearGivenNameQuery(NURSING, { surname: 'SMITH', given }, {}) !== undefined).toBe(isSearched);
-  });
-});
-
-describe('a license has exactly the name searched for', () => {
-  const person = (last: string, first?: string) => personQuery(undefined, last, first, {});
-  const business = businessQuery(PHARMACY, 'Acme & Sons', {});
-  const licensed = (full_name: string, board = 'Nursing Board') => storedLicense({ full_name, board });
-  const establishment = (full_name: string) => storedLicense({ full_name }, 'business');
-
-  test.each<[string, ReturnType<typeof person | typeof businessQuery>, StoredLicense, boolean]>([
-    ['the same names', person('Smith', 'Ann'), licensed('SMITH, ANN'), true],
-    [
-      'the same names at another board',
-      person('Smith', 'Ann'),
-      licensed('SMITH, ANN', 'Medical Board'),
-      true,
-    ],
-    ['a longer given name', person('Smith', 'Ann'), licensed('SMITH, ANNA'), false],
-    ['half of a surname', person('Smith', 'Ann'), licensed('SMITH-JONES, ANN'), false],
-    ['the whole hyphenated surname', person('Smith Jones', 'Ann'), licensed('SMITH-JONES, ANN'), true],
-    ['a surname alone', person('Smith'), licensed('SMITH, ANNA'), true],
-    ['half of a surname alone', person('Smith'), licensed('SMITH-JONES, ANN'), false],
-    ['a trade name', business, establishment('THE ACME & SONS LLC'), true],
-    ['the second trade name', business, establishment('Widgets Inc D.B.A. Acme and Sons'), true],
-    ['the beginning of a trade name', business, establishment('ACME & SONS DRUGS'), false],
-  ])('%s', (_what, query, license, isExact) => {
-    expect(query && hasExactName(query, license)).toBe(isExact);
   });
 });

@@ -2,13 +2,7 @@ import { expect, test } from '@jest/globals';
 import { isKnownStatus, isKnownSubStatus, recordStatus } from '../../src/licenses/standing.ts';
 
 test.each([
-  ['Active', '', 'ACTIVE', 'Active'],
-  ['Active', 'Active In Renewal', 'ACTIVE', 'Active - Active In Renewal'],
-  ['Inactive', 'Permanent Revocation', 'INACTIVE', 'Inactive - Permanent Revocation'],
-  ['Closed', 'Deceased', 'CLOSED', 'Closed - Deceased'],
-  ['In Review', 'Exam Eligible', 'IN REVIEW', 'In Review - Exam Eligible'],
-  ['Submitted', '', 'SUBMITTED', 'Submitted'],
-  ['Relinquished', '', 'RELINQUISHED', 'Relinquished'],
+  // The others: test/integration/records.test.ts.
   ['Some New Status', 'OnDeposit', 'SOME NEW STATUS', 'Some New Status - OnDeposit'],
   ['', 'Expired', null, 'Expired'],
   ['', '', null, null],

@@ -5,21 +5,18 @@ import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
 import { leftBy } from '../../src/lookup/left-licenses.ts';
 import {
-  businessQuery,
-  businessWordsQuery,
   commonNumberQuery,
   type NearSurnamesBody,
-  nearNumberQuery,
-  nearSurnamesBody,
   numberQuery,
   personQuery,
-  similarWordsQuery,
   writtenNumberQuery,
 } from '../../src/lookup/queries.ts';
 import { type LicenseQuery, NOTHING, type SearchResult } from '../../src/lookup/search.ts';
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
+
+// What is found and offered, test/integration/matching.test.ts proves; with how many requests, cost.test.ts.
 
 type Search = (query: LicenseQuery) => SearchResult;
 /** Surnames with a similar spelling, by `BOARD/SURNAME`. */
@@ -190,40 +187,12 @@ describe('a lookup by person', () => {
     expect(queries).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
   });
 
-  test('returns the record of the only match', async () => {
-    const license = storedLicense();
-    const outcome = await lookUp(byPerson('Smith'), answering([license]).search);
-    expect(outcome).toEqual({ outcome: 'found', record: license });
-  });
-
   const many = (name: string, count: number) => named(Array(count).fill(name));
-
-  test.each([
-    [2, 2, false, 1],
-    [100, 100, false, 1],
-    [101, 100, true, 2],
-  ])(
-    'with %d matches returns %d in their order (truncated: %s, searches: %d)',
-    async (hits, answered, truncated, searches) => {
-      const licenses = many('SMITH, ANNA', hits);
-      const { queries, search } = answering(licenses, []);
-      const records = licenses.slice(0, answered);
-      expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated });
-      expect(queries).toHaveLength(searches);
-    },
-  );
 
   test('of many says that there are more than the few that were searched for', async () => {
     const found = many('SMITH, ANN', 21);
     const search: Search = () => ({ licenses: found, isComplete: false });
     expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
-  });
-
-  test('returns exact names first, the others in their order', async () => {
-    const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
-    const [exact, alike] = [many('SMITH, ANN', 2), many('SMITH, ANNA', 2)];
-    const { search } = answering([half, ...exact, ...alike]);
-    expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ records: [...exact, half, ...alike] });
   });
 
   test('searches for exact names as well if not all matches were returned', async () => {
@@ -247,60 +216,6 @@ describe('a lookup by person', () => {
 });
 
 describe('a number that nobody has', () => {
-  test('gets the three nearest numbers from one more search, each once and without holders', async () => {
-    const near = licensesOf(
-      'NUR RN.0014484, NUR APRN.CNP.014484, NUR PN.14484, NUR APRN.CNP.0014484, NUR APRN.CNP.014484',
-    );
-    const { queries, search } = answering([], [], near);
-    const nearQueries: NearSurnamesBody[] = [];
-    const typed = 'aprn.cnp.14484';
-    const didYouMean = ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'];
-    const outcome = await lookUp(byNumber(typed, 'NUR'), search, NONE_NEAR, nearQueries);
-    expect([outcome, nearQueries]).toMatchObject([{ ...UNKNOWN, didYouMean }, []]);
-    expect(queries).toEqual([
-      writtenNumberQuery(NURSING, typed),
-      numberQuery(typed),
-      nearNumberQuery(NURSING, typed, false),
-    ]);
-  });
-
-  test('gets only numbers of businesses if only they are asked for', async () => {
-    const { queries, search } = answering([], []);
-    expect(await lookUp(byNumber('RN.000001', '', true), search, NONE_NEAR)).toEqual(UNKNOWN);
-    expect(queries.at(-1)).toEqual(nearNumberQuery(undefined, 'RN.000001', true));
-  });
-
-  test.each([
-    [
-      'only those of the board, though others are nearer',
-      'NUR',
-      'PRX A.123, NUR ABC.0123, SHP AB.123',
-      ['ABC.0123'],
-    ],
-    [
-      'those of other boards when the board has none',
-      'NUR',
-      'SHP AB.0123, PRX AB.123',
-      ['AB.0123', 'AB.123'],
-    ],
-    [
-      'those of all boards, nearest first, without a board',
-      '',
-      'NUR ABC.0123, SHP AB.123',
-      ['AB.123', 'ABC.0123'],
-    ],
-  ])('gets, of similar numbers, %s', async (_which, board, near, didYouMean) => {
-    const licenses = licensesOf(near);
-    for (const found of [licenses, licenses.toReversed()]) {
-      const { search } = answering(...(board === '' ? [] : [[]]), [], found);
-      const outcome = await lookUp(byNumber('A.0123', board), search, NONE_NEAR);
-      expect(outcome).toMatchObject({ ...UNKNOWN, didYouMean });
-      // Each with its license, for pages.
-      const { offered = [] } = outcome.outcome === 'none' ? outcome : {};
-      expect(offered.map(({ license_number }) => license_number).toSorted()).toEqual(didYouMean.toSorted());
-    }
-  });
-
   test.each([
     ['has no digits', 'NURSE*', NONE_NEAR, 1],
     ['has no letter and no digit', ' .-/', NONE_NEAR, 0],
@@ -347,32 +262,6 @@ describe('a name that is sent along with a number', () => {
     expect(queries[1]).toMatchObject({ names: ['NUR/ANN/SMITH', 'NUR/SMITH/ANN'], select: 1 });
   });
 
-  const person = storedLicense({ full_name: 'DE LA CRUZ JR, MARIA ELENA' });
-  const business = storedLicense({ full_name: "ACME & SONS LLC D.B.A JOE'S DRUGS" }, 'business');
-
-  // How names are compared is tested in person-name.test.ts and business-name.test.ts.
-  test.each<[string, StoredLicense, TypedName, boolean]>([
-    ["the holder's", person, { lastName: 'de la Cruz', firstName: 'mar' }, true],
-    ["another person's", person, { lastName: 'Smith', firstName: 'Maria' }, false],
-    ["the holder's given name", person, { firstName: 'mar' }, true],
-    ["the holder's surname as a business's name", person, { businessName: 'de la Cruz' }, false],
-    ["the holder's as a whole", person, { wholeName: 'Maria de la Cruz, RN' }, true],
-    ["the business's", business, { businessName: 'acme and' }, true],
-    ["another business's", business, { businessName: 'Best' }, false],
-    ["the business's as a surname", business, { lastName: "Acme & Sons LLC D.B.A Joe's Drugs" }, true],
-    ["another business's as a surname", business, { lastName: 'Best LLC' }, false],
-    ["the business's in both fields", business, { lastName: 'Drugs', firstName: "Joe's" }, true],
-    ["the business's as a given name", business, { firstName: 'Acme' }, false],
-    ["the business's as a whole", business, { wholeName: 'Acme & Sons' }, true],
-  ])('is compared with the holder: %s', async (_what, record, name, nameMatch) => {
-    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
-    expect(await lookUp(request, answering([record]).search)).toEqual({
-      outcome: 'found',
-      record,
-      nameMatch,
-    });
-  });
-
   test('does not decide which of two licenses is meant', async () => {
     const { search } = answering([
       storedLicense({ license_number: 'DC-01234', full_name: 'SMITH, ANN' }),
@@ -388,30 +277,10 @@ describe('a name that is sent along with a number', () => {
 describe('a person whom nobody matches', () => {
   const smiths = { 'NUR/SMITH': ['SMIT', 'SMYTH'] };
 
-  /** Requests that a given name or filters narrow, and the searches that follow: `select` of each. */
-  const NARROWED: readonly (readonly [string, LookupRequest, readonly unknown[]])[] = [
-    ['a given name and a filter', byPerson('Smith'), ['all', 1, 50, 1]],
-    ['a given name', byPerson('Smith', { firstName: 'Ann' }), ['all', 1, 50]],
-    ['a filter', byPerson('Smith', { filters: { county: 'Allen' } }), ['all', 1, 50, 1]],
-  ];
-
-  test.each([
-    ['Smith', [], ['SMIT', 'SMYTH']],
-    // Those of which it is half come before similar ones.
-    [
-      'Smith',
-      ['SMITH QZMORA, ANN', 'DE LA CRUZ SMITH, ANN LEE'],
-      ['SMITHQZMORA', 'DELACRUZSMITH', 'SMIT', 'SMYTH'],
-    ],
-    ['Zzyzx', [], []],
-  ])('gets for the surname %s alone, half of %j, the surnames %j', async (surname, doubles, didYouMean) => {
-    const nearQueries: NearSurnamesBody[] = [];
-    const { queries, search } = answering([], named(doubles));
-    const outcome = await lookUp(byPerson(surname, {}), search, smiths, nearQueries);
-    expect(outcome).toEqual({ ...UNKNOWN, didYouMean });
-    const upper = surname.toUpperCase();
-    expect(queries).toMatchObject([{ names: [`NUR/${upper}/`] }, { names: [`NUR/${upper}-/`] }]);
-    expect(nearQueries).toEqual([nearSurnamesBody(NURSING, surname)]);
+  test('gets the surnames of which its own is half before similar ones', async () => {
+    const { search } = answering([], named(['SMITH QZMORA, ANN', 'DE LA CRUZ SMITH, ANN LEE']));
+    const didYouMean = ['SMITHQZMORA', 'DELACRUZSMITH', 'SMIT', 'SMYTH'];
+    expect(await lookUp(byPerson('Smith', {}), search, smiths)).toEqual({ ...UNKNOWN, didYouMean });
   });
 
   test('gets the holders of double surnames before other given names of the surname', async () => {
@@ -428,17 +297,11 @@ describe('a person whom nobody matches', () => {
     });
   });
 
-  test.each(NARROWED)(
-    'gets similar surnames if its own does not exist, narrowed by %s',
-    async (_what, request, selects) => {
-      const { queries, search } = answering([], [], [], []);
-      const didYouMean = ['SMIT', 'SMYTH'];
-      expect(await lookUp(request, search, smiths)).toEqual({ ...UNKNOWN, didYouMean });
-      expect(queries.map((query) => ('select' in query ? query.select : query.by))).toEqual(selects);
-    },
-  );
-
-  test.each(NARROWED)(
+  test.each<[string, LookupRequest]>([
+    ['a given name and a filter', byPerson('Smith')],
+    ['a given name', byPerson('Smith', { firstName: 'Ann' })],
+    ['a filter', byPerson('Smith', { filters: { county: 'Allen' } })],
+  ])(
     'gets none, but learns that its surname exists, if only this excludes all: %s',
     async (what, request) => {
       const search: Search = (query) =>
@@ -457,41 +320,6 @@ describe('a business of which no trade name begins as typed', () => {
   const filters = { city: 'Lima' };
   const byBusiness = (name: string) => ({ by: 'business', board: PHARMACY, name, filters }) as const;
   const businesses = (...names: string[]) => named(names, 'business');
-
-  test('is found by its words, with the same filters and in the order of the search', async () => {
-    const found = businesses('ACME DRUGS', 'DRUGS OF ACME');
-    const { queries, search } = answering([], found);
-    expect(await lookUp(byBusiness('drugs'), search)).toEqual({
-      ...{ outcome: 'several', records: found, truncated: false },
-    });
-    expect(queries).toEqual(
-      [businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'drugs', filters)),
-    );
-  });
-
-  test('is not searched by its words if a trade name begins as typed', async () => {
-    const { search } = answering(businesses('ACME DRUGS'));
-    expect(await lookUp(byBusiness('acme'), search, NONE_NEAR)).toMatchObject({ outcome: 'found' });
-  });
-
-  test('gets the names with similar words, the nearest first, each once, and five at most', async () => {
-    const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-    const { queries, search } = answering([], [], businesses(...names, ...names), [], []);
-    expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, NONE_NEAR)).toEqual({
-      ...UNKNOWN,
-      didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
-    });
-    expect(queries.slice(2)).toEqual([
-      similarWordsQuery(PHARMACY, 'Best Littel Pharmcy', filters),
-      ...[businessQuery, businessWordsQuery].map((query) => query(PHARMACY, 'Best Littel Pharmcy', {}, 1)),
-    ]);
-    const many = businesses(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
-    expect(
-      await lookUp(byBusiness('Acmee'), answering([], [], many, [], []).search, NONE_NEAR),
-    ).toMatchObject({
-      didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
-    });
-  });
 
   test.each([[[businesses('ACME'), []]], [[[], businesses('ACME')]]])(
     'learns that its name exists if only the filters exclude it',

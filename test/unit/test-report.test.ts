@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
 import { counts, failures, type TestedFile, unverifiedRequirements } from '../../scripts/test-report.ts';
-import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
 
 function file(name: string, results: Record<string, string>, values: Partial<TestedFile> = {}): TestedFile {
   const assertionResults = Object.entries(results).map(([title, status]) => ({
@@ -59,14 +58,4 @@ test('a requirement is verified by a test that ran and passed, and by no other',
     'SERVICE-06: todo',
     'BOARDS-01: in no test',
   ]);
-});
-
-test('the ids that a test name was made with are read back, and no others', () => {
-  expect(idsInName(nameWithIds('is answered', ['SERVICE-01']))).toEqual(['SERVICE-01']);
-  expect(idsInName(nameWithIds('is in [a] list', ['SERVICE-01', 'MCP-09']))).toEqual([
-    'SERVICE-01',
-    'MCP-09',
-  ]);
-  expect(idsInName('[SERVICE-01] stands first')).toEqual([]);
-  expect(idsInName('has no ids')).toEqual([]);
 });
