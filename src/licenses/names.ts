@@ -479,7 +479,7 @@ export function tradeNameKey(tradeName: string): string {
 }
 
 /** The significant words of a trade name, folded, without legal forms at the end. */
-export function tradeNameWords(tradeName: string): string[] {
+function tradeNameWords(tradeName: string): string[] {
   const words = contentWords(tradeName);
   while (words.length > 1 && NAMES.business_legal_forms.has(words.at(-1) ?? '')) words.pop();
   return words;
