@@ -30,8 +30,6 @@ export function recordHash(text: string): string {
 interface Part {
   buffer: Buffer;
   length: number;
-  /** How many entries of a license with a record are left out. */
-  readonly removed: Map<string, number>;
 }
 
 export type Digest = ReturnType<typeof emptyDigest>;
@@ -49,14 +47,24 @@ export function emptyDigest() {
     add(entry: DigestEntry): void {
       bytes += append(partAt(partOf(entry.id)), entry);
     },
-    /** Takes out one entry of a license with this record. */
-    remove(entry: Pick<DigestEntry, 'id' | 'record'>): void {
-      addTo(partAt(partOf(entry.id)).removed, keyOf(entry));
+    /** Takes entries out: each time that a license is given with a record, one that has both. */
+    remove(entries: readonly Pick<DigestEntry, 'id' | 'record'>[]): void {
+      const left = new Map<string, number>();
+      for (const { id, record } of entries) addTo(left, record + id);
+      for (const number of new Set(entries.map(({ id }) => partOf(id)))) {
+        const rest = emptyPart();
+        for (const entry of digestEntries(this.part(number))) {
+          const count = left.get(entry.record + entry.id) ?? 0;
+          if (count > 0) left.set(entry.record + entry.id, count - 1);
+          else append(rest, entry);
+        }
+        parts[number] = rest;
+      }
     },
     /** The entries of one part as bytes. */
     part(number: number): Buffer {
-      const part = partAt(number);
-      return bytesOf(part.removed.size === 0 ? part : withoutRemoved(part));
+      const { buffer, length } = partAt(number);
+      return buffer.subarray(0, length);
     },
     /** All parts, in order. */
     *parts(): Generator<Buffer, void, undefined> {
@@ -68,25 +76,7 @@ export function emptyDigest() {
 }
 
 function emptyPart(): Part {
-  return { buffer: Buffer.alloc(0), length: 0, removed: new Map() };
-}
-
-function bytesOf({ buffer, length }: Part): Buffer {
-  return buffer.subarray(0, length);
-}
-
-function keyOf({ id, record }: Pick<DigestEntry, 'id' | 'record'>): string {
-  return `${record} ${id}`;
-}
-
-function withoutRemoved(part: Part): Part {
-  const [copy, left] = [emptyPart(), new Map(part.removed)];
-  for (const entry of digestEntries(bytesOf(part))) {
-    const count = left.get(keyOf(entry)) ?? 0;
-    if (count > 0) left.set(keyOf(entry), count - 1);
-    else append(copy, entry);
-  }
-  return copy;
+  return { buffer: Buffer.alloc(0), length: 0 };
 }
 
 const MIN_GROWTH_BYTES = 8 * 1024;

@@ -134,6 +134,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     signal.throwIfAborted();
     run.enter('verifying');
     await verifyIndex(store.client, index, built.tally, run.advance);
+    built.tally.digest.remove(built.tally.refused);
     await writeDigest(store, index, built.tally.digest);
     await storeLicenseTypes(store, built);
     const wrong = await askCanary(store, index, built.tally.samples);

@@ -51,6 +51,7 @@ export type Tally = ReturnType<typeof newTally>;
 
 /** @param missingColumns those that tell of discipline and that a file does not have, such as `business.BOARD_ACTION` */
 export function newTally(missingColumns: readonly string[] = []) {
+  const refused: Pick<DigestEntry, 'id' | 'record'>[] = [];
   return {
     /** Licenses sent and taken, endorsements with them, by board. */
     boards: new Map<string, BoardParts>(),
@@ -64,8 +65,8 @@ export function newTally(missingColumns: readonly string[] = []) {
     samples: new Map<string, SampledDocument[]>(),
     /** What the next publication is compared with. */
     digest: emptyDigest(),
-    /** Documents that OpenSearch did not take, as where another row has their id. */
-    refused: 0,
+    /** What OpenSearch did not take, as where another row has the id. */
+    refused,
     /** The keys of what may be a license number in a rejected row. */
     rejectedNumbers: new Set<string>(),
     /** Licenses rejected because their number is another row's at the same board. */
@@ -121,7 +122,7 @@ export function noteSent(tally: Tally, { id, license, body, digest }: ParsedLice
   }
 }
 
-/** The digest keeps each of them in memory. */
+/** Each of them is kept in memory, to be taken out of the digest. */
 const MAX_REFUSED = 200_000;
 const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
 
@@ -133,9 +134,8 @@ export function noteRefused(
   const { samples } = tally;
   const { board, source_row: sourceRow } = license;
   count(tally, license, -1);
-  tally.digest.remove({ id, record: recordHash(recordText(license)) });
-  tally.refused += 1;
-  if (tally.refused > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
+  tally.refused.push({ id, record: recordHash(recordText(license)) });
+  if (tally.refused.length > MAX_REFUSED) throw refused('duplicates', TOO_MANY_REFUSED);
   if (isDuplicate) tally.duplicates += 1;
   const sample = samples.get(board) ?? [];
   samples.set(
