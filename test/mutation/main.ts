@@ -19,9 +19,16 @@ const MUTATED = [
   'src/mcp/results.ts',
 ];
 
-/** The unit tests that are not named after their source file. */
-const TEST_FILES: Readonly<Record<string, string>> = {
-  'src/mcp/results.ts': 'test/unit/mcp-results.test.ts',
+/** The unit tests of files that have none of their name. */
+const TESTS: Readonly<Record<string, string>> = {
+  counts: 'license-document',
+  filters: 'license-document',
+  license: 'license-{document,record}',
+  names: '{person-name,business-name,queries,license-document}',
+  'number-forms': '{feed,number}',
+  results: 'mcp-results',
+  'row-lookup': '{list,columns}',
+  standing: '{cautions,license-status,status}',
 };
 
 /** Percent of the mutants that the tests must notice. */
@@ -42,7 +49,9 @@ type Mutant = z.output<typeof mutant>;
 
 /** Runs Stryker for one source file. */
 async function mutantsOf(sourceFile: string, packages: string): Promise<Mutant[]> {
-  const testFile = TEST_FILES[sourceFile] ?? `test/unit/${basename(sourceFile, '.ts')}.test.ts`;
+  const name = basename(sourceFile, '.ts');
+  const testFile = `test/unit/${TESTS[name] ?? name}.test.ts`;
+  if (globSync(testFile, { cwd: ROOT }).length === 0) throw new Error(`${sourceFile} has no ${testFile}.`);
   const stryker = join(packages, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   const config = join(import.meta.dirname, 'stryker.config.js');
   await run(process.execPath, [stryker, 'run', config], {
