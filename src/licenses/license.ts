@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
-import { valuesByName } from './counts.ts';
 import { type FilterName, mapFilters } from './filters.ts';
 import { fold, numberDigits, numberKey } from './fold.ts';
 import {
@@ -66,6 +65,18 @@ export interface LicenseDocument extends LicenseRecord {
   /** The file, the line, and 0 or the endorsement's number: `individual:120:0`. */
   readonly source_row: string;
   readonly keys: LicenseKeys;
+}
+
+/**
+ * Stored values by name. `z.record` would leave out the name `__proto__`, and copies the values one by one: for the
+ * attributes of a license, that takes as long as checking all else.
+ */
+export function valuesByName<Value>(isValue: (value: unknown) => boolean, message?: string) {
+  return z.custom<Record<string, Value>>(
+    (all) =>
+      typeof all === 'object' && all !== null && !Array.isArray(all) && Object.values(all).every(isValue),
+    message,
+  );
 }
 
 /** The part of a stored license that lookups read. */
