@@ -132,7 +132,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // The number that was asked for is no suggestion.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
-  const rows = view.outcome === 'found' ? [] : listed.map((record) => picked(compact(record), IN_LIST));
+  const rows = view.outcome === 'found' ? [] : listed.map((record) => fieldsOf(record, IN_LIST));
   const common = namesInCommon(rows);
   const { note = '', ...shown } =
     view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, common);
@@ -223,9 +223,13 @@ function attributes({ extra_data: extra }: ResponseRecord): Fields {
   };
 }
 
+function fieldsOf(record: ResponseRecord, names: readonly Name[]): Fields {
+  return picked({ ...record, ...attributes(record) }, names);
+}
+
 /** A license as it is in a roster or a history. */
 export function compact(record: ResponseRecord): Fields {
-  return picked({ ...record, ...attributes(record) }, COMPACT);
+  return fieldsOf(record, COMPACT);
 }
 
 /** The field of a license that an attribute of `extra_data` is, if any. */

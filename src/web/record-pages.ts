@@ -227,7 +227,7 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
     );
   }
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
-  return html`<section class="since"><h2>Changed since</h2>${passed === '' ? html`` : html`<p>${passed}</p>`}
+  return html`<section class="since"><h2>Changed since</h2>${passed && html`<p>${passed}</p>`}
 ${dataTable(
   `Compared with the State’s data of ${longDate(date)}`,
   ['What', 'In this record', 'Now'],

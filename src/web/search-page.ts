@@ -139,7 +139,7 @@ function resultOf(listing: Listing, shown: Shown): Html {
   }
   if (number?.outcome === 'none' && (number.reason === 'removed' || number.reason === 'unreadable')) {
     const { offered = [] } = number;
-    return html`<p>${missInWords(number, date)}</p>${offered.length === 0 ? html`` : licenseTable(offered, today)}`;
+    return html`<p>${missInWords(number, date)}</p>${offered.length > 0 && licenseTable(offered, today)}`;
   }
   const isOther = total === 0 || listing.shown.length > 0;
   const isUnread = isOther && number?.outcome === 'none' && number.isFeedUnread === true;

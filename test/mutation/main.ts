@@ -21,11 +21,11 @@ const MUTATED = [
 
 /** The unit tests of files that have none of their name. */
 const TESTS: Readonly<Record<string, string>> = {
-  counts: 'license-document',
-  filters: 'license-document',
+  counts: 'tally',
+  filters: '{license-document,lookup,queries,steps}',
   license: 'license-{document,record}',
   names: '{person-name,business-name,queries,license-document}',
-  'number-forms': '{feed,number}',
+  'number-forms': '{feed,list,number,search-form,steps}',
   results: 'mcp-results',
   'row-lookup': '{list,columns}',
   standing: '{cautions,license-status,status}',
