@@ -7,7 +7,7 @@ import { PUBLISH_QUEUE, publishQueue, queueOptions, requestPublication } from '.
 import type { BulkOperation } from '../workers/publish/batch.ts';
 import { parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/sources.ts';
-import { newTally } from '../workers/publish/tally.ts';
+import { Tally } from '../workers/publish/tally.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -41,6 +41,6 @@ export async function* parsed(
 ): AsyncGenerator<readonly BulkOperation[], void, undefined> {
   for (const name of ['individual', 'business'] as const) {
     const source = await openSource(name, { path: files[name] });
-    yield* parseFile(source, date, { tally: newTally(), onRejected: () => undefined });
+    yield* parseFile(source, date, { tally: new Tally(), onRejected: () => undefined });
   }
 }

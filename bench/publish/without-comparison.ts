@@ -10,7 +10,7 @@ const REPLACED = new Map([
     '/src/dataset/header.ts',
     ['for (const { nameHash, position } of named) {', 'for (const { nameHash, position } of []) {'],
   ],
-  ['/workers/publish/tally.ts', ['tally.digest.add(digest);', '']],
+  ['/workers/publish/tally.ts', ['this.digest.add(digest);', '']],
   ['/workers/publish/compare.ts', ["run.enter('comparing');", 'return withoutChanges(newFeed(metadata));']],
 ] as const);
 

@@ -253,23 +253,20 @@ export class BoardDifferences {
 interface CounterOptions {
   /** Which changes of a column count; all unless given. */
   readonly isCounted?: (change: ColumnChange) => boolean;
-  /** Under which names a license is counted; under its board's unless given. */
-  readonly groupsOf?: (license: ComparedLicense) => readonly string[];
+  /** Where a license is counted; at its board unless given. */
+  readonly groupsOf?: (license: ComparedLicense) => readonly BoardDifferences[];
 }
 
 /** Counts by board. */
-export function differenceCounter({
-  isCounted = () => true,
-  groupsOf = ({ board }) => [currentBoardName(board)],
-}: CounterOptions = {}) {
+export function differenceCounter({ isCounted = () => true, groupsOf }: CounterOptions = {}) {
   const boards = new Map<string, BoardDifferences>();
-  function at(license: ComparedLicense): BoardDifferences[] {
-    return groupsOf(license).map((group) => {
-      const known = boards.get(group) ?? new BoardDifferences();
-      boards.set(group, known);
-      return known;
-    });
+  function atBoard(license: ComparedLicense): readonly BoardDifferences[] {
+    const board = currentBoardName(license.board);
+    const known = boards.get(board) ?? new BoardDifferences();
+    boards.set(board, known);
+    return [known];
   }
+  const at = groupsOf ?? atBoard;
   return {
     boards,
     /** @returns the columns of a changed license that count */

@@ -18,9 +18,9 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { compare } from '../../workers/publish/compare.ts';
-import { emptyParts } from '../../workers/publish/profile.ts';
+import { BoardLicenses } from '../../workers/publish/profile.ts';
 import { beginRun, RefusedError } from '../../workers/publish/run.ts';
-import { newTally } from '../../workers/publish/tally.ts';
+import { Tally } from '../../workers/publish/tally.ts';
 import { documentsIn } from '../support/documents.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { inForm, SEED } from '../support/fault-form.ts';
@@ -100,7 +100,7 @@ async function publishDay(
   const settings = { number_of_shards: 1, auto_expand_replicas: 'false', number_of_replicas: 0 };
   await client.indices.create({ index, body: { settings, mappings: { _meta: begun } } });
   const records = recordsOf(day);
-  const [tally, parts] = [newTally(), emptyParts()];
+  const [tally, parts] = [new Tally(), new BoardLicenses()];
   tally.boards.set('Nursing Board', parts);
   for (const record of records) {
     tally.digest.add({ id: idOf(record), record: recordHash(recordText(record)), row: date });

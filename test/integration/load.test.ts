@@ -4,8 +4,8 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName, openSearchClient } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import type { BulkOperation } from '../../workers/publish/batch.ts';
-import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
+import { type BulkOperation, batched } from '../../workers/publish/batch.ts';
+import { load as loadBatches, type RefusedDocument } from '../../workers/publish/load.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-faults.ts';
 import { nurseRecord } from '../support/records.ts';
 
@@ -34,8 +34,12 @@ function operation(number: string, line: number, body?: object): BulkOperation {
 
 const DISTINCT = Array.from({ length: DOCUMENTS }, (_, at) => operation(`RN.${at}`, at + 2));
 
-async function* once(documents: readonly BulkOperation[]) {
-  yield documents;
+function once(documents: readonly BulkOperation[]) {
+  return batched(
+    (async function* () {
+      yield documents;
+    })(),
+  );
 }
 
 /** Loads through a proxy with these faults, into an index of its own. */
@@ -48,7 +52,7 @@ async function load(documents: readonly BulkOperation[], faults: readonly BulkFa
   const refused: RefusedDocument[] = [];
   let loaded = 0;
   try {
-    await loadDocuments(throughProxy, index, once(documents), {
+    await loadBatches(throughProxy, index, once(documents), {
       signal: new AbortController().signal,
       onLoaded: (count) => {
         loaded += count;
@@ -99,7 +103,7 @@ test('a load fails immediately when its index has been deleted', async () => {
   const { client, config } = environment;
   const gone = licensesIndexName(config.INDEX_PREFIX, '2026-11-20', newId());
   await expect(
-    loadDocuments(client, gone, once(DISTINCT), {
+    loadBatches(client, gone, once(DISTINCT), {
       signal: new AbortController().signal,
       onLoaded: () => undefined,
       onRefused: () => undefined,

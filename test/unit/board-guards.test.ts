@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { ChangeCause } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
-import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
-import { type BoardParts, emptyParts, partOf } from '../../workers/publish/profile.ts';
+import { guardedComparison } from '../../workers/publish/board-guards.ts';
+import { BoardLicenses, partOf } from '../../workers/publish/profile.ts';
 import { acceptedOf } from '../../workers/publish/run.ts';
 
 /** A license of one day, and the place of its row. */
@@ -132,9 +132,9 @@ interface Judged {
 /** What the guards say of one day after the other. */
 function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
   const [old, later] = [dayOf(before), dayOf(now)];
-  const loaded = new Map<string, BoardParts>();
+  const loaded = new Map<string, BoardLicenses>();
   for (const license of later.values()) {
-    const parts = loaded.get(license.board) ?? emptyParts();
+    const parts = loaded.get(license.board) ?? new BoardLicenses();
     loaded.set(license.board, parts);
     parts[partOf(license)].add(license, 1);
   }
@@ -145,13 +145,12 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
   });
   const compared = guardedComparison(
     loaded,
+    Object.fromEntries([...counts].map(([board, { length }]) => [board, length])),
     {
-      boards: Object.fromEntries([...counts].map(([board, { length }]) => [board, length])),
       newColumns: new Set(given.newColumns),
-      goneColumns: new Set(given.goneColumns),
-      accepted: (given.accept ?? []).map(acceptedOf),
+      goneColumns: (given.goneColumns ?? []).map((column) => ({ file: 'individual', column })),
     },
-    config,
+    { accepted: (given.accept ?? []).map(acceptedOf), config },
   );
   const { causeOf = () => 'data' } = given;
   for (const license of new Set([...old.keys(), ...later.keys()])) {
@@ -163,7 +162,7 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
     const cause = differing ? causeOf(differing) : 'data';
     compared.add({ ...pair, kind, isSameRow: cause === 'release' }, cause);
   }
-  const { judgements, notes } = guardComparison(compared, config);
+  const { judgements, notes } = compared.judged();
   const refusing = judgements.filter(({ passed }) => !passed);
   return {
     judgements,

@@ -12,7 +12,7 @@ import type { Judgement } from '../../workers/publish/judgement.ts';
 import { parseFile } from '../../workers/publish/parse.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
 import { openSource } from '../../workers/publish/sources.ts';
-import { newTally, tallySummary } from '../../workers/publish/tally.ts';
+import { Tally } from '../../workers/publish/tally.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -62,7 +62,7 @@ describe('files', () => {
 
   function reasons(files: Files): string[] {
     const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;
-    const sources: CandidateFiles['sources'] = {
+    const sources: CandidateFiles = {
       individual: { runDate: 'individual' in files ? files.individual : date, sha256: HASHES.individual },
       business: { runDate: 'business' in files ? files.business : date, sha256: HASHES.business },
     };
@@ -70,7 +70,7 @@ describe('files', () => {
     const summaries = rolledBack.map((sha256, at): PublicationSummary => {
       return { publication: `regretted${at}`, state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
     });
-    return reasonsOf(filesGuards({ date, today, sources }, baseline, summaries, configOf(settings)));
+    return reasonsOf(filesGuards(sources, { date, today }, baseline, summaries, configOf(settings)));
   }
 
   const OLDER = { GUARD_MAX_DAYS_OLDER: '1' };
@@ -310,7 +310,7 @@ describe('discipline in files', () => {
     const individual = NURSES.map((row, at) => ({ ...row, ...change(row, at) }));
     const day = { date: DATE, individual, business: [{ board: NURSING, number: 'B.1' }] };
     const files = await writeDay(folder.path(), 'day', day);
-    const tally = newTally();
+    const tally = new Tally();
     let rejected = 0;
     const onRejected = () => {
       rejected += 1;
@@ -320,7 +320,7 @@ describe('discipline in files', () => {
       for await (const _batch of parseFile(source, DATE, { tally, onRejected }));
     }
     tally.counts.rejected = rejected;
-    return { ...tally, ...tallySummary(tally) };
+    return { ...tally, ...tally.summary() };
   }
 
   async function reasons(change: Parameters<typeof loaded>[0]): Promise<string[]> {

@@ -2,15 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { digestEntries, recordHash } from '../../src/changes/digest.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { licenseDocument, recordText } from '../../src/licenses/license.ts';
-import {
-  newTally,
-  noteRefused,
-  noteSent,
-  noteUnknown,
-  type ParsedLicense,
-  type Tally,
-  tallySummary,
-} from '../../workers/publish/tally.ts';
+import { type ParsedLicense, Tally } from '../../workers/publish/tally.ts';
 import { nurseRecord } from '../support/records.ts';
 
 const NURSING = 'Nursing Board';
@@ -43,25 +35,24 @@ function license(
 }
 
 function note(tally: Tally, ...licenses: readonly ParsedLicense[]): void {
-  for (const each of licenses) noteSent(tally, each);
+  for (const each of licenses) tally.noteSent(each);
 }
 
 function noteUnknownOf(tally: Tally, ...kinds: readonly [UnknownLabel['kind'], string][]): void {
-  noteUnknown(
-    tally,
+  tally.noteUnknown(
     kinds.map(([kind, label]) => ({ kind, label })),
     NURSING,
   );
 }
 
 /** The lines of a board's sampled documents. */
-function sampled({ samples }: Tally, board = NURSING): number[] {
-  return (samples.get(board) ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
+function sampled({ boards }: Tally, board = NURSING): number[] {
+  return (boards.get(board)?.sample ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
 }
 
 describe('the tally of licenses that were sent to OpenSearch', () => {
   test('samples 20 licenses of each board from the whole file, all of a smaller board, none that is very long', () => {
-    const tally = newTally();
+    const tally = new Tally();
     note(tally, ...Array.from({ length: 2000 }, (_, line) => license(line)));
     note(tally, license(9000, { board: DENTAL }), license(9001, { board: DENTAL, text: 'x'.repeat(50_000) }));
     const lines = sampled(tally);
@@ -69,11 +60,11 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     // By chance alone all 20 would be of one half once in half a million runs.
     expect([lines.some((line) => line < 1000), lines.some((line) => line >= 1000)]).toEqual([true, true]);
     expect(sampled(tally, DENTAL)).toEqual([9000]);
-    expect(tallySummary(tally).boards).toEqual({ [NURSING]: 2000, [DENTAL]: 2 });
+    expect(tally.summary().boards).toEqual({ [NURSING]: 2000, [DENTAL]: 2 });
   });
 
   test('refuses a file with more than 100 labels in BOARD', () => {
-    const tally = newTally();
+    const tally = new Tally();
     for (let at = 0; at < 100; at += 1) note(tally, license(at, { board: `Board ${at}` }));
     note(tally, license(102, { board: 'Board 0' }));
     expect(() => note(tally, license(103, { board: 'One more' }))).toThrow(
@@ -82,12 +73,13 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
   });
 
   test('counts discipline, and takes out what OpenSearch did not accept', () => {
-    const tally = newTally(['business.BOARD_ACTION']);
+    const tally = new Tally();
+    tally.missingColumns = ['business.BOARD_ACTION'];
     const suspended = license(2, { boardAction: 'Yes', subStatus: 'Suspended' });
     const endorsement = license(2, { place: 1 });
     note(tally, suspended, endorsement, license(3, { subStatus: 'Suspended' }));
     note(tally, license(4, { board: DENTAL, boardAction: 'Yes' }), license(5));
-    expect(tallySummary(tally)).toMatchObject({
+    expect(tally.summary()).toMatchObject({
       counts: { licenses: 4, endorsements: 1 },
       boards: { [NURSING]: 4, [DENTAL]: 1 },
       discipline: {
@@ -95,9 +87,9 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
         boards: { [NURSING]: 2, [DENTAL]: 1 },
       },
     });
-    noteRefused(tally, { ...suspended, isDuplicate: false });
-    noteRefused(tally, { ...endorsement, isDuplicate: true });
-    expect(tallySummary(tally)).toMatchObject({
+    tally.noteRefused({ ...suspended, isDuplicate: false });
+    tally.noteRefused({ ...endorsement, isDuplicate: true });
+    expect(tally.summary()).toMatchObject({
       counts: { licenses: 3, endorsements: 0 },
       boards: { [NURSING]: 2, [DENTAL]: 1 },
       discipline: { board_actions: 1, sub_statuses: { SUSPENDED: 1 }, boards: { [NURSING]: 1, [DENTAL]: 1 } },
@@ -105,11 +97,11 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     expect(tally.duplicates).toBe(1);
     expect(sampled(tally)).toEqual([3, 5]);
     note(tally, license(6, { board: 'Medical Board' }));
-    expect(Object.keys(tallySummary(tally).discipline.boards)).toEqual([NURSING, DENTAL]);
+    expect(Object.keys(tally.summary().discipline.boards)).toEqual([NURSING, DENTAL]);
   });
 
   test('counts licenses by primary status: 50 of up to 100 characters, and further ones together', () => {
-    const tally = newTally();
+    const tally = new Tally();
     const stated = (line: number, status: string | null) => {
       const each = license(line);
       return { ...each, license: { ...each.license, status } };
@@ -117,8 +109,8 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
     const [refused, long] = [stated(2, 'ACTIVE'), stated(4, 'x'.repeat(200))];
     note(tally, refused, stated(3, 'ACTIVE'), long, stated(5, null));
     for (let at = 0; at < 60; at += 1) note(tally, stated(6 + at, `STATUS ${at}`));
-    noteRefused(tally, { ...refused, isDuplicate: true });
-    const { statuses } = tallySummary(tally);
+    tally.noteRefused({ ...refused, isDuplicate: true });
+    const { statuses } = tally.summary();
     expect(Object.keys(statuses)).toHaveLength(51);
     expect(statuses).toMatchObject({
       ...{ ACTIVE: 1, ['x'.repeat(100)]: 1, '': 1, 'STATUS 46': 1 },
@@ -127,29 +119,29 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
   });
 
   test('refuses more than 200,000 licenses that OpenSearch refused', () => {
-    const tally = newTally();
+    const tally = new Tally();
     const each = license(2);
-    const refuse = (id: number) => noteRefused(tally, { ...each, id: String(id), isDuplicate: true });
+    const refuse = (id: number) => tally.noteRefused({ ...each, id: String(id), isDuplicate: true });
     for (let id = 0; id < 200_000; id += 1) refuse(id);
     expect(() => refuse(200_000)).toThrow('duplicates: More than 200000 licenses were refused');
   });
 
   test('has, of a duplicate number, the first row of it in the sample and in the digest', () => {
-    const tally = newTally();
+    const tally = new Tally();
     const [first, { id: _, ...other }] = [license(2), license(3, { subStatus: 'Suspended' })];
     const second = { ...other, id: first.id, digest: { ...other.digest, id: first.id } };
     note(tally, first, second);
-    noteRefused(tally, { ...second, isDuplicate: true });
+    tally.noteRefused({ ...second, isDuplicate: true });
     expect(sampled(tally)).toEqual([2]);
     tally.digest.remove(tally.refused);
     expect([...tally.digest.parts()].flatMap((part) => [...digestEntries(part)])).toEqual([first.digest]);
   });
 
   test('gives a summary of less than 150 KB, whatever is in the file', () => {
-    const tally = newTally();
+    const tally = new Tally();
     for (let at = 0; at < 60_000; at += 1) {
       const label = `${at} ${'\u6f22'.repeat(3900)}`;
-      if (at < 100) note(tally, license(at, { board: `${at} ${'x'.repeat(190)}` }));
+      if (at < 99) note(tally, license(at, { board: `${at} ${'x'.repeat(190)}` }));
       noteUnknownOf(
         tally,
         ['board', label],
@@ -158,7 +150,7 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
         ['sub-status', label],
       );
     }
-    expect(Buffer.byteLength(JSON.stringify(tallySummary(tally)))).toBeLessThan(150_000);
+    expect(Buffer.byteLength(JSON.stringify(tally.summary()))).toBeLessThan(150_000);
   });
 });
 
@@ -172,14 +164,14 @@ describe('unknown labels', () => {
   ] as const)(
     'of the kind %j count for the guards: %d unknown rows, %d unknown actions',
     (kind, rows, actions) => {
-      const tally = newTally();
+      const tally = new Tally();
       noteUnknownOf(tally, [kind, 'Unheard of']);
       expect(tally).toMatchObject({ unknownRows: rows, unknownBoardActions: actions });
     },
   );
 
   test('are listed by kind, with the number of rows: 200 of up to 100 characters each', () => {
-    const tally = newTally();
+    const tally = new Tally();
     noteUnknownOf(
       tally,
       ['board', 'Board of Wizardry'],

@@ -1,7 +1,3 @@
-import { z } from 'zod';
-import { comparedLicense } from '../../src/changes/compare.ts';
-import type { CsvRow } from '../../src/dataset/csv.ts';
-
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 export const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 10_000;
@@ -14,22 +10,21 @@ export interface BulkOperation {
   /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
   readonly id: string;
   /** The row it comes from, in case it is rejected. */
-  readonly row: Pick<CsvRow, 'line' | 'raw'>;
+  readonly row: { readonly line: number; readonly raw: string };
   /** The request's two lines. */
   readonly body: string;
 }
 
-/** Some bulk operations, by position. */
+/** Some bulk operations. */
 export interface Batch {
   readonly count: number;
-  /** The request with the operations at these positions. */
-  body(positions: readonly number[]): Buffer;
+  /** The two lines of each. */
+  readonly body: Buffer;
+  /** The row that a document comes from, by its position. A batch of changes has none. */
+  readonly rowAt?: (position: number) => string;
   /** Returns its memory, for a later batch. */
-  release(): void;
+  readonly release?: () => void;
 }
-
-/** The creation of some documents. */
-export type DocumentBatch = ReturnType<typeof batchIn>;
 
 /**
  * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
@@ -37,7 +32,7 @@ export type DocumentBatch = ReturnType<typeof batchIn>;
  */
 export async function* batched(
   groups: AsyncIterable<readonly BulkOperation[]>,
-): AsyncGenerator<DocumentBatch, void, undefined> {
+): AsyncGenerator<Batch, void, undefined> {
   const free: Memory[] = [];
   let filling: Memory | undefined;
   for await (const group of groups) {
@@ -47,87 +42,55 @@ export async function* batched(
         filling = undefined;
       }
       filling ??= memoryFor(operation, free);
-      append(filling.bodies, operation.body);
-      append(filling.rows, operation.row.raw);
+      append(filling, operation);
     }
   }
   if (filling !== undefined) yield batchIn(filling, free);
 }
 
-/** Several texts in one buffer. */
-interface Texts {
-  readonly bytes: Buffer;
-  /** Where each ends. */
-  readonly ends: Uint32Array;
-  count: number;
-}
-
 interface Memory {
   /** What goes to OpenSearch. */
-  readonly bodies: Texts;
+  readonly bodies: Buffer;
   /** The rows of the file, in case one is rejected. */
-  readonly rows: Texts;
+  readonly rows: Buffer;
+  /** Where each row ends. */
+  readonly rowEnds: Uint32Array;
+  bodiesEnd: number;
+  rowsEnd: number;
+  count: number;
 }
 
 function memoryFor({ body, row }: BulkOperation, free: Memory[]): Memory {
   const needed = Math.max(body.length, row.raw.length) * MAX_BYTES_PER_UNIT;
-  if (needed > BATCH_BYTES) return { bodies: noTexts(needed, 1), rows: noTexts(needed, 1) };
-  const empty = () => noTexts(BATCH_BYTES, BATCH_DOCUMENTS);
-  return free.pop() ?? { bodies: empty(), rows: empty() };
+  const reused = needed > BATCH_BYTES ? undefined : free.pop();
+  if (reused !== undefined) return reused;
+  const bytes = Math.max(needed, BATCH_BYTES);
+  const [bodies, rows] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)];
+  return { bodies, rows, rowEnds: new Uint32Array(BATCH_DOCUMENTS), bodiesEnd: 0, rowsEnd: 0, count: 0 };
 }
 
-function noTexts(bytes: number, most: number): Texts {
-  return { bytes: Buffer.allocUnsafe(bytes), ends: new Uint32Array(most), count: 0 };
+function hasRoom({ bodies, bodiesEnd, rows, rowsEnd, rowEnds, count }: Memory, { body, row }: BulkOperation) {
+  return (
+    count < rowEnds.length &&
+    body.length * MAX_BYTES_PER_UNIT <= bodies.length - bodiesEnd &&
+    row.raw.length * MAX_BYTES_PER_UNIT <= rows.length - rowsEnd
+  );
 }
 
-function hasRoom({ bodies, rows }: Memory, { body, row }: BulkOperation): boolean {
-  return hasRoomFor(bodies, body) && hasRoomFor(rows, row.raw);
+function append(memory: Memory, { body, row }: BulkOperation): void {
+  memory.bodiesEnd += memory.bodies.write(body, memory.bodiesEnd);
+  memory.rowsEnd += memory.rows.write(row.raw, memory.rowsEnd);
+  memory.rowEnds[memory.count] = memory.rowsEnd;
+  memory.count += 1;
 }
 
-function hasRoomFor({ bytes, ends, count }: Texts, text: string): boolean {
-  const end = ends[count - 1] ?? 0;
-  return count < ends.length && text.length * MAX_BYTES_PER_UNIT <= bytes.length - end;
-}
-
-function append(texts: Texts, text: string): void {
-  const start = texts.ends[texts.count - 1] ?? 0;
-  texts.ends[texts.count] = start + texts.bytes.write(text, start);
-  texts.count += 1;
-}
-
-function bytesAt({ bytes, ends }: Texts, position: number): Buffer {
-  return bytes.subarray(ends[position - 1] ?? 0, ends[position]);
-}
-
-function batchIn(memory: Memory, free: Memory[]) {
-  const { bodies, rows } = memory;
+function batchIn(memory: Memory, free: Memory[]): Batch {
+  const { bodies, bodiesEnd, rows, rowEnds, count } = memory;
   return {
-    count: bodies.count,
-    body: (positions: readonly number[]): Buffer =>
-      positions.length === bodies.count
-        ? bodies.bytes.subarray(0, bodies.ends[bodies.count - 1])
-        : Buffer.concat(positions.map((position) => bytesAt(bodies, position))),
-    document: (position: number): SentDocument =>
-      documentOf(bytesAt(bodies, position).toString(), bytesAt(rows, position).toString()),
-    release: (): void => {
-      if (bodies.bytes.length !== BATCH_BYTES) return;
-      bodies.count = 0;
-      rows.count = 0;
-      free.push(memory);
+    ...{ count, body: bodies.subarray(0, bodiesEnd) },
+    rowAt: (position) => rows.toString('utf8', rowEnds[position - 1] ?? 0, rowEnds[position]),
+    release: () => {
+      if (bodies.length === BATCH_BYTES) free.push({ ...memory, bodiesEnd: 0, rowsEnd: 0, count: 0 });
     },
   };
-}
-
-const action = z.object({ create: z.object({ _id: z.string() }) });
-const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
-
-/** A document that was sent, read back from its request. */
-export type SentDocument = ReturnType<typeof documentOf>;
-
-function documentOf(body: string, raw: string) {
-  const [first = '', second = ''] = body.split('\n');
-  const { _id: id } = action.parse(JSON.parse(first)).create;
-  const license = comparedLicense.parse(JSON.parse(second));
-  const [file, line] = sourceRow.parse(license.source_row.split(':'));
-  return { id, license, file, row: { line, raw } };
 }

@@ -11,31 +11,21 @@ import {
 import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import { namesOf } from './guards.ts';
 import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
+import type { Prepared } from './prepare.ts';
 import {
-  type BoardParts,
+  type BoardLicenses,
   BoardProfile,
   byCurrentName,
   isInRenewal,
   LEAST,
-  licensesIn,
   PARTS,
   type Part,
   partOf,
   WORSE,
 } from './profile.ts';
-import type { Accepted } from './run.ts';
-
-/** What the guards by board and column must know before they compare. */
-export interface CompareOptions {
-  /** How many licenses the live publication has, by the label that the board had then. */
-  readonly boards: Readonly<Record<string, number>>;
-  /** The columns that the live publication's files did not have, and those that these files do not have. */
-  readonly newColumns: ReadonlySet<string>;
-  readonly goneColumns: ReadonlySet<string>;
-  /** What the operator accepts counts in no other guard. */
-  readonly accepted: readonly Accepted[];
-}
+import type { PublishRun } from './run.ts';
 
 /** Licenses that are judged together: those of a board, of all small boards, or of a part of a board. */
 interface Population {
@@ -45,6 +35,7 @@ interface Population {
   readonly now: BoardProfile;
   /** The live publication's: what the differing licenses were, and the others as they are. */
   readonly before: BoardProfile;
+  readonly differences: BoardDifferences;
   /** Licenses that look better than in the live publication, by column. */
   readonly improved: Map<string, CountedLicenses>;
 }
@@ -54,28 +45,30 @@ const NO_LICENSES = new CountedLicenses();
 /** What goes wrong in a part of a board that is larger is noticed in the whole board. */
 const MOST_OF_BOARD = 0.9;
 
-type GuardedComparison = ReturnType<typeof guardedComparison>;
-
 /**
  * Counts what a publication changes, for the guards. Boards with few licenses are counted together. The persons,
  * businesses and endorsements of a board are counted once more, each alone: few among many others would not be noticed.
  *
  * @param loaded the licenses of the files, by board
+ * @param boards how many licenses the live publication has, by the label that the board had then
  */
 export function guardedComparison(
-  loaded: ReadonlyMap<string, BoardParts>,
-  { boards, newColumns, goneColumns, accepted }: CompareOptions,
-  { GUARD_SMALL_BOARD: small }: Config,
+  loaded: ReadonlyMap<string, BoardLicenses>,
+  boards: Readonly<Record<string, number>>,
+  { newColumns, goneColumns }: Pick<Prepared, 'newColumns' | 'goneColumns'>,
+  { accepted, config }: Pick<PublishRun, 'accepted' | 'config'>,
 ) {
+  const small = config.GUARD_SMALL_BOARD;
   const licensesBefore = byCurrentName(boards);
   const populations = new Map<string, Population>();
   const populationsOfParts = new Map<string, readonly Population[]>();
 
   function population(name: string, whole?: string): Population {
-    const [now, before] = [new BoardProfile(), new BoardProfile()];
-    const known: Population = populations.get(name) ?? { name, whole, now, before, improved: new Map() };
-    populations.set(name, known);
-    return known;
+    const known = populations.get(name);
+    const [now, before, differences] = [new BoardProfile(), new BoardProfile(), new BoardDifferences()];
+    const made = known ?? { name, whole, now, before, differences, improved: new Map() };
+    populations.set(name, made);
+    return made;
   }
 
   function populationsOf(board: string, part: Part): readonly Population[] {
@@ -84,8 +77,8 @@ export function guardedComparison(
     if (known !== undefined) return known;
     const isSmall = (licensesBefore.get(board) ?? small) < small;
     const whole = population(isSmall ? `Boards under ${small} licenses` : board);
-    const parts = loaded.get(board);
-    const isMost = parts !== undefined && parts[part].licenses >= MOST_OF_BOARD * licensesIn(parts);
+    const licenses = loaded.get(board);
+    const isMost = licenses !== undefined && licenses[part].licenses >= MOST_OF_BOARD * licenses.licenses;
     const made = isMost ? [whole] : [whole, population(name, whole.name)];
     populationsOfParts.set(name, made);
     return made;
@@ -94,17 +87,17 @@ export function guardedComparison(
   const populationsWith = (license: ComparedLicense) =>
     populationsOf(currentBoardName(license.board), partOf(license));
 
-  for (const [board, parts] of loaded)
+  for (const [board, licenses] of loaded)
     for (const part of PARTS)
       for (const { now, before } of populationsOf(board, part)) {
-        now.addAll(parts[part]);
-        before.addAll(parts[part]);
+        now.addAll(licenses[part]);
+        before.addAll(licenses[part]);
       }
 
+  const gone = namesOf(goneColumns);
   const counter = differenceCounter({
-    groupsOf: (license) => populationsWith(license).map(({ name }) => name),
-    isCounted: (change) =>
-      !newColumns.has(change.column) && !goneColumns.has(change.column) && !isOrdinary(change),
+    groupsOf: (license) => populationsWith(license).map(({ differences }) => differences),
+    isCounted: (change) => !newColumns.has(change.column) && !gone.has(change.column) && !isOrdinary(change),
   });
   const acceptsAll = (...checks: readonly string[]) =>
     accepted.some(({ check, column }) => column === undefined && checks.includes(check));
@@ -112,36 +105,36 @@ export function guardedComparison(
   const acceptsChanged = acceptsAll('column_changed', 'column_blank');
   const acceptedColumns = new Set(accepted.map(({ column }) => column));
 
-  const compared = {
-    ...{ populations, goneColumns, differences: counter.boards },
-    /** Those that this version reads otherwise. */
-    release: new CountedLicenses(),
-    /** How many licenses have the same row in both. */
-    sameRows: sum([...loaded.values()].map(licensesIn)),
-    /** How many were removed, or changed in a column that counts and is not accepted. */
-    changed: 0,
-    add(license: DifferingLicense, cause: ChangeCause): void {
-      const { before: old, after } = license;
-      if (cause === 'release') {
-        // The hashes of another version may differ where the records are the same.
-        if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
-          compared.release.add(after.license_number);
-        return;
-      }
-      if (old !== undefined) for (const { before } of populationsWith(old)) before.add(old, 1);
-      if (after !== undefined) for (const { before } of populationsWith(after)) before.add(after, -1);
-      if (after !== undefined) compared.sameRows -= 1;
-      if (cause !== 'data') return;
-      const columns = counter.add(license);
-      if (old === undefined) return;
-      if (after !== undefined) noteImproved(old, after);
-      const isCounted =
-        after === undefined
-          ? !acceptsRemoved
-          : !acceptsChanged && columns.some(({ column }) => !acceptedColumns.has(column));
-      if (isCounted) compared.changed += 1;
-    },
-  };
+  /** Those that this version reads otherwise. */
+  const release = new CountedLicenses();
+  /** How many licenses have the same row in both. */
+  let sameRows = sum([...loaded.values()].map(({ licenses }) => licenses));
+  /** How many were removed, or changed in a column that counts and is not accepted. */
+  let changed = 0;
+
+  function add(license: DifferingLicense, cause: ChangeCause): void {
+    const { before: old, after } = license;
+    if (cause === 'release') {
+      // The hashes of another version may differ where the records are the same.
+      if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
+        release.add(after.license_number);
+      return;
+    }
+    if (old !== undefined) for (const { before } of populationsWith(old)) before.add(old, 1);
+    if (after !== undefined) {
+      for (const { before } of populationsWith(after)) before.add(after, -1);
+      sameRows -= 1;
+    }
+    if (cause !== 'data') return;
+    const columns = counter.add(license);
+    if (old === undefined) return;
+    if (after !== undefined) noteImproved(old, after);
+    const isCounted =
+      after === undefined
+        ? !acceptsRemoved
+        : !acceptsChanged && columns.some(({ column }) => !acceptedColumns.has(column));
+    if (isCounted) changed += 1;
+  }
 
   function noteImproved(old: ComparedLicense, now: ComparedLicense): void {
     for (const { column, isWorse, value } of WORSE) {
@@ -154,7 +147,39 @@ export function guardedComparison(
     }
   }
 
-  return compared;
+  /** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
+  function judged() {
+    const all = [...populations.values()];
+    const wholes = all.filter(({ whole }) => whole === undefined);
+    const isNew = ({ before }: Population) => before.licenses === 0;
+    const judgedAt = (each: Population) => BOARD_GUARDS.flatMap((guard) => guard(each, config, gone));
+    const ofWholes = wholes.filter((each) => !isNew(each)).flatMap(judgedAt);
+    // What is said of the whole board is not said of a part of it again.
+    const said = new Set(
+      ofWholes.filter(isOver).map(({ check, board, column }) => `${check} ${board} ${column}`),
+    );
+    const ofParts = all.flatMap((part) => {
+      if (part.whole === undefined || part.before.licenses < Math.max(1, small)) return [];
+      return judgedAt(part).filter(
+        (each) => isOver(each) && !said.has(`${each.check} ${part.whole} ${each.column}`),
+      );
+    });
+    const ofBoards = [...ofWholes, ...ofParts];
+    const judgements = [
+      manyChanges(wholes, changed, config),
+      judgeShare('release_changes', release, sameRows, config.GUARD_MAX_RELEASE_CHANGES_PERCENT),
+      ...ofBoards,
+    ];
+    const notes = [
+      ...wholes.filter(isNew).map(({ name, now }) => `${name} is new, with ${now.licenses} licenses.`),
+      ...ofBoards
+        .filter((each) => each.check === 'column_blank' && each.passed && isOver(each))
+        .map(withheld),
+    ];
+    return { judgements: worthKeeping(judgements), notes };
+  }
+
+  return { add, judged };
 }
 
 /** Of the license, and of each of its endorsements and certifications. */
@@ -173,47 +198,6 @@ function isOrdinary({ column, before, after }: ColumnChange): boolean {
   return after <= latest;
 }
 
-/** A population, and what a guard needs to judge it. */
-interface Judged extends Population {
-  readonly differences: BoardDifferences;
-  readonly goneColumns: ReadonlySet<string>;
-  readonly config: Config;
-}
-
-/** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
-export function guardComparison(compared: GuardedComparison, config: Config) {
-  const { release, sameRows, goneColumns } = compared;
-  const all = [...compared.populations.values()].map((each): Judged => {
-    const differences = compared.differences.get(each.name) ?? new BoardDifferences();
-    return { ...each, differences, goneColumns, config };
-  });
-  const boards = all.filter(({ whole }) => whole === undefined);
-  const isNew = ({ before }: Judged) => before.licenses === 0;
-  const judgedAt = (each: Judged) => BOARD_GUARDS.flatMap((guard) => guard(each));
-  const ofWhole = boards.filter((board) => !isNew(board)).flatMap(judgedAt);
-  // What is said of the whole board is not said of a part of it again.
-  const said = new Set(
-    ofWhole.filter(isOver).map(({ check, board, column }) => `${check} ${board} ${column}`),
-  );
-  const ofParts = all.flatMap((part) => {
-    if (part.whole === undefined || part.before.licenses < Math.max(1, config.GUARD_SMALL_BOARD)) return [];
-    return judgedAt(part).filter(
-      (each) => isOver(each) && !said.has(`${each.check} ${part.whole} ${each.column}`),
-    );
-  });
-  const ofBoards = [...ofWhole, ...ofParts];
-  const judgements = [
-    manyChanges(boards, compared.changed, config),
-    judgeShare('release_changes', release, sameRows, config.GUARD_MAX_RELEASE_CHANGES_PERCENT),
-    ...ofBoards,
-  ];
-  const notes = [
-    ...boards.filter(isNew).map(({ name, now }) => `${name} is new, with ${now.licenses} licenses.`),
-    ...ofBoards.filter((each) => each.check === 'column_blank' && each.passed && isOver(each)).map(withheld),
-  ];
-  return { judgements: worthKeeping(judgements), notes };
-}
-
 const BOARD_GUARDS = [boardChanged, columnsChanged, columnsBlank, statusImproved];
 
 /** A place is over the limit and passes nevertheless. What is measured is rounded. */
@@ -225,7 +209,7 @@ function withheld({ board, column, before = 0, now = 0 }: Judgement): string {
   return `${board} has ${column} blank in ${now} licenses, before in ${before}: the State may withhold it.`;
 }
 
-function manyChanges(all: readonly Judged[], count: number, config: Config): Judgement {
+function manyChanges(all: readonly Population[], count: number, config: Config): Judgement {
   const boards = new Map<string, number>();
   const columns = new Map<string, number>();
   for (const { name, differences } of all) {
@@ -239,7 +223,7 @@ function manyChanges(all: readonly Judged[], count: number, config: Config): Jud
   });
 }
 
-function boardChanged({ name: board, before, differences, config }: Judged): Judgement[] {
+function boardChanged({ name: board, before, differences }: Population, config: Config): Judgement[] {
   const moved = (counted: CountedLicenses, what: string) =>
     judgeShare('board_changed', counted, before.licenses, config.GUARD_MAX_BOARD_CHANGED_PERCENT, {
       ...{ board, least: LEAST, says: { what } },
@@ -250,21 +234,21 @@ function boardChanged({ name: board, before, differences, config }: Judged): Jud
   ];
 }
 
-function columnsChanged(judged: Judged): Judgement[] {
-  const { name: board, now, before, config } = judged;
-  const { columns, removed } = judged.differences;
+function columnsChanged(population: Population, config: Config, gone: ReadonlySet<string>): Judgement[] {
+  const { name: board, now, before } = population;
+  const { columns, removed } = population.differences;
   const stayed = before.licenses - removed.count;
   const limit = config.GUARD_MAX_COLUMN_CHANGED_PERCENT;
   if (columns.size === 0)
     return [judgeShare('column_changed', NO_LICENSES, stayed, limit, { board, least: LEAST })];
-  const improved = statusImproved(judged).filter(({ passed }) => !passed);
+  const improved = statusImproved(population, config, gone).filter(({ passed }) => !passed);
   return [...columns].map(([column, differences]) => {
     const { changed } = differences;
     const common = judgeShare('column_changed', changed, stayed, limit, { board, column, least: LEAST });
     const isSaid = !common.passed || improved.some((each) => each.column === column);
     const isOne = now.isConstant(column);
     if (isSaid || limit === 100 || !(isOne || differences.areMoved())) return common;
-    const of = isOne ? stayed : before.filledIn(column);
+    const of = isOne ? stayed : (before.filled.get(column)?.count ?? 0);
     const how = isOne ? 'all have the same value now' : 'the values are those of other licenses';
     const sentence = `${changed.count} of ${of} licenses of ${board} have another ${column}, and ${how}.`;
     const details = { board, column, least: isOne ? LEAST_ALIKE : LEAST, sentence };
@@ -279,35 +263,32 @@ const MISPLACED_LIMIT = 0.1;
 const LEAST_ALIKE = 10;
 
 /** Places that become blank are no reason to refuse. */
-function columnsBlank({ name: board, now, before, differences, goneColumns, config }: Judged): Judgement[] {
+function columnsBlank(population: Population, config: Config, gone: ReadonlySet<string>): Judgement[] {
+  const { name: board, now, before, differences } = population;
   if (now.licenses === 0) return [];
   const limit = config.GUARD_MAX_COLUMN_BLANK_POINTS;
-  const columns = before.columns().filter((column) => !goneColumns.has(column));
+  const columns = [...before.filled.keys()].filter((column) => !gone.has(column));
   return columns.map((column) => {
     const [was, is] = [before.blankOrInRenewal(column), now.blankOrInRenewal(column)];
     const points = percent(is, now.licenses) - percent(was, before.licenses);
-    const blank = differences.columns.get(column)?.blank ?? NO_LICENSES;
+    const { count, examples } = differences.columns.get(column)?.blank ?? NO_LICENSES;
     const isPlace = isPlaceColumn(column);
     const had = before.licenses - was;
     // Where few had a column, it is few points that none has it any more.
-    const isGone =
-      limit < 100 &&
-      points <= limit &&
-      is === now.licenses &&
-      had >= LEAST &&
-      (isPlace || blank.count >= LEAST);
+    const isFew = limit < 100 && points <= limit && had >= LEAST && (isPlace || count >= LEAST);
+    const isGone = isFew && is === now.licenses;
     return judge('column_blank', points, isGone ? 0 : limit, {
-      ...{ board, column, before: was, now: is },
+      ...{ board, column, before: was, now: is, examples },
       isTooFew: isPlace || (!isGone && is - was < LEAST),
-      examples: blank.examples,
       says: { licenses: now.licenses, earlier: before.licenses },
       ...(isGone && { sentence: `No license of ${board} has ${column} any more; ${had} had it.` }),
     });
   });
 }
 
-function statusImproved({ name: board, whole, before, improved, goneColumns, config }: Judged): Judgement[] {
-  return WORSE.filter(({ column }) => !goneColumns.has(column)).map(({ column, what, setting, ...of }) => {
+function statusImproved(population: Population, config: Config, gone: ReadonlySet<string>): Judgement[] {
+  const { name: board, whole, before, improved } = population;
+  return WORSE.filter(({ column }) => !gone.has(column)).map(({ column, what, setting, ...of }) => {
     const least = whole === undefined ? of.least : Math.max(LEAST, of.least);
     const counted = improved.get(column) ?? NO_LICENSES;
     return judgeShare('status_improved', counted, before.worse.get(column) ?? 0, config[setting], {
@@ -320,10 +301,9 @@ function statusImproved({ name: board, whole, before, improved, goneColumns, con
 function worthKeeping(judgements: readonly Judgement[]): Judgement[] {
   const groups = Map.groupBy(judgements, ({ check, board }) => `${check} ${board}`);
   return [...groups.values()].flatMap((group) => {
-    const over = group.filter(isOver);
     const under = group.filter((each) => !isOver(each));
-    const [closest] = under.toSorted((one, other) => other.measured - one.measured);
-    return closest === undefined ? over : [...over, closest];
+    const closest = under.toSorted((one, other) => other.measured - one.measured).slice(0, 1);
+    return [...group.filter(isOver), ...closest];
   });
 }
 
@@ -332,7 +312,6 @@ const LISTED = 5;
 function largest(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].filter(([, count]) => count > 0).toSorted(([, one], [, other]) => other - one);
   const listed = sorted.slice(0, LISTED).map(([name, count]) => `${name} ${count}`);
-  return sorted.length > LISTED
-    ? `${listed.join(', ')} and ${sorted.length - LISTED} more`
-    : listed.join(', ');
+  const more = sorted.length - listed.length;
+  return listed.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

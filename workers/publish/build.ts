@@ -5,60 +5,49 @@ import { type PublicationMetadata, publicationMetadata } from '../../src/publica
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
 import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
-import type { BulkOperation } from './batch.ts';
+import { type BulkOperation, batched } from './batch.ts';
 import { guardLicenses, tooManyDuplicates } from './guards.ts';
 import { sum } from './judgement.ts';
-import { loadDocuments } from './load.ts';
+import { load } from './load.ts';
 import { parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
 import { type PublishRun, RefusedError } from './run.ts';
-import type { SourceFile, Sources } from './sources.ts';
-import { newTally, noteRefused, type Tally, tallySummary } from './tally.ts';
+import { FILES, type SourceFile, type Sources } from './sources.ts';
+import { Tally } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
-export interface Built extends Pick<Prepared, 'goneColumns' | 'newColumns' | 'newFields'> {
-  readonly index: string;
-  readonly metadata: PublicationMetadata;
-  readonly tally: Tally;
-}
+export type Built = Awaited<ReturnType<typeof build>>;
 
 /**
  * Creates the index, loads both files into it, and runs the guards on the loaded licenses.
  *
- * @param into the index to create, and the run's epoch: the index may go live only while it is the latest
+ * @param index the index to create
+ * @param epoch the run's: the index may go live only while it is the latest
  * @throws {RefusedError} when it must not go live
  */
-export async function build(
-  run: PublishRun,
-  prepared: Prepared,
-  { index, epoch }: { readonly index: string; readonly epoch: number },
-): Promise<Built> {
-  const { config, job } = run;
-  const { sources, date, isSampleData: sample, goneColumns, newColumns, newFields } = prepared;
-  const begun: PublicationMetadata = {
-    publication: job.publication,
-    epoch,
-    date,
-    sample,
+export async function build(run: PublishRun, prepared: Prepared, index: string, epoch: number) {
+  const { config, job, baseline } = run;
+  const { sources, date, isSampleData: sample, goneColumns } = prepared;
+  const begun = {
+    ...{ publication: job.publication, epoch, date, sample, service_version: SERVICE_VERSION },
     started_at: run.startedAt.toISOString(),
-    service_version: SERVICE_VERSION,
   };
   await requireDisk(run, sources);
   await createIndex(run, index, begun);
   await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
   const tally = await loadFiles(run, prepared, index);
-  const summary = tallySummary(tally);
-  const { counts, boards, discipline } = summary;
-  const { baseline } = run;
-  run.enforce(guardLicenses({ ...tally, ...summary }, baseline, config, goneColumns), summary);
+  const summary = tally.summary();
+  Object.assign(run.loaded, summary);
+  run.enforce(guardLicenses({ ...tally, ...summary }, baseline, config, goneColumns));
   run.notes.push(...tally.missingColumns.map((column) => `The column ${column} is missing.`));
+  const { counts, boards, discipline } = summary;
   const files = {
     individual: describeSource(sources.individual, tally),
     business: describeSource(sources.business, tally),
   };
-  const metadata = { ...begun, counts, boards, discipline, sources: files };
-  return { index, metadata, tally, goneColumns, newColumns, newFields };
+  const metadata: PublicationMetadata = { ...begun, counts, boards, discipline, sources: files };
+  return { ...prepared, index, metadata, tally };
 }
 
 /** Settings that make loading cheap; `makeDurable` reverts all of them. */
@@ -158,12 +147,13 @@ const MAX_REJECTED_NUMBERS = 1_000_000;
 /** Loads every license of both files, one file after the other. @returns what was loaded */
 async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: string): Promise<Tally> {
   const { store, config, job, signal, advance, giveUpAfterMs } = run;
-  const files = [sources.individual, sources.business];
-  const tally = newTally(
-    files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
+  const files = FILES.map((file) => sources[file]);
+  const tally = new Tally();
+  tally.missingColumns = files.flatMap(({ file, header }) =>
+    header.missing.map((column) => `${file}.${column}`),
   );
   const rejected = rejectedRows(store, job.publication, run);
-  const total = sources.individual.bytes + sources.business.bytes;
+  const total = sum(files.map(({ bytes }) => bytes));
   let read = 0;
 
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
@@ -187,17 +177,17 @@ async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: st
     }
   }
 
-  await loadDocuments(store.client, index, operations(), {
-    signal,
-    giveUpAfterMs,
+  await load(store.client, index, batched(operations()), {
+    ...{ signal, giveUpAfterMs },
     onLoaded: () => advance(read, total),
     onRefused: (document) => {
       const { file, row, id, reason } = document;
-      noteRefused(tally, document);
+      tally.noteRefused(document);
       rejected.add(file, row, `${id}: ${reason}`);
-      const duplicates = tooManyDuplicates(tally, config);
-      if (tally.duplicates > MANY_DUPLICATES && run.refuses(duplicates))
-        throw new RefusedError([duplicates], tallySummary(tally));
+      const duplicates = tooManyDuplicates(tally.duplicates, config);
+      if (tally.duplicates <= MANY_DUPLICATES || !run.refuses(duplicates)) return;
+      Object.assign(run.loaded, tally.summary());
+      throw new RefusedError([duplicates]);
     },
   });
   await rejected.flush();

@@ -37,11 +37,11 @@ const LICENSES_OF_KIND = 3;
 export async function askCanary(
   store: Store,
   index: string,
-  samples: Tally['samples'],
+  { boards }: Pick<Tally, 'boards'>,
 ): Promise<readonly string[]> {
   const lookups = lookupsIn(store, await readPublication(store, index));
   const wrong: string[] = [];
-  for (const sample of samples.values()) {
+  for (const { sample } of boards.values()) {
     const licenses = sample.map((each) => knownLicense.parse(sentLicense(each)));
     const kinds = Map.groupBy(licenses, ({ keys }) => keys.kind).values();
     const chosen = [...kinds].flatMap((kind) => kind.slice(0, LICENSES_OF_KIND));

@@ -13,13 +13,14 @@ import { feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
-import { guardComparison, guardedComparison } from './board-guards.ts';
+import type { Batch } from './batch.ts';
+import { guardedComparison } from './board-guards.ts';
 import type { Built } from './build.ts';
-import { type ChangeFile, changeFile } from './change-file.ts';
-import { namesOf } from './guards.ts';
-import { sendBatches } from './load.ts';
+import { changeFile } from './change-file.ts';
+import { load } from './load.ts';
 import type { PublishRun } from './run.ts';
-import { tallySummary } from './tally.ts';
+
+type Compared = Pick<Built, 'index' | 'metadata' | 'tally' | 'goneColumns' | 'newColumns' | 'newFields'>;
 
 const MS_A_DAY = 86_400_000;
 
@@ -29,7 +30,7 @@ const MS_A_DAY = 86_400_000;
  *
  * @throws {RefusedError} when a guard refuses what changed; then no change is stored
  */
-export async function compare(run: PublishRun, built: Built): Promise<FeedChanges> {
+export async function compare(run: PublishRun, built: Compared): Promise<FeedChanges> {
   const { store, live } = run;
   const { metadata } = built;
   run.enter('comparing');
@@ -55,19 +56,17 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
 async function withChanges(
   run: PublishRun,
   live: LicensesIndex,
-  { index, tally, metadata, goneColumns, newColumns, newFields }: Built,
+  { index, tally, metadata, ...columns }: Compared,
   feed: FeedState,
 ): Promise<FeedChanges> {
-  const { store, config, baseline, signal, accepted, isCheck } = run;
+  const { store, config, signal, isCheck } = run;
+  const { newFields } = columns;
   const maker = changeMaker(feed, metadata, { dateBefore: live.metadata.date, newFields });
   const rejected = { now: tally.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
-  const boards = live.metadata.boards ?? {};
-  const options = { boards, newColumns, goneColumns: namesOf(goneColumns), accepted };
-  const compared = guardedComparison(tally.boards, options, config);
+  const comparison = guardedComparison(tally.boards, live.metadata.boards ?? {}, columns, run);
   const licenses = tally.counts.licenses + tally.counts.endorsements;
   const groups = differingLicenses(store, {
-    ...{ before: live.index, after: index, signal },
-    parts: tally.digest.parts(),
+    ...{ before: live.index, after: index, signal, parts: tally.digest.parts() },
     onPart: (parts) => run.advance(Math.round((licenses * parts) / DIGEST_PARTS), licenses),
   });
   const file = await changeFile(config.STATE_DIR);
@@ -75,25 +74,25 @@ async function withChanges(
     for await (const group of groups) {
       for (const license of group) {
         const cause = causeOf(license, rejected);
-        compared.add(license, cause);
+        comparison.add(license, cause);
         const change = maker.make(license, cause);
         if (change !== undefined && !isCheck) await file.add(changeOperation(change));
       }
     }
-    if (baseline !== undefined) {
-      const { judgements, notes } = guardComparison(compared, config);
-      run.enforce(judgements, tallySummary(tally));
+    if (run.baseline !== undefined) {
+      const { judgements, notes } = comparison.judged();
+      run.enforce(judgements);
       run.notes.push(...notes);
     }
     if (isCheck) return withoutChanges(feed);
-    await storeChanges(run, file, maker.total());
+    await storeChanges(run, file.batches(), maker.total());
     return await maker.finish(store);
   } finally {
     await file.close();
   }
 }
 
-async function storeChanges(run: PublishRun, file: ChangeFile, total: number): Promise<void> {
+async function storeChanges(run: PublishRun, batches: AsyncIterable<Batch>, total: number): Promise<void> {
   const { store, signal, giveUpAfterMs } = run;
   if (total === 0) return;
   run.enter('storing changes');
@@ -102,7 +101,7 @@ async function storeChanges(run: PublishRun, file: ChangeFile, total: number): P
     stored += count;
     run.advance(stored, total);
   };
-  await sendBatches(store.client, store.names.changes, file.batches(), { signal, giveUpAfterMs, onLoaded });
+  await load(store.client, store.names.changes, batches, { signal, giveUpAfterMs, onLoaded });
 }
 
 /** @param rejected the numbers in rows that could not be read, now and in the live publication */

@@ -9,20 +9,14 @@ import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts'
 import { byCurrentName } from './profile.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
-import type { Tally, tallySummary } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 /** The two files before anything of them is loaded. */
-export interface CandidateFiles {
-  readonly sources: Readonly<Record<DatasetFile, Pick<SourceFile, 'runDate' | 'sha256'>>>;
-  /** The publication's date. */
-  readonly date: string;
-  /** The date in Ohio. */
-  readonly today: string;
-}
+export type CandidateFiles = Readonly<Record<DatasetFile, Pick<SourceFile, 'runDate' | 'sha256'>>>;
 
 /** What loading the two files gave. */
 export type CandidateLicenses = Pick<Tally, 'duplicates' | 'unknownRows' | 'unknownBoardActions' | 'cutOff'> &
-  Pick<ReturnType<typeof tallySummary>, 'counts' | 'boards' | 'discipline'>;
+  Pick<ReturnType<Tally['summary']>, 'counts' | 'boards' | 'discipline'>;
 
 /** The State's files may be of the next day already, as where their clock is not Ohio's. */
 const MAX_DAYS_AHEAD = 1;
@@ -34,10 +28,12 @@ function isAhead(date: string, today: string): boolean {
 /**
  * Whether the files should be loaded. Where there is a threshold, the sentence of a guard names the setting.
  *
+ * @param dates the publication's, and the one in Ohio
  * @param rolledBack the publications that were rolled back
  */
 export function guardFiles(
-  { date, today, sources: { individual, business } }: CandidateFiles,
+  { individual, business }: CandidateFiles,
+  { date, today }: Readonly<Record<'date' | 'today', string>>,
   baseline: Baseline,
   rolledBack: readonly PublicationSummary[],
   { GUARD_MAX_DAYS_OLDER: most }: Config,
@@ -71,23 +67,24 @@ export function guardLicenses(
   config: Config,
   goneColumns: readonly FileColumn[] = [],
 ): Judgement[] {
-  const { counts, unknownRows, cutOff } = loaded;
-  const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
-  const { rows } = counts;
+  const { counts, unknownRows, cutOff, duplicates, discipline, unknownBoardActions: unknown } = loaded;
+  const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT: mostUnknown } = config;
+  const { rows, rejected } = counts;
+  const { board_actions: known } = discipline;
   return [
     ...[...cutOff].map((file) => judge('truncated', 1, 0, { says: { file } })),
     ...(baseline?.counts === undefined ? [] : fewerRows(loaded, baseline.counts, baseline.boards, config)),
-    judge('rejected', percent(counts.rejected, rows), GUARD_MAX_REJECTED_PERCENT, {
-      says: { count: counts.rejected, rows },
+    judge('rejected', percent(rejected, rows), GUARD_MAX_REJECTED_PERCENT, {
+      says: { count: rejected, rows },
     }),
-    tooManyDuplicates(loaded, config),
-    judge('unknown_labels', percent(unknownRows, rows), GUARD_MAX_UNKNOWN_PERCENT, {
-      says: { count: unknownRows, rows },
+    tooManyDuplicates(duplicates, config),
+    judge('unknown_labels', percent(unknownRows, rows), mostUnknown, { says: { count: unknownRows, rows } }),
+    judge('unknown_board_actions', percent(unknown, unknown + known), mostUnknown, {
+      ...{ column: 'BOARD_ACTION', isTooFew: unknown < LEAST_FEWER, says: { count: unknown, known } },
     }),
-    unknownBoardActions(loaded, config),
     ...(baseline?.discipline === undefined
       ? []
-      : lessDiscipline(loaded.discipline, baseline.discipline, namesOf(goneColumns), config)),
+      : lessDiscipline(discipline, baseline.discipline, namesOf(goneColumns), config)),
     ...goneColumns.map(({ file, column }) =>
       judge('column_gone', 1, 0, { column, isTooFew: isPlaceColumn(column), says: { file } }),
     ),
@@ -105,11 +102,8 @@ export function namesOf(columns: readonly FileColumn[]): ReadonlySet<string> {
 }
 
 /** Also asked while the files are loaded: a file that has everything twice must not be read to its end. */
-export function tooManyDuplicates(
-  { duplicates }: Pick<CandidateLicenses, 'duplicates'>,
-  { GUARD_MAX_DUPLICATES: most }: Config,
-): Judgement {
-  return judge('duplicates', duplicates, most, { says: { count: duplicates } });
+export function tooManyDuplicates(count: number, { GUARD_MAX_DUPLICATES: most }: Config): Judgement {
+  return judge('duplicates', count, most, { says: { count } });
 }
 
 /** Fewer licenses than the live publication has, in all and at one board. */
@@ -122,32 +116,20 @@ function fewerRows(
   const order = BOARDS.map(({ name }) => name);
   const [limit, says] = [100 - least, { least, fewer }];
   const now = byCurrentName(boards);
-  return [
-    judgeShare('fewer_rows', { count: before.licenses - licenses }, before.licenses, limit, { says }),
-    ...[...byCurrentName(boardsBefore)]
-      .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
-      .map(([board, of]) => {
-        const details = { board, least: fewer + 1, says };
-        return judgeShare('fewer_rows_at_board', { count: of - (now.get(board) ?? 0) }, of, limit, details);
-      }),
-  ];
+  const ofBoards = [...byCurrentName(boardsBefore)]
+    .toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other))
+    .map(([board, of]) => {
+      const details = { board, least: fewer + 1, says };
+      return judgeShare('fewer_rows_at_board', { count: of - (now.get(board) ?? 0) }, of, limit, details);
+    });
+  const count = before.licenses - licenses;
+  return [judgeShare('fewer_rows', { count }, before.licenses, limit, { says }), ...ofBoards];
 }
 
 /** Fewer are the everyday changes of a few licenses. */
 const LEAST_FEWER = 3;
 /** The same for one sub-status or board, where the numbers are small. */
 const LEAST_FEWER_OF_PART = 10;
-
-function unknownBoardActions(
-  { unknownBoardActions: unknown, discipline }: CandidateLicenses,
-  { GUARD_MAX_UNKNOWN_PERCENT: limit }: Config,
-): Judgement {
-  return judge('unknown_board_actions', percent(unknown, unknown + discipline.board_actions), limit, {
-    column: 'BOARD_ACTION',
-    isTooFew: unknown < LEAST_FEWER,
-    says: { count: unknown, known: discipline.board_actions },
-  });
-}
 
 /** Licenses that lose the mark of discipline would look as if nothing had happened. */
 function lessDiscipline(
@@ -156,29 +138,27 @@ function lessDiscipline(
   gone: ReadonlySet<string>,
   { GUARD_MAX_DISCIPLINE_DROP_PERCENT: limit }: Config,
 ): Judgement[] {
-  const fewer = (
-    what: string,
-    [left = 0, of]: readonly [left: number | undefined, of: number],
-    least = LEAST_FEWER_OF_PART,
-    board: string | null = null,
-  ) => {
+  const fewer = (what: string, left: number, of: number, least: number, board: string | null = null) => {
     const check = what === ACTIONS ? 'fewer_board_actions' : 'fewer_disciplined';
     return judgeShare(check, { count: of - left }, of, limit, { board, least, says: { what } });
   };
-  const subStatuses = new Map(Object.entries(now.sub_statuses));
-  const [boards, boardsBefore] = [byCurrentName(now.boards), byCurrentName(before.boards)];
-  const [all, allBefore] = [sum(subStatuses.values()), sum(Object.values(before.sub_statuses))];
+  const [subStatuses, boards] = [new Map(Object.entries(now.sub_statuses)), byCurrentName(now.boards)];
+  const allBefore = sum(Object.values(before.sub_statuses));
+  const ofSubStatuses = [
+    fewer('have a disciplinary sub-status', sum(subStatuses.values()), allBefore, LEAST_FEWER),
+    ...Object.entries(before.sub_statuses).map(([name, of]) =>
+      fewer(`have the sub-status ${name}`, subStatuses.get(name) ?? 0, of, LEAST_FEWER_OF_PART),
+    ),
+  ];
+  const ofBoards = [...byCurrentName(before.boards)].map(([board, of]) => {
+    const what = `of the board "${board}" tell of discipline`;
+    return fewer(what, boards.get(board) ?? 0, of, LEAST_FEWER_OF_PART, board);
+  });
   const [hasActions, hasSubStatuses] = [!gone.has('BOARD_ACTION'), !gone.has('SUB_STATUS')];
   return [
-    ...(hasActions ? [fewer(ACTIONS, [now.board_actions, before.board_actions], LEAST_FEWER)] : []),
-    ...(hasSubStatuses ? [fewer('have a disciplinary sub-status', [all, allBefore], LEAST_FEWER)] : []),
-    ...Object.entries(hasSubStatuses ? before.sub_statuses : {}).map(([name, count]) =>
-      fewer(`have the sub-status ${name}`, [subStatuses.get(name), count]),
-    ),
-    ...[...(hasActions && hasSubStatuses ? boardsBefore : [])].map(([board, count]) => {
-      const what = `of the board "${board}" tell of discipline`;
-      return fewer(what, [boards.get(board), count], LEAST_FEWER_OF_PART, board);
-    }),
+    ...(hasActions ? [fewer(ACTIONS, now.board_actions, before.board_actions, LEAST_FEWER)] : []),
+    ...(hasSubStatuses ? ofSubStatuses : []),
+    ...(hasActions && hasSubStatuses ? ofBoards : []),
   ];
 }
 

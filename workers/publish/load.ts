@@ -1,99 +1,53 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { comparedLicense } from '../../src/changes/compare.ts';
 import { bulkItem, documentsById } from '../../src/storage/checked-search.ts';
 import { isIndexNotFound, isTransient } from '../../src/storage/errors.ts';
-import { type Batch, type BulkOperation, batched, type DocumentBatch, type SentDocument } from './batch.ts';
+import type { Batch } from './batch.ts';
 
 const REQUESTS_IN_FLIGHT = 3;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
 const GIVE_UP_AFTER_MS = 300_000;
 
-/** A document that OpenSearch did not take, and why. */
-export interface RefusedDocument extends SentDocument {
-  readonly reason: string;
-  /** Whether its id is an earlier row's. */
-  readonly isDuplicate: boolean;
-}
-
-interface SendOptions {
+interface LoadOptions {
   readonly signal: AbortSignal;
   /** Gets how many more OpenSearch has taken. */
-  readonly onLoaded: (documents: number) => void;
-  /** How long documents that are not taken are sent again; five minutes when left out. */
+  readonly onLoaded: (operations: number) => void;
+  /** Gets each document that OpenSearch will never take. Without it, such an operation ends the load. */
+  readonly onRefused?: (refused: RefusedDocument) => void;
+  /** How long operations that are not taken are sent again; five minutes when left out. */
   readonly giveUpAfterMs?: number | undefined;
 }
 
-interface LoadOptions extends SendOptions {
-  readonly onRefused: (refused: RefusedDocument) => void;
-}
-
-/** What became of the documents of a request that were not taken. */
-type Outcome = Awaited<ReturnType<typeof sendOnce>>;
-
 /**
- * Handles what OpenSearch will never take.
- *
- * @param isRetry whether the documents were sent before
- * @returns how many of them there are; the others are there already
- */
-type Refuse<Each extends Batch> = (batch: Each, outcome: Outcome, isRetry: boolean) => Promise<number>;
-
-/**
- * Loads documents into one physical index, a few bulk requests at a time. Every document is accounted for: it
+ * Sends batches to one physical index, a few bulk requests at a time. Every document is accounted for: it
  * is loaded or it is handed to `onRefused`. Only what failed for load or connection is sent again, after a
  * growing, jittered wait, until `giveUpAfterMs` have passed. It returns, or throws, with nothing left in flight.
  *
  * @throws the first error that is not one document's fault, or the signal's reason
  */
-export function loadDocuments(
+export async function load(
   client: Client,
   index: string,
-  operations: AsyncIterable<readonly BulkOperation[]>,
+  batches: AsyncIterable<Batch>,
   options: LoadOptions,
-): Promise<void> {
-  async function refuse(batch: DocumentBatch, { conflicts, refused }: Outcome, isRetry: boolean) {
-    const conflicting = conflicts.map(batch.document);
-    const duplicates = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
-    for (const document of duplicates)
-      options.onRefused({ ...document, reason: DUPLICATE, isDuplicate: true });
-    for (const { position, reason } of refused) {
-      const document = batch.document(position);
-      options.onRefused({ ...document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false });
-    }
-    return duplicates.length + refused.length;
-  }
-  return sendBatches(client, index, batched(operations), options, refuse);
-}
-
-/** Sends batches as `loadDocuments` does. @throws also when OpenSearch will never take one of their documents */
-export async function sendBatches<Each extends Batch>(
-  client: Client,
-  index: string,
-  batches: AsyncIterable<Each>,
-  options: SendOptions,
-  refuse: Refuse<Each> = refuseNone,
 ): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const inFlight = new Set<Promise<void>>();
-
-  function send(batch: Each): void {
-    const request = sendBatch(client, index, batch, { ...options, signal }, refuse)
-      .catch((error: unknown) => failed.abort(error))
-      .finally(() => {
-        batch.release();
-        inFlight.delete(request);
-      });
-    inFlight.add(request);
-  }
-
   try {
     for await (const batch of batches) {
       while (inFlight.size >= REQUESTS_IN_FLIGHT) await Promise.race(inFlight);
       signal.throwIfAborted();
-      send(batch);
+      const request = sendBatch(client, index, batch, { ...options, signal })
+        .catch((error: unknown) => failed.abort(error))
+        .finally(() => {
+          batch.release?.();
+          inFlight.delete(request);
+        });
+      inFlight.add(request);
     }
   } finally {
     await Promise.all(inFlight);
@@ -101,40 +55,34 @@ export async function sendBatches<Each extends Batch>(
   signal.throwIfAborted();
 }
 
-async function refuseNone(_batch: Batch, { refused: [first] }: Outcome): Promise<number> {
-  if (first !== undefined) throw new Error(`OpenSearch refused a document: ${first.reason}`);
-  return 0;
-}
-
-async function sendBatch<Each extends Batch>(
+async function sendBatch(
   client: Client,
   index: string,
-  batch: Each,
-  options: SendOptions,
-  refuse: Refuse<Each>,
+  batch: Batch,
+  { signal, onLoaded, onRefused, giveUpAfterMs = GIVE_UP_AFTER_MS }: LoadOptions,
 ): Promise<void> {
-  const { giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
   const deadline = Date.now() + giveUpAfterMs;
   let pending: readonly number[] = Array.from({ length: batch.count }, (_, position) => position);
-  let isRetry = false;
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
-    options.signal.throwIfAborted();
-    const outcome = await sendOnce(client, index, batch, pending);
-    const isAnyRefused = outcome.conflicts.length + outcome.refused.length > 0;
-    const refused = isAnyRefused ? await refuse(batch, outcome, isRetry) : 0;
-    options.onLoaded(pending.length - outcome.again.length - refused);
-    if (outcome.again.length === 0) return;
+    signal.throwIfAborted();
+    const { again, whyAgain, refused } = await sendOnce(client, index, batch, pending);
+    const [first] = refused;
+    if (first !== undefined && onRefused === undefined)
+      throw new Error(`OpenSearch refused a document: ${first.reason}`);
+    const documents = first === undefined ? [] : readBack(batch, refused);
+    const isRetry = wait > FIRST_WAIT_MS;
+    const others = isRetry ? await withoutOwn(client, index, documents) : documents;
+    for (const document of others) onRefused?.(document);
+    onLoaded(pending.length - again.length - others.length);
+    if (again.length === 0) return;
     if (Date.now() > deadline) {
       const seconds = Math.round(giveUpAfterMs / 1000);
-      throw new Error(`OpenSearch did not take every document within ${seconds} s: ${outcome.whyAgain}`);
+      throw new Error(`OpenSearch did not take every document within ${seconds} s: ${whyAgain}`);
     }
-    await sleep(wait * (0.5 + Math.random()), undefined, { signal: options.signal });
-    pending = outcome.again;
-    isRetry = true;
+    await sleep(wait * (0.5 + Math.random()), undefined, { signal });
+    pending = again;
   }
 }
-
-const DUPLICATE = 'an earlier row of the board has the same number';
 
 const bulkResponse = z.union([
   z.object({ errors: z.literal(false) }),
@@ -146,23 +94,29 @@ const FILTER_PATH = 'errors,items.*.status,items.*.error.type,items.*.error.reas
 /** OpenSearch's error while it refuses writes, as when its disk is nearly full. */
 const DISK_FULL = 'cluster_block_exception';
 
-/** Sends documents once and says what became of those that were not taken. */
+/** An operation, by its position in its batch, that OpenSearch will never take. */
+interface Refusal {
+  readonly position: number;
+  readonly reason: string;
+  /** Whether its id is taken: by an earlier row, or by the same document when an answer was lost. */
+  readonly isDuplicate: boolean;
+}
+
+/** Sends some operations of a batch once. @returns what became of those that were not taken */
 async function sendOnce(client: Client, index: string, batch: Batch, positions: readonly number[]) {
-  /** Those that failed for load or connection, and why the last of them did. */
   const again: number[] = [];
+  const refused: Refusal[] = [];
+  /** Why the last of those failed that are to be sent again: for load or connection. */
   let whyAgain = '';
-  /** Those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
-  const conflicts: number[] = [];
-  const refused: { position: number; reason: string }[] = [];
   try {
     const response = await client.transport.request({
       method: 'POST',
       path: `/${index}/_bulk`,
       querystring: { filter_path: FILTER_PATH },
-      bulkBody: batch.body(positions),
+      bulkBody: operationsAt(batch, positions),
     });
     const answer = bulkResponse.parse(response.body);
-    if (!answer.errors) return { again, whyAgain, conflicts, refused };
+    if (!answer.errors) return { again, whyAgain, refused };
     if (answer.items.length !== positions.length)
       throw new Error('A bulk answer does not match its request.');
     for (const [at, position] of positions.entries()) {
@@ -170,32 +124,57 @@ async function sendOnce(client: Client, index: string, batch: Batch, positions: 
       if (status === 200 || status === 201) continue;
       if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
       const reason = error?.reason ?? error?.type ?? `status ${status}`;
-      if (status === 409) conflicts.push(position);
-      else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
+      if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
         again.push(position);
         whyAgain = reason;
-      } else refused.push({ position, reason });
+      } else refused.push({ position, reason, isDuplicate: status === 409 });
     }
-    return { again, whyAgain, conflicts, refused };
+    return { again, whyAgain, refused };
   } catch (error) {
     if (!isTransient(error) || isIndexNotFound(error)) throw error;
-    const problem = error instanceof Error ? error.message : String(error);
-    return { again: positions, whyAgain: problem, conflicts, refused };
+    return { again: positions, whyAgain: error instanceof Error ? error.message : String(error), refused };
   }
 }
+
+function operationsAt({ body, count }: Batch, positions: readonly number[]): Buffer {
+  if (positions.length === count) return body;
+  const lines = body.toString().split('\n');
+  return Buffer.from(positions.map((at) => `${lines[2 * at]}\n${lines[2 * at + 1]}\n`).join(''));
+}
+
+const action = z.object({ create: z.object({ _id: z.string() }) });
+const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
+
+/** A document that OpenSearch did not take, and why. */
+export type RefusedDocument = ReturnType<typeof readBack>[number];
+
+/** Reads documents that were refused back from their request. */
+function readBack({ body, rowAt = () => '' }: Batch, refused: readonly Refusal[]) {
+  const lines = body.toString().split('\n');
+  return refused.map(({ position, reason, isDuplicate }) => {
+    const { create } = action.parse(JSON.parse(lines[2 * position] ?? ''));
+    const license = comparedLicense.parse(JSON.parse(lines[2 * position + 1] ?? ''));
+    const [file, line] = sourceRow.parse(license.source_row.split(':'));
+    const why = isDuplicate ? DUPLICATE : `OpenSearch refused it: ${reason}`;
+    return { id: create._id, license, file, row: { line, raw: rowAt(position) }, reason: why, isDuplicate };
+  });
+}
+
+const DUPLICATE = 'an earlier row of the board has the same number';
 
 const stored = z.object({ source_row: z.string() });
 
 /**
- * Of documents whose id is taken, those whose id was taken by another row.
+ * Refused documents without those that are in the index: the answer that said so was lost.
  *
  * @throws {SearchUnavailableError} when OpenSearch could not read one of them
  */
-async function withoutOwn(client: Client, index: string, conflicts: readonly SentDocument[]) {
-  if (conflicts.length === 0) return [];
-  const ids = conflicts.map(({ id }) => id);
+async function withoutOwn(client: Client, index: string, refused: readonly RefusedDocument[]) {
+  if (refused.length === 0) return refused;
+  const ids = refused.map(({ id }) => id);
   const found = await documentsById(client, { index, body: { ids }, _source_includes: ['source_row'] });
-  return conflicts.filter(
-    ({ license }, at) => stored.safeParse(found[at]?._source).data?.source_row !== license.source_row,
+  return refused.filter(
+    ({ license, isDuplicate }, at) =>
+      !isDuplicate || stored.safeParse(found[at]?._source).data?.source_row !== license.source_row,
   );
 }

@@ -5,7 +5,7 @@ import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { documentJson, type LicenseDocument, licenseId, recordText } from '../../src/licenses/license.ts';
 import { readRows, type SourceFile } from './sources.ts';
-import { noteSent, noteUnknown, type ParsedLicense, type Tally } from './tally.ts';
+import type { ParsedLicense, Tally } from './tally.ts';
 
 interface ParseOptions extends FileTextListener {
   /** What is read is noted in it. */
@@ -38,12 +38,12 @@ export async function* parseFile(
         continue;
       }
       const { documents, unknownLabels, rejectedEndorsements } = parsed;
-      if (unknownLabels.length > 0) noteUnknown(tally, unknownLabels, documents[0]?.board ?? '');
+      if (unknownLabels.length > 0) tally.noteUnknown(unknownLabels, documents[0]?.board ?? '');
       for (const reason of rejectedEndorsements) onRejected(row, reason);
       const hash = rowHash(row, header);
       for (const document of documents) {
         const license = parsedLicense(document, row, hash);
-        noteSent(tally, license);
+        tally.noteSent(license);
         licenses.push(license);
       }
     }

@@ -9,20 +9,7 @@ import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { type FileColumn, guardFiles, namesOf } from './guards.ts';
 import { type PublishRun, refused } from './run.ts';
-import { openSources, type Sources } from './sources.ts';
-
-/** Files that may be loaded. */
-export interface Prepared {
-  readonly sources: Sources;
-  /** The publication's run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  readonly isSampleData: boolean;
-  /** The columns that the State has dropped. */
-  readonly goneColumns: readonly FileColumn[];
-  /** The columns that a file has and its live publication's did not have, and the fields of extra data that have these. */
-  readonly newColumns: ReadonlySet<string>;
-  readonly newFields: ReadonlySet<string>;
-}
+import { FILES, openSources, type Sources } from './sources.ts';
 
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
 
@@ -32,33 +19,36 @@ type Skipped = Extract<PublishResult, { state: 'skipped' }>;
  * @returns that the publication is skipped, where the live one has the same files, read by this version
  * @throws {RefusedError} when the files must not be loaded
  */
-export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
-  const { store, config, job, live } = run;
+export async function prepare(run: PublishRun) {
+  const { store, config, job, live, baseline, notes } = run;
   await recordAsked(run);
-  await run.record({
-    event: 'reading',
-    service_version: SERVICE_VERSION,
-    forced: job.force,
-    accepted: job.accept,
-  });
+  const { force: forced, accept } = job;
+  await run.record({ event: 'reading', service_version: SERVICE_VERSION, forced, accepted: accept });
   const sources = await openSources(run);
-  if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
+  if (live !== undefined && forced === undefined && hasSameFiles(live, sources)) return skip(run, live);
 
   const date = publicationDate(sources, job.date);
-  const { individual, business } = sources;
   const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
-  const before = live?.metadata.sources;
-  const { gone, newColumns, newFields } = columnsApart(sources, before);
-  const goneColumns = run.baseline === undefined ? [] : gone;
-  run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
+  const { gone, newColumns, newFields } = columnsApart(sources, live?.metadata.sources);
+  run.enforce(guardFiles(sources, { date, today: todayInOhio() }, baseline, rolledBack, config));
+  const goneColumns = baseline === undefined ? [] : gone;
   const places = [...namesOf(goneColumns)].filter(isPlaceColumn);
-  run.notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
-  const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
-  return { sources, date, isSampleData, goneColumns, newColumns, newFields };
+  notes.push(...places.map((each) => `The column ${each} is gone: the State may withhold it.`));
+  const isSampleData = (await isSampleFile(sources.individual)) || (await isSampleFile(sources.business));
+  return {
+    /** The publication's run date, `YYYY-MM-DD`. */
+    date,
+    /** The columns that the State has dropped. */
+    goneColumns,
+    /** The columns that a file has and its live publication's did not have, and the fields of extra data that have these. */
+    ...{ newColumns, newFields },
+    ...{ sources, isSampleData },
+  };
 }
 
-const FILES = ['individual', 'business'] as const;
+/** Files that may be loaded. */
+export type Prepared = Exclude<Awaited<ReturnType<typeof prepare>>, Skipped>;
 
 /** The columns that one of the two days alone has. The earlier ones are not known of files that version 0.2.0 published. */
 function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sources']) {
@@ -66,10 +56,9 @@ function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sour
   const [newColumns, newFields] = [new Set<string>(), new Set<string>()];
   for (const file of FILES) {
     const { named, extra } = sources[file].header;
-    const before = earlier?.[file].columns;
-    if (before === undefined) continue;
-    const now = new Set(named.map(({ name }) => name));
-    for (const column of before) if (!now.has(column)) gone.push({ file, column });
+    const now = named.map(({ name }) => name);
+    const before = earlier?.[file].columns ?? now;
+    for (const column of before) if (!now.includes(column)) gone.push({ file, column });
     for (const { name, position } of named) {
       if (before.includes(name)) continue;
       newColumns.add(name);

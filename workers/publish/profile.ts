@@ -20,9 +20,6 @@ export function partOf({ source_row: row }: Pick<ComparedLicense, 'source_row'>)
   return row.startsWith('business') ? 'businesses' : 'persons';
 }
 
-/** What is counted of a board's licenses, by part. */
-export type BoardParts = Readonly<Record<Part, BoardProfile>>;
-
 type Profiled = Omit<ComparedLicense, 'license_number' | 'full_name'>;
 
 /** Fewer licenses are the everyday changes of a small board. */
@@ -68,10 +65,11 @@ export class BoardProfile {
   disciplined = 0;
   /** How many look worse by a column. */
   readonly worse = new Map<string, number>();
-  /** In how many a column is not blank, and the value that all of these have; null where they differ. */
-  readonly #filled = new Map<string, { count: number; only: string | null }>();
-  /** How many have `Active In Renewal` in a column. */
-  readonly #inRenewal = new Map<string, number>();
+  /**
+   * Of each column: in how many it is not blank, in how many of these it has `Active In Renewal`, and the value that all
+   * of these have; null where they differ.
+   */
+  readonly filled = new Map<string, { count: number; inRenewal: number; only: string | null }>();
 
   /** Adds a license, or takes it out. */
   add(license: Profiled, by: 1 | -1): void {
@@ -85,19 +83,18 @@ export class BoardProfile {
   }
 
   #addValue(column: string, value: string | null, by: number): void {
-    if (value === null) return;
-    this.#addFilled(column, value, by);
-    if (value.length === RENEWAL.length && isInRenewal(value)) addTo(this.#inRenewal, column, by);
+    if (value !== null) this.#addFilled(column, value, by, isInRenewal(value) ? by : 0);
   }
 
-  #addFilled(column: string, value: string | null, by: number): void {
-    const known = this.#filled.get(column);
+  #addFilled(column: string, value: string | null, count: number, inRenewal: number): void {
+    const known = this.filled.get(column);
     if (known !== undefined) {
-      known.count += by;
-      if (known.only !== null && known.only !== value) known.only = null;
+      known.count += count;
+      known.inRenewal += inRenewal;
+      if (known.only !== value) known.only = null;
       // A copy: a slice of the file's text would keep all of it in memory.
-    } else if (this.#filled.size < MAX_COLUMNS)
-      this.#filled.set(column, { count: by, only: value && Buffer.from(value).toString() });
+    } else if (this.filled.size < MAX_COLUMNS)
+      this.filled.set(column, { count, inRenewal, only: value && Buffer.from(value).toString() });
   }
 
   /** Adds all licenses of another profile. */
@@ -105,56 +102,57 @@ export class BoardProfile {
     this.licenses += other.licenses;
     this.disciplined += other.disciplined;
     for (const [column, count] of other.worse) addTo(this.worse, column, count);
-    for (const [column, count] of other.#inRenewal) addTo(this.#inRenewal, column, count);
-    for (const [column, { count, only }] of other.#filled) this.#addFilled(column, only, count);
+    for (const [column, { count, inRenewal, only }] of other.filled)
+      this.#addFilled(column, only, count, inRenewal);
   }
 
-  /** The columns that any license has had a value in. */
-  columns(): string[] {
-    return [...this.#filled.keys()];
-  }
-
-  /** In how many licenses a column is not blank. */
-  filledIn(column: string): number {
-    return this.#filled.get(column)?.count ?? 0;
-  }
-
-  /** In how many licenses a column is blank. */
-  blankIn(column: string): number {
-    return this.licenses - this.filledIn(column);
-  }
-
-  /** The same for guards: a renewal that closes makes `Active In Renewal` blank. */
+  /** In how many licenses a column is blank for guards: a renewal that closes makes `Active In Renewal` blank. */
   blankOrInRenewal(column: string): number {
-    return this.blankIn(column) + (this.#inRenewal.get(column) ?? 0);
+    const { count = 0, inRenewal = 0 } = this.filled.get(column) ?? {};
+    return this.licenses - count + inRenewal;
   }
 
   /** Whether all licenses have the same value in a column. */
   isConstant(column: string): boolean {
-    return (this.#filled.get(column)?.only ?? null) !== null && this.blankIn(column) === 0;
+    const { count = 0, only = null } = this.filled.get(column) ?? {};
+    return only !== null && count === this.licenses;
   }
 }
 
-export function emptyParts(): BoardParts {
-  return { persons: new BoardProfile(), businesses: new BoardProfile(), endorsements: new BoardProfile() };
+/** What is counted of a board's licenses. */
+export class BoardLicenses {
+  readonly persons = new BoardProfile();
+  readonly businesses = new BoardProfile();
+  readonly endorsements = new BoardProfile();
+  /** A uniform sample of its documents. */
+  sample: SampledDocument[] = [];
+  /** In how many rows each column has a value that no catalog knows. */
+  readonly unknown = new Map<string, number>();
+
+  get licenses(): number {
+    return this.persons.licenses + this.businesses.licenses + this.endorsements.licenses;
+  }
+
+  /** The profile of all of them. */
+  whole(): BoardProfile {
+    const whole = new BoardProfile();
+    for (const part of PARTS) whole.addAll(this[part]);
+    return whole;
+  }
 }
 
-/** How many licenses a board has. */
-export function licensesIn(parts: BoardParts): number {
-  return parts.persons.licenses + parts.businesses.licenses + parts.endorsements.licenses;
-}
-
-/** The profile of all licenses of a board. */
-export function wholeOf(parts: BoardParts): BoardProfile {
-  const whole = new BoardProfile();
-  for (const part of PARTS) whole.addAll(parts[part]);
-  return whole;
+/** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
+export interface SampledDocument {
+  readonly id: string;
+  readonly sourceRow: string;
+  /** The two lines of the bulk request. */
+  readonly body: string;
 }
 
 const RENEWAL = 'ACTIVE IN RENEWAL';
 
 export function isInRenewal(subStatus: string): boolean {
-  return subStatus.toUpperCase() === RENEWAL;
+  return subStatus.length === RENEWAL.length && subStatus.toUpperCase() === RENEWAL;
 }
 
 /** Fields of the record, and what an endorsement says of the license that it endorses. */

@@ -36,7 +36,6 @@ import { judge } from './judgement.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { beginRun, type PublishContext, type PublishRun, RefusedError, reasonsOf, refused } from './run.ts';
 import { downloadsOf } from './sources.ts';
-import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
@@ -65,13 +64,13 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   } catch (error) {
     return refuse(run, error);
   }
-  if (run.isCheck) {
-    const ended = { state: 'would_go_live', publication: job.publication, ...found(run) };
-    return publishResult.parse({ ...ended, values: tallySummary(built.tally).values });
-  }
+  const { loaded, isCheck } = run;
+  const { publication, force: forced } = job;
+  const { seconds, reasons, ...found } = run.found();
+  if (isCheck)
+    return publishResult.parse({ ...loaded, ...found, reasons, state: 'would_go_live', publication });
   // What fails from here on is done by the next attempt.
-  const { seconds, reasons } = found(run);
-  await run.record({ ...liveEvent(built.index, built.metadata), forced: job.force, seconds, reasons });
+  await run.record({ ...liveEvent(built.index, built.metadata), forced, seconds, reasons });
   await reconcileLedger(store);
   return finishGoingLive(run, built);
 }
@@ -105,12 +104,12 @@ export async function checkFiles(
   look: (store: Store, index: string) => Promise<void> = async () => undefined,
 ): Promise<PublishResult> {
   const store = openStore(config, REQUEST_TIMEOUT_MS);
-  const directory = join(downloadsOf(config), job.publication);
+  const STATE_DIR = join(downloadsOf(config), job.publication);
+  const own = { ...context, store, config: { ...config, STATE_DIR } };
   try {
-    const ownFolder = { ...config, STATE_DIR: directory };
-    return await publish(job, { ...context, store, config: ownFolder, look: (index) => look(store, index) });
+    return await publish(job, { ...own, look: (index) => look(store, index) });
   } finally {
-    await rm(directory, { recursive: true, force: true });
+    await rm(STATE_DIR, { recursive: true, force: true });
     await store.client.close();
   }
 }
@@ -125,20 +124,21 @@ export async function checkFiles(
  */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
   const { store, job, signal, look } = run;
-  const index = licensesIndexName(store.prefix, prepared.date, look ? job.publication : newId());
+  const { client, prefix } = store;
+  const index = licensesIndexName(prefix, prepared.date, look ? job.publication : newId());
   let isLive = false;
   try {
-    const built = await build(run, prepared, { index, epoch });
-    const summary = tallySummary(built.tally);
-    await run.record({ event: 'verifying', index, ...summary, ...found(run) });
+    const built = await build(run, prepared, index, epoch);
+    const { tally } = built;
+    await run.record({ event: 'verifying', index, ...run.loaded, ...run.found() });
     signal.throwIfAborted();
     run.enter('verifying');
-    await verifyIndex(store.client, index, built.tally, run.advance);
-    built.tally.digest.remove(built.tally.refused);
-    await writeDigest(store, index, built.tally.digest);
+    await verifyIndex(client, index, tally, run.advance);
+    tally.digest.remove(tally.refused);
+    await writeDigest(store, index, tally.digest);
     await storeLicenseTypes(store, built);
-    const wrong = await askCanary(store, index, built.tally.samples);
-    run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })], summary);
+    const wrong = await askCanary(store, index, tally);
+    run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })]);
     const changes = await compare(run, built);
     if (look !== undefined) {
       await look(index);
@@ -146,9 +146,9 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     }
     run.enter('making durable');
     // Once it is live this process may be killed, and then this event is all that tells of it.
-    await run.record({ event: 'verifying', index, ...found(run) });
+    await run.record({ event: 'verifying', index, ...run.found() });
     const verified = { ...built.metadata, verified_at: new Date().toISOString() };
-    await makeDurable(store.client, index);
+    await makeDurable(client, index);
     const metadata = await writeFeed(store, { index, metadata: verified }, changes, epoch);
     signal.throwIfAborted();
     run.enter('going live');
@@ -161,31 +161,21 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
   }
 }
 
-/** What the run has found so far, as the ledger records it. */
-function found(run: PublishRun) {
-  const reasons = reasonsOf(run.judged);
-  return {
-    ...{ notes: [...run.notes], checks: [...run.judged], seconds: run.seconds() },
-    reasons: reasons.length > 0 ? reasons : undefined,
-  };
-}
-
 /**
  * Ends a run whose files are refused, and records why.
  *
  * @throws the error itself, if another try may succeed; the signal's reason when it is aborted
  */
 async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
-  const refusal = refusalOf(error) ?? (await fenced(run));
+  const judgements = (refusalOf(error) ?? (await fenced(run)))?.judgements;
   // A publication that began stops it, and may have deleted its index.
   if (run.isCheck) run.signal.throwIfAborted();
-  if (refusal === undefined) throw error;
-  const { details, judgements } = refusal;
-  const ended = { reasons: reasonsOf(judgements), checks: [...run.judged, ...judgements] };
-  await run.record({ ...details, event: 'refused', ...ended, seconds: run.seconds() });
+  if (judgements === undefined) throw error;
+  run.judged.push(...judgements);
+  const { notes, ...found } = { ...run.found(), reasons: reasonsOf(judgements) };
+  await run.record({ ...run.loaded, event: 'refused', ...found });
   const state = run.isCheck ? 'would_be_refused' : 'refused';
-  const { publication } = run.job;
-  return publishResult.parse({ state, publication, ...ended, notes: run.notes, values: details.values });
+  return publishResult.parse({ ...run.loaded, ...found, notes, state, publication: run.job.publication });
 }
 
 /** The refusal that an error means, unless another try may succeed. */

@@ -47,6 +47,7 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
   const took: Record<string, number> = {};
   const judged: Judgement[] = [];
   const notes: string[] = [];
+  const loaded: Partial<NewLedgerEvent> = {};
   const accepted = (job.accept ?? []).map(acceptedOf);
   let since = Date.now();
   let reported: PublishStep | undefined;
@@ -58,7 +59,12 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     since = now;
     if (step === reported) return;
     reported = step;
-    Object.assign(progress, { step, done: 0, total: 0 });
+    advance(0, 0, step);
+  }
+
+  /** Tells how much of a step is done. */
+  function advance(done: number, total: number, step = progress.step): void {
+    Object.assign(progress, { step, done, total });
     context.onProgress(progress);
   }
 
@@ -86,18 +92,19 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     judged,
     /** What is unusual, a sentence each. */
     notes,
+    /** What the ledger records of the licenses, once they are loaded. */
+    loaded,
     enter,
-    /** Tells how much of a step is done. */
-    advance: (done: number, total: number): void => {
-      Object.assign(progress, { done, total });
-      context.onProgress(progress);
-    },
-    /** How long each step took. */
-    seconds: (): Record<string, number> => {
+    advance,
+    /** What it has found so far, as the ledger records it. */
+    found: () => {
       enter(progress.step);
-      return Object.fromEntries(
-        Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]),
-      );
+      const seconds = Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]);
+      const reasons = reasonsOf(judged);
+      return {
+        ...{ notes: [...notes], checks: [...judged], seconds: Object.fromEntries(seconds) },
+        reasons: reasons.length > 0 ? reasons : undefined,
+      };
     },
     /** Appends an event of this publication to the ledger. */
     record: async (event: Omit<NewLedgerEvent, 'publication'>): Promise<void> => {
@@ -107,26 +114,21 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     /**
      * Keeps what guards found.
      *
-     * @param details what the ledger records of a publication that is refused
      * @throws {RefusedError} where one does not pass, unless the operator accepts it or forces the publication
      */
-    enforce: (judgements: readonly Judgement[], details?: Partial<NewLedgerEvent>): void => {
+    enforce: (judgements: readonly Judgement[]): void => {
       const refusing = judgements.filter(refuses);
       for (const each of judgements)
         if (!refuses(each)) judged.push(isAccepted(each) ? { ...each, accepted: true } : each);
-      if (refusing.length > 0) throw new RefusedError(refusing, details);
+      if (refusing.length > 0) throw new RefusedError(refusing);
     },
   };
 }
 
-/** What an operator accepts: a guard that does not pass, in any column or in one. */
-export interface Accepted {
-  readonly check: string;
-  readonly column: string | undefined;
-}
+type Accepted = ReturnType<typeof acceptedOf>;
 
-/** @param text `CODE` or `CODE:COLUMN` */
-export function acceptedOf(text: string): Accepted {
+/** What an operator accepts: a guard that does not pass, in any column or in one. @param text `CODE` or `CODE:COLUMN` */
+export function acceptedOf(text: string) {
   const [check = '', column] = text.split(':', 2);
   return { check, column: column?.toUpperCase() };
 }
@@ -139,13 +141,10 @@ export function reasonsOf(judgements: readonly Judgement[]): string[] {
 /** The files must not be published. Another attempt with the same files would end the same way. */
 export class RefusedError extends Error {
   readonly judgements: readonly Judgement[];
-  /** What the ledger records of the files beside the reasons. */
-  readonly details: Partial<NewLedgerEvent>;
 
-  constructor(judgements: readonly Judgement[], details: Partial<NewLedgerEvent> = {}) {
+  constructor(judgements: readonly Judgement[]) {
     super(reasonsOf(judgements).join(' '));
     this.judgements = judgements;
-    this.details = details;
   }
 }
 

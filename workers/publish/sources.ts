@@ -19,13 +19,10 @@ import {
 import { isoDate } from '../../src/licenses/dates.ts';
 import { type PublishRun, refused } from './run.ts';
 
+export const FILES = ['individual', 'business'] as const satisfies readonly DatasetFile[];
+
 /** One of the State's two files, ready to be read. */
-export interface SourceFile extends InspectedFile {
-  readonly file: DatasetFile;
-  readonly header: Header;
-  /** The QUERY_RUN_DATE of its first row, where it has one. */
-  readonly runDate: string | undefined;
-}
+export type SourceFile = Awaited<ReturnType<typeof openSource>>;
 
 /** The State's two files, ready to be read. */
 export type Sources = Readonly<Record<DatasetFile, SourceFile>>;
@@ -37,22 +34,18 @@ export type Sources = Readonly<Record<DatasetFile, SourceFile>>;
  */
 export async function openSources(run: PublishRun): Promise<Sources> {
   const { job } = run;
-  if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
-  const individual = await fetchSource('individual', run);
-  const business = await fetchSource('business', run);
-  await deleteOtherDownloads(downloadsOf(run.config), [individual.path, business.path]);
+  if (FILES.some((file) => isUrl(job[file].location))) run.enter('downloading');
+  const [one, other] = [await fetchSource('individual', run), await fetchSource('business', run)];
+  await deleteOtherDownloads(downloadsOf(run.config), [one.path, other.path]);
   run.enter('reading');
-  const sources = {
-    individual: await openSource('individual', individual),
-    business: await openSource('business', business),
-  };
-  if (sources.individual.sha256 === sources.business.sha256) {
-    const same = `The individual file ${sources.individual.name} and the business file ${sources.business.name} are the same.`;
+  const individual = await openSource('individual', one);
+  const business = await openSource('business', other);
+  const sources = { individual, business };
+  if (individual.sha256 === business.sha256) {
+    const same = `The individual file ${individual.name} and the business file ${business.name} are the same.`;
     throw refused('columns', same);
   }
-  const changed = (['individual', 'business'] as const).filter(
-    (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
-  );
+  const changed = FILES.filter((file) => ![undefined, sources[file].sha256].includes(job[file].sha256));
   if (changed.length > 0) {
     const names = changed.map((file) => sources[file].name).join(' and ');
     throw refused('changed', `${names} changed after the publication was asked for.`);
@@ -102,7 +95,7 @@ function withItsSecrets(file: DatasetFile, location: string, config: PublishRun[
 export async function openSource(
   file: DatasetFile,
   { path, name }: { readonly path: string; readonly name?: string },
-): Promise<SourceFile> {
+) {
   const found = await inspectFile(path);
   const inspected = { ...found, name: name ?? found.name };
   let header: Header | undefined;
@@ -124,6 +117,7 @@ export async function openSource(
   throw refused('no_rows', `The ${file} file (${inspected.name}) has no rows.`);
 }
 
+/** The QUERY_RUN_DATE of a row, where it has one. */
 function runDateOf(row: CsvRow, header: Header): string | undefined {
   const position = header.columns.runDate;
   return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());

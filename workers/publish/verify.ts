@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { countDocuments, documentsById } from '../../src/storage/checked-search.ts';
 import { sum } from './judgement.ts';
-import { licensesIn } from './profile.ts';
 import { sentLicense, type Tally } from './tally.ts';
 
 /**
@@ -11,8 +10,6 @@ import { sentLicense, type Tally } from './tally.ts';
  * (`index.translog.durability`). Only this check notices.
  */
 export class VerificationError extends Error {}
-
-type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
 
 /**
  * Puts the loaded index on disk, makes it searchable and compares it with what was sent: the count in all and at each
@@ -24,23 +21,23 @@ type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
 export async function verifyIndex(
   client: Client,
   index: string,
-  sent: VerifiedTally,
+  { boards }: Pick<Tally, 'boards'>,
   onBoards: (verified: number, all: number) => void,
 ): Promise<void> {
   await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.refresh({ index });
-  const total = sum([...sent.boards.values()].map(licensesIn));
+  const total = sum([...boards.values()].map(({ licenses }) => licenses));
   const all = await countDocuments(client, index);
   if (all !== total) throw new VerificationError(`The index has ${all} licenses, but ${total} were sent.`);
 
-  for (const [at, [board, parts]] of [...sent.boards].entries()) {
-    onBoards(at, sent.boards.size);
-    const count = licensesIn(parts);
+  for (const [at, [board, { licenses, sample }]] of [...boards].entries()) {
+    onBoards(at, boards.size);
     const atBoard = await countDocuments(client, index, { term: { board } });
-    if (atBoard !== count) {
-      throw new VerificationError(`The index has ${atBoard} licenses of ${board}, but ${count} were sent.`);
+    if (atBoard !== licenses) {
+      throw new VerificationError(
+        `The index has ${atBoard} licenses of ${board}, but ${licenses} were sent.`,
+      );
     }
-    const sample = sent.samples.get(board) ?? [];
     if (sample.length === 0) continue;
     const found = await documentsById(client, { index, body: { ids: sample.map(({ id }) => id) } });
     for (const [at, document] of sample.entries()) {
