@@ -86,7 +86,7 @@ export async function lastFeed(store: Store, index: string | undefined) {
   return state && { state, isOfIndex: false };
 }
 
-function noneIfBad(error: unknown): undefined {
+export function noneIfBad(error: unknown): undefined {
   if (!(error instanceof BadDocumentError)) throw error;
 }
 

@@ -7,6 +7,8 @@ import { indicesUnderAlias, licensesIndices } from './metadata.ts';
 
 export const EPOCH_ID = 'epoch';
 
+const NOT_FOUND = 404;
+
 /** The epoch taken last, and the indices that must not be deleted or made live meanwhile. */
 const epochDocument = z.object({
   epoch: z.int(),
@@ -23,9 +25,7 @@ type Epoch = Readonly<z.output<typeof epochDocument>>;
 export const LEDGER_EPOCH = collection('ledger', epochDocument);
 
 /** The epoch as it was read. It can be replaced only while nothing else has replaced it. */
-export interface ReadEpoch extends Epoch {
-  readonly version: Version;
-}
+export type ReadEpoch = Epoch & { readonly version: Version };
 
 /**
  * Reads the epoch. Where its document is missing, as before the first publication or after an operator deleted one that
@@ -57,13 +57,9 @@ function replaceEpoch(store: Store, { version, ...read }: ReadEpoch, by: Partial
  *
  * @param holder the publication or rollback that takes it
  * @param uses the indices that nothing may delete until the next epoch, or until it is released
+ * @returns the epoch; `undefined` where something has changed it
  */
-export async function takeEpochAfter(
-  store: Store,
-  read: ReadEpoch,
-  holder: string,
-  uses: readonly string[],
-): Promise<number | undefined> {
+export async function takeEpochAfter(store: Store, read: ReadEpoch, holder: string, uses: readonly string[]) {
   const epoch = read.epoch + 1;
   const isTaken = await replaceEpoch(store, read, { epoch, holder, uses: [...uses], deletes: [] });
   return isTaken ? epoch : undefined;
@@ -89,11 +85,19 @@ type AliasAction = Record<string, { index: string; alias?: string; must_exist?: 
 /**
  * Changes the alias in one call, which OpenSearch refuses as a whole when this index is not live. The first two
  * actions change nothing: removing fails where the index does not have the alias.
+ *
+ * @returns whether it was changed
  */
-async function changeWhileLive(store: Store, live: string, actions: readonly AliasAction[]): Promise<void> {
+async function changeWhileLive(
+  store: Store,
+  live: string,
+  actions: readonly AliasAction[],
+): Promise<boolean> {
   const alias = store.names.alias;
   const isLive = [{ remove: { index: live, alias, must_exist: true } }, { add: { index: live, alias } }];
-  await store.client.indices.updateAliases({ body: { actions: [...isLive, ...actions] } });
+  const body = { actions: [...isLive, ...actions] };
+  const { statusCode } = await store.client.indices.updateAliases({ body }, { ignore: [NOT_FOUND] });
+  return statusCode !== NOT_FOUND;
 }
 
 /** A switch of the alias. */
@@ -136,7 +140,7 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
     // It may have switched although the response was lost. Another node, asked again, then answers 404.
     if (!(await indicesUnderAlias(store)).includes(to)) {
       const words = `Another publication went live while ${to} was about to, or it was deleted.`;
-      throw responseStatus(error) === 404 ? new FlipRefusedError(words) : error;
+      throw responseStatus(error) === NOT_FOUND ? new FlipRefusedError(words) : error;
     }
   }
   await resolveRaces(store, from, wanted);
@@ -147,18 +151,15 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
  * Resolves what the checks before the call can't see: a pause between check and call, and two first publications. The
  * index with the latest epoch keeps the alias; any other is removed from it.
  */
-async function resolveRaces(
-  store: Store,
-  from: string | undefined,
-  { to, epoch, isRollback = false }: Flip,
-): Promise<void> {
+async function resolveRaces(store: Store, from: string | undefined, { to, epoch, isRollback }: Flip) {
   const { alias, wasLive, rolledBack } = store.names;
   const under = await indicesUnderAlias(store);
   const others = under.filter((index) => index !== to);
   const latest = await readEpoch(store);
+  // Whatever has switched the alias meanwhile resolves it itself.
   if (latest.epoch === epoch) {
     const removed = others.map((index) => ({ remove: { index, alias } }));
-    if (removed.length > 0) await unlessSwitched(changeWhileLive(store, to, removed));
+    if (removed.length > 0) await changeWhileLive(store, to, removed);
     return;
   }
   // Whoever took the later epoch has found it live.
@@ -166,31 +167,17 @@ async function resolveRaces(
   const [other] = others;
   const back = other ?? from;
   if (under.includes(to) && back !== undefined) {
+    const mark = isRollback ? { index: back, alias: rolledBack } : { index: to, alias: wasLive };
     const takenBack = [
       { add: { index: back, alias } },
       { remove: { index: to, alias } },
-      {
-        remove: {
-          index: isRollback ? back : to,
-          alias: isRollback ? rolledBack : wasLive,
-          must_exist: false,
-        },
-      },
+      { remove: { ...mark, must_exist: false } },
     ];
-    await unlessSwitched(changeWhileLive(store, other ?? to, takenBack));
+    await changeWhileLive(store, other ?? to, takenBack);
   }
   throw new FlipRefusedError(
     `A later publication or rollback began while ${to} went live; it was taken back.`,
   );
-}
-
-/** Whatever has switched the alias meanwhile resolves it itself. */
-async function unlessSwitched(change: Promise<void>): Promise<void> {
-  try {
-    await change;
-  } catch (error) {
-    if (responseStatus(error) !== 404) throw error;
-  }
 }
 
 /**
@@ -206,12 +193,13 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
     const [first] = live;
     try {
       if (first === undefined) await deleteIndex(store, index);
-      else await changeWhileLive(store, first, [{ remove_index: { index } }]);
+      else if (!(await changeWhileLive(store, first, [{ remove_index: { index } }]))) {
+        if ((await store.client.indices.exists({ index })).body) continue;
+      }
     } catch (error) {
       // A full disk blocks aliases, so the index can't go live any more, and allows to delete.
-      if (isDiskFull(error)) await store.client.indices.delete({ index });
-      else if (responseStatus(error) !== 404) throw error;
-      else if ((await store.client.indices.exists({ index })).body) continue;
+      if (!isDiskFull(error)) throw error;
+      await store.client.indices.delete({ index });
     }
     await deleteIndex(store, digestIndexName(store.prefix, index));
     return true;
@@ -223,11 +211,7 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
  * deletions at once, one still fails with 404.
  */
 export async function deleteIndex({ client }: Pick<Store, 'client'>, index: string): Promise<void> {
-  try {
-    await client.indices.delete({ index });
-  } catch (error) {
-    if (responseStatus(error) !== 404) throw error;
-  }
+  await client.indices.delete({ index }, { ignore: [NOT_FOUND] });
 }
 
 /**

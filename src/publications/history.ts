@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { countsByName } from '../licenses/counts.ts';
-import { isIndexNotFound } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import {
   appendEvent,
@@ -88,13 +87,9 @@ export async function markFromLedger(store: Store): Promise<void> {
       const marks = state === 'rolled_back' ? [wasLive, rolledBack] : [wasLive];
       return marks.map((alias) => ({ add: { index, alias } }));
     });
-    try {
-      await store.client.indices.updateAliases({ body: { actions } });
-      return;
-    } catch (error) {
-      // One of the indices has been deleted meanwhile.
-      if (!isIndexNotFound(error)) throw error;
-    }
+    const { statusCode } = await store.client.indices.updateAliases({ body: { actions } }, { ignore: [404] });
+    // Otherwise one of the indices has been deleted meanwhile.
+    if (statusCode !== 404) return;
   }
 }
 

@@ -85,13 +85,11 @@ export function queueOptions({ REDIS_URL: url, INDEX_PREFIX }: Config) {
   };
 }
 
-/** For errors of a queue: BullMQ prints those that nobody listens to, with the password where Redis refuses it. */
-const NOT_PRINTED = (): void => undefined;
-
 /** The publish queue; the caller closes it. */
 export function publishQueue(config: Config): Queue {
   const queue = new Queue(PUBLISH_QUEUE, queueOptions(config));
-  queue.on('error', NOT_PRINTED);
+  // BullMQ prints errors that nobody listens to, with the password where Redis refuses it.
+  queue.on('error', () => undefined);
   return queue;
 }
 
@@ -130,7 +128,8 @@ export async function requestPublication(
     if (job === undefined) continue;
     const underWay = publishJob.parse(job.data);
     const { publication } = underWay;
-    if (isSameRequest(underWay, data)) return { state: 'joined' as const, job, publication, abandoned };
+    if (isDeepStrictEqual(requestOf(underWay), requestOf(data)))
+      return { state: 'joined' as const, job, publication, abandoned };
     // A worker that was killed leaves its job active; the lock ends a minute later.
     if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
       return { state: 'busy' as const, job: undefined, publication, abandoned };
@@ -149,10 +148,8 @@ const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
  */
 export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
   if (!REMOVABLE_STATES.includes(await job.getState())) return false;
-  return job.remove().then(
-    () => true,
-    () => false,
-  );
+  const [{ status }] = await Promise.allSettled([job.remove()]);
+  return status === 'fulfilled';
 }
 
 type Source = PublishJob['individual'];
@@ -180,17 +177,10 @@ export async function sourceAt(location: string): Promise<Source> {
   }
 }
 
-/** Whether both publish the same files in the same way: who forces one must not join one that is not forced. */
-function isSameRequest(one: PublishJob, other: PublishJob): boolean {
-  const source = ({ location, sha256 }: Source) => sha256 ?? location;
-  const asked = ({ individual, business, date, force, accept }: PublishJob) => [
-    source(individual),
-    source(business),
-    date,
-    force,
-    accept,
-  ];
-  return isDeepStrictEqual(asked(one), asked(other));
+/** What two requests that are one have in common: who forces one must not join one that is not forced. */
+function requestOf({ individual, business, date, force, accept }: PublishJob) {
+  const files = [individual, business].map(({ location, sha256 }) => sha256 ?? location);
+  return { files, date, force, accept };
 }
 
 const SCHEDULER = 'publish-schedule';

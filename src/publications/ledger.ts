@@ -149,25 +149,27 @@ const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
  * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
  * status and unknown labels.
  */
-export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
-  return eventsThat(store, publication === undefined ? [] : [{ term: { publication } }], publication);
+export function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
+  return publication === undefined
+    ? eventsThat(store, [], LARGE_PARTS)
+    : eventsThat(store, [{ term: { publication } }], []);
 }
 
 /** What is written of a publication that goes live. */
-const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
+const ONCE_LIVE: readonly PublicationState[] = ['live', 'superseded', 'rolled_back'];
 
 /** As `readEvents`, of publications that went live: however many were skipped or refused, none is left out. */
 export function readLiveEvents(store: Store): Promise<LedgerEvent[]> {
-  return eventsThat(store, [{ terms: { event: [...ONCE_LIVE] } }]);
+  return eventsThat(store, [{ terms: { event: ONCE_LIVE } }], LARGE_PARTS);
 }
 
-async function eventsThat(store: Store, filter: readonly object[], publication?: string) {
+async function eventsThat(store: Store, filter: readonly object[], excludes: string[]) {
   const events: LedgerEvent[] = [];
   const pages = LEDGER_EVENTS.pages(store, {
     size: EVENTS_A_REQUEST,
     query: { bool: { filter: [{ exists: { field: 'event' } }, ...filter] } },
     sort: [{ _seq_no: 'desc' }],
-    ...(publication === undefined && { _source: { excludes: LARGE_PARTS } }),
+    _source: { excludes },
   });
   for await (const page of pages) {
     events.push(...page);
@@ -186,14 +188,9 @@ export async function readPublishedChanges(
   live: Pick<LedgerEvent, 'epoch' | 'date' | 'changes'>,
   isCounted: (epoch: number) => boolean,
 ): Promise<PublishedChanges[]> {
-  const { documents } = await LEDGER_EVENTS.search(store, {
-    size: MAX_EVENTS,
-    query: { bool: { filter: [{ term: { event: 'live' } }] } },
-    sort: [{ _seq_no: 'asc' }],
-    _source: ['publication', 'event', 'at', 'epoch', 'date', 'changes'],
-  });
-  const isKnown = documents.some(({ epoch }) => epoch === live.epoch);
-  return [...documents, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
+  const events = (await readLiveEvents(store)).filter(({ event }) => event === 'live');
+  const isKnown = events.some(({ epoch }) => epoch === live.epoch);
+  return [...events, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
     const { release = 0, rollback = 0 } = changes?.causes ?? {};
     // The event of a rollback has no date.
     if (epoch === undefined || date === undefined || changes === undefined || release + rollback > 0)
@@ -212,7 +209,7 @@ export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 /** What metrics tell of the ledger, however many events it has. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
-  const [times, verified] = await Promise.all([
+  const [times, events] = await Promise.all([
     LEDGER_EVENTS.search(store, {
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
@@ -220,23 +217,16 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    LEDGER_EVENTS.search(store, {
-      size: 1,
-      query: {
-        bool: {
-          filter: [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }],
-        },
-      },
-      sort: [{ _seq_no: 'desc' }],
-    }),
+    readEvents(store, live?.publication ?? ''),
   ]);
+  const verified = events.findLast(({ event }) => event === 'verifying');
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
     live: live && {
       date: live.date,
-      withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,
+      withheld: (verified?.checks ?? []).filter(isWithheld).length,
     },
   };
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { hasDigest } from '../changes/digest.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
-import { responseStatus } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
 import { type LicensesIndex, readableLiveIndex } from './metadata.ts';
@@ -27,16 +26,12 @@ export type LicenseTypes = Readonly<z.output<typeof licenseTypes>>;
 
 /** `undefined` where the publication has none, as one of version 0.3.0, or one that is not valid. */
 export async function readLicenseTypes(store: Store, index: string): Promise<LicenseTypes | undefined> {
-  const digest = digestIndexName(store.prefix, index);
-  try {
-    const { body } = await store.client.get({ index: digest, id: ID });
-    const { document, problem } = checked(licenseTypes, body._source);
-    if (problem !== undefined) store.reportBad({ index: digest, id: ID, problem });
-    return document;
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
-  }
+  const digest = { index: digestIndexName(store.prefix, index), id: ID };
+  const { statusCode, body } = await store.client.get(digest, { ignore: [404] });
+  if (statusCode === 404) return undefined;
+  const { document, problem } = checked(licenseTypes, body._source);
+  if (problem !== undefined) store.reportBad({ ...digest, problem });
+  return document;
 }
 
 const firstResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: sample })) }) });

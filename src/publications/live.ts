@@ -1,4 +1,4 @@
-import { activityOf, type BoardActivity } from '../changes/board-activity.ts';
+import { activityOf } from '../changes/board-activity.ts';
 import { type FeedState, switchesOf } from '../changes/feed.ts';
 import { readFeed } from '../changes/stored-feed.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
@@ -7,31 +7,11 @@ import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { readPublishedChanges } from './ledger.ts';
-import { anyLicense, type LicenseTypes, readLicenseTypes } from './license-types.ts';
+import { anyLicense, readLicenseTypes } from './license-types.ts';
 import { indicesUnderAlias, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
-export interface LivePublication {
-  readonly index: string;
-  readonly metadata: PublicationMetadata;
-  /** The feed of changes; `undefined` where it is not known, as for a publication of version 0.2.0. */
-  readonly feed: FeedState | undefined;
-  /** Why the feed could not be read, if so: lookups are answered, and nobody knows what left the dataset. */
-  readonly feedError?: unknown;
-  /** License types by board name: those of the publication; the catalog's for a board without rows. */
-  readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
-  /** Licenses by board name. */
-  readonly licenses: ReadonlyMap<string, number>;
-  /** How active each board is, by its name; nothing is known of it where the changes could not be read. */
-  readonly activity: ReadonlyMap<string, BoardActivity>;
-  /** One of its licenses, to see whether lookups find what is there. */
-  readonly sample: LicenseTypes['sample'];
-  /**
-   * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and feed and
-   * changes were read.
-   */
-  readonly isWhole: boolean;
-}
+export type LivePublication = Readonly<Awaited<ReturnType<typeof readPublication>>>;
 
 /** Nothing has been published, so nothing can be answered. */
 export class NothingPublishedError extends Error {}
@@ -150,7 +130,7 @@ async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
 }
 
 /** The publication of an index. Its types are the catalog's until they have been counted. */
-export async function readPublication(store: Store, index: string): Promise<LivePublication> {
+export async function readPublication(store: Store, index: string) {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
   const licenses = new Map<string, number>();
   const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});
@@ -161,7 +141,6 @@ export async function readPublication(store: Store, index: string): Promise<Live
     const types = published.get(name)?.map(({ license_type }) => license_type);
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
-  const sample = counted?.sample ?? (await anyLicense(store, index));
   // Lookups do not wait for a feed or changes that cannot be read.
   let feedError: unknown;
   const feed = await readFeed(store, index, metadata.feed).catch((error: unknown) => {
@@ -172,11 +151,23 @@ export async function readPublication(store: Store, index: string): Promise<Live
     feed === undefined ? [] : await changesKnownTo(store, metadata, feed).catch(() => undefined);
   const boards = BOARDS.map(({ name }) => name);
   return {
-    ...{ index, metadata, feed, feedError },
+    ...{ index, metadata },
+    /** The feed of changes; `undefined` where it is not known, as for a publication of version 0.2.0. */
+    feed,
+    /** Why the feed could not be read, if so: lookups are answered, and nobody knows what left the dataset. */
+    feedError,
+    /** License types by board name: those of the publication; the catalog's for a board without rows. */
     licenseTypes: new Map(licenseTypes),
+    /** Licenses by board name. */
     licenses,
+    /** How active each board is, by its name; nothing is known of it where the changes could not be read. */
     activity: activityOf(changes ?? [], boards),
-    sample,
+    /** One of its licenses, to see whether lookups find what is there. */
+    sample: counted?.sample ?? (await anyLicense(store, index)),
+    /**
+     * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and feed and
+     * changes were read.
+     */
     isWhole: counted !== undefined && changes !== undefined && feedError === undefined,
   };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { changeCounts, earlierFeed } from '../changes/stored-feed.ts';
+import { changeCounts, earlierFeed, noneIfBad } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
-import { isIndexNotFound, responseStatus } from '../storage/errors.ts';
+import { isIndexNotFound } from '../storage/errors.ts';
 import { isLicensesIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 
@@ -78,11 +78,7 @@ export interface LicensesIndex {
 }
 
 /** The same with what its aliases say: whether it is live, was live, and was left by a rollback. */
-export interface MarkedIndex extends LicensesIndex {
-  readonly isLive: boolean;
-  readonly wasLive: boolean;
-  readonly isRolledBack: boolean;
-}
+export type MarkedIndex = Awaited<ReturnType<typeof licensesIndices>>[number];
 
 /** A new id of a publication, a rollback or a build, unique and sorted by time: lower-case letters and digits. */
 export function newId(now: number = Date.now()): string {
@@ -114,20 +110,28 @@ const indicesResponse = z.record(
 
 const ofOurs = publicationMetadata.pick({ publication: true });
 
-/** The physical indices of a name, which may be an alias or a pattern, with what of their metadata is valid. */
-async function checkedIndices({ client, names, reportBad }: Store, name: string) {
-  const { body } = await client.indices.get({ index: name });
-  return Object.entries(indicesResponse.parse(body)).map(([index, { aliases, mappings }]) => {
-    const stored = mappings[META_ID];
+/** The physical indices of a name, which may be an alias or a pattern. @param isOurs leaves others' out */
+async function indicesNamed(
+  { client, names, reportBad }: Store,
+  name: string,
+  isOurs = (_index: string, _stored: unknown): boolean => true,
+) {
+  const found = Object.entries(indicesResponse.parse((await client.indices.get({ index: name })).body));
+  const ours = found.filter(([index, { mappings }]) => isOurs(index, mappings[META_ID]));
+  return ours.map(([index, { aliases, mappings }]) => {
     // The licenses of a publication are whole, whatever became of its counts.
-    const { document: metadata, problem } = checked(publicationMetadata, stored, WITHOUT_BAD_PARTS);
-    const report = () => problem !== undefined && reportBad({ index, id: META_ID, problem });
+    const { document: metadata, problem } = checked(
+      publicationMetadata,
+      mappings[META_ID],
+      WITHOUT_BAD_PARTS,
+    );
+    if (problem !== undefined) reportBad({ index, id: META_ID, problem });
     const marks = {
       isLive: Object.hasOwn(aliases, names.alias),
       wasLive: Object.hasOwn(aliases, names.wasLive),
       isRolledBack: Object.hasOwn(aliases, names.rolledBack),
     };
-    return { index, stored, metadata, problem, report, ...marks };
+    return { index, metadata, problem, ...marks };
   });
 }
 
@@ -135,15 +139,11 @@ async function checkedIndices({ client, names, reportBad }: Store, name: string)
  * Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out, and those
  * whose metadata are not valid.
  */
-export async function licensesIndices(store: Store): Promise<MarkedIndex[]> {
-  return (await checkedIndices(store, store.names.licensesPattern))
-    .filter(
-      ({ index, stored }) => ofOurs.safeParse(stored).success && isLicensesIndexName(store.prefix, index),
-    )
-    .flatMap(({ metadata, report, ...each }) => {
-      report();
-      return metadata === undefined ? [] : [{ ...each, metadata }];
-    })
+export async function licensesIndices(store: Store) {
+  const isOurs = (index: string, stored: unknown) =>
+    isLicensesIndexName(store.prefix, index) && ofOurs.safeParse(stored).success;
+  return (await indicesNamed(store, store.names.licensesPattern, isOurs))
+    .flatMap(({ metadata, ...each }) => (metadata === undefined ? [] : [{ ...each, metadata }]))
     .sort((one, other) => one.metadata.epoch - other.metadata.epoch);
 }
 
@@ -153,8 +153,7 @@ export async function licensesIndices(store: Store): Promise<MarkedIndex[]> {
  * @throws {BadDocumentError} where the publication or its date is not known
  */
 async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
-  return (await checkedIndices(store, name)).map(({ index, metadata, problem = '', report }) => {
-    report();
+  return (await indicesNamed(store, name)).map(({ index, metadata, problem = '' }) => {
     if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem });
     return { index, metadata };
   });
@@ -168,23 +167,14 @@ export async function readMetadata(store: Store, index: string): Promise<Publica
 }
 
 /** @throws {ZodError} for metadata that could not be read again */
-export async function writeMetadata(
-  client: Client,
-  index: string,
-  metadata: PublicationMetadata,
-): Promise<void> {
+export async function writeMetadata(client: Client, index: string, metadata: PublicationMetadata) {
   await client.indices.putMapping({ index, body: { [META_ID]: publicationMetadata.parse(metadata) } });
 }
 
 /** The physical indices under the alias: none before the first publication, then always one. */
 export async function indicesUnderAlias({ client, names }: Store): Promise<string[]> {
-  try {
-    const response = await client.indices.getAlias({ name: names.alias });
-    return Object.keys(response.body).sort();
-  } catch (error) {
-    if (responseStatus(error) === 404) return [];
-    throw error;
-  }
+  const response = await client.indices.getAlias({ name: names.alias }, { ignore: [404] });
+  return response.statusCode === 404 ? [] : Object.keys(response.body).sort();
 }
 
 /** @throws {SeveralLiveError} */
@@ -204,10 +194,8 @@ export async function liveLicensesIndex(
 ): Promise<LicensesIndex | undefined> {
   try {
     const live = await readAllMetadata(store, store.names.alias);
-    const only = theOnly(
-      live.map(({ index }) => index),
-      preferred,
-    );
+    const indices = live.map(({ index }) => index);
+    const only = theOnly(indices, preferred);
     return live.find(({ index }) => index === only);
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
@@ -219,25 +207,17 @@ export async function liveLicensesIndex(
  * As `liveLicensesIndex`; `undefined` also where the metadata of what is live are not valid. So another publication can
  * take its place.
  */
-export async function readableLiveIndex(store: Store): Promise<LicensesIndex | undefined> {
-  try {
-    return await liveLicensesIndex(store);
-  } catch (error) {
-    if (error instanceof BadDocumentError) return undefined;
-    throw error;
-  }
+export function readableLiveIndex(store: Store): Promise<LicensesIndex | undefined> {
+  return liveLicensesIndex(store).catch(noneIfBad);
 }
 
 /** The alias has several indices, as a restored snapshot leaves it. The message says how to choose one. */
 export class SeveralLiveError extends Error {
-  readonly indices: readonly string[];
-
   constructor(indices: readonly string[]) {
     const sorted = indices.toSorted();
     super(
       `Several indices are live: ${sorted.join(', ')}. Make one the only one: licenses rollback --to ${sorted.at(-1)}`,
     );
-    this.indices = sorted;
   }
 }
 

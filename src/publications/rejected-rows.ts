@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
+import type { DatasetFile } from '../dataset/columns.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { collection } from '../storage/collection.ts';
@@ -50,11 +51,7 @@ export function rejectedRows(
     /** How many there are, kept or not. */
     count: () => count,
     /** @returns whether the row is kept */
-    add: (
-      file: RejectedRow['file'],
-      { line, raw }: Pick<CsvRow, 'line' | 'raw'>,
-      reason: string,
-    ): boolean => {
+    add: (file: DatasetFile, { line, raw }: Pick<CsvRow, 'line' | 'raw'>, reason: string): boolean => {
       count += 1;
       if (count > MAX_ROWS_KEPT) return false;
       const at = new Date().toISOString();
