@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hasDigest } from '../changes/digest.ts';
-import { countsByName } from '../licenses/counts.ts';
+import { currentBoardName } from '../licenses/boards.ts';
+import { addTo, countsByName } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
@@ -81,4 +82,11 @@ export async function addMissingLicenseTypes(store: Store): Promise<void> {
   const live = await readableLiveIndex(store);
   if (live === undefined || !(await hasDigest(store, live.index))) return;
   if ((await readLicenseTypes(store, live.index)) === undefined) await storeLicenseTypes(store, live);
+}
+
+/** Counts by the names that the boards have now. */
+export function byCurrentName(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  const boards = new Map<string, number>();
+  for (const [label, count] of Object.entries(counts)) addTo(boards, currentBoardName(label), count);
+  return boards;
 }

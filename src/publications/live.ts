@@ -2,12 +2,11 @@ import { activityOf } from '../changes/board-activity.ts';
 import { type FeedState, switchesOf } from '../changes/feed.ts';
 import { readFeed } from '../changes/stored-feed.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
-import { addTo } from '../licenses/counts.ts';
 import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { readPublishedChanges } from './ledger.ts';
-import { anyLicense, readLicenseTypes } from './license-types.ts';
+import { anyLicense, byCurrentName, readLicenseTypes } from './license-types.ts';
 import { indicesUnderAlias, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
@@ -132,10 +131,8 @@ async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
 /** The publication of an index. Its types are the catalog's until they have been counted. */
 export async function readPublication(store: Store, index: string) {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
-  const licenses = new Map<string, number>();
   const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});
-  for (const [label, count] of byLabel.toSorted(([one], [other]) => (one < other ? -1 : 1)))
-    addTo(licenses, currentBoardName(label), count);
+  const licenses = byLabel.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const published = Map.groupBy(counted?.types ?? [], ({ board }) => currentBoardName(board));
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
     const types = published.get(name)?.map(({ license_type }) => license_type);
@@ -159,7 +156,7 @@ export async function readPublication(store: Store, index: string) {
     /** License types by board name: those of the publication; the catalog's for a board without rows. */
     licenseTypes: new Map(licenseTypes),
     /** Licenses by board name. */
-    licenses,
+    licenses: byCurrentName(Object.fromEntries(licenses)),
     /** How active each board is, by its name; nothing is known of it where the changes could not be read. */
     activity: activityOf(changes ?? [], boards),
     /** One of its licenses, to see whether lookups find what is there. */

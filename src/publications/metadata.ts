@@ -119,12 +119,9 @@ async function indicesNamed(
   const found = Object.entries(indicesResponse.parse((await client.indices.get({ index: name })).body));
   const ours = found.filter(([index, { mappings }]) => isOurs(index, mappings[META_ID]));
   return ours.map(([index, { aliases, mappings }]) => {
+    const stored = mappings[META_ID];
     // The licenses of a publication are whole, whatever became of its counts.
-    const { document: metadata, problem } = checked(
-      publicationMetadata,
-      mappings[META_ID],
-      WITHOUT_BAD_PARTS,
-    );
+    const { document: metadata, problem } = checked(publicationMetadata, stored, WITHOUT_BAD_PARTS);
     if (problem !== undefined) reportBad({ index, id: META_ID, problem });
     const marks = {
       isLive: Object.hasOwn(aliases, names.alias),
@@ -148,22 +145,24 @@ export async function licensesIndices(store: Store) {
 }
 
 /**
- * The physical indices of a name, which may be an alias, with their metadata.
+ * The physical index of a name, which may be the alias, with its metadata.
  *
+ * @param preferred which one it is where the alias has several
  * @throws {BadDocumentError} where the publication or its date is not known
+ * @throws {SeveralLiveError}
  */
-async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
-  return (await indicesNamed(store, name)).map(({ index, metadata, problem = '' }) => {
-    if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem });
-    return { index, metadata };
-  });
+async function indexNamed(store: Store, name: string, preferred?: string): Promise<LicensesIndex> {
+  const found = await indicesNamed(store, name);
+  const indices = found.map(({ index }) => index);
+  const only = theOnly(indices, preferred);
+  const { index = name, metadata, problem = '' } = found.find((each) => each.index === only) ?? {};
+  if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem });
+  return { index, metadata };
 }
 
-/** The metadata of one physical index. @throws {BadDocumentError} as `readAllMetadata` */
+/** The metadata of one physical index. @throws {BadDocumentError} where the publication or its date is not known */
 export async function readMetadata(store: Store, index: string): Promise<PublicationMetadata> {
-  const [only] = await readAllMetadata(store, index);
-  if (only === undefined) throw new Error(`There is no index ${index}.`);
-  return only.metadata;
+  return (await indexNamed(store, index)).metadata;
 }
 
 /** @throws {ZodError} for metadata that could not be read again */
@@ -188,15 +187,9 @@ export async function liveIndex(store: Store): Promise<string | undefined> {
  * @param preferred which one it is where the alias has several
  * @throws {SeveralLiveError}
  */
-export async function liveLicensesIndex(
-  store: Store,
-  preferred?: string,
-): Promise<LicensesIndex | undefined> {
+export async function liveLicensesIndex(store: Store, preferred?: string) {
   try {
-    const live = await readAllMetadata(store, store.names.alias);
-    const indices = live.map(({ index }) => index);
-    const only = theOnly(indices, preferred);
-    return live.find(({ index }) => index === only);
+    return await indexNamed(store, store.names.alias, preferred);
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
     throw error;

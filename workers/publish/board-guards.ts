@@ -11,13 +11,13 @@ import {
 import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import { byCurrentName } from '../../src/publications/license-types.ts';
 import { namesOf } from './guards.ts';
 import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
 import type { Prepared } from './prepare.ts';
 import {
   type BoardLicenses,
   BoardProfile,
-  byCurrentName,
   isInRenewal,
   LEAST,
   PARTS,

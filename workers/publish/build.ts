@@ -7,7 +7,7 @@ import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type BulkOperation, batched } from './batch.ts';
 import { guardLicenses, tooManyDuplicates } from './guards.ts';
-import { sum } from './judgement.ts';
+import { megabytes, sum } from './judgement.ts';
 import { load } from './load.ts';
 import { parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
@@ -95,7 +95,6 @@ async function requireDisk({ store, live }: PublishRun, { individual, business }
   const [built] = indexLines.parse(indices ?? []);
   const size = built?.['pri.store.size'] ?? individual.bytes + business.bytes;
   if (free >= WHILE_MERGED * size) return;
-  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   throw new Error(
     `OpenSearch has ${megabytes(free)} of disk left for a publication, which takes about ${megabytes(WHILE_MERGED * size)}. Free space there, or delete old publications: licenses prune.`,
   );

@@ -4,9 +4,9 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
+import { byCurrentName } from '../../src/publications/license-types.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
 import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
-import { byCurrentName } from './profile.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
 import type { Tally } from './tally.ts';
@@ -20,10 +20,6 @@ export type CandidateLicenses = Pick<Tally, 'duplicates' | 'unknownRows' | 'unkn
 
 /** The State's files may be of the next day already, as where their clock is not Ohio's. */
 const MAX_DAYS_AHEAD = 1;
-
-function isAhead(date: string, today: string): boolean {
-  return daysBetween(today, date) > MAX_DAYS_AHEAD;
-}
 
 /**
  * Whether the files should be loaded. Where there is a threshold, the sentence of a guard names the setting.
@@ -39,7 +35,8 @@ export function guardFiles(
   { GUARD_MAX_DAYS_OLDER: most }: Config,
 ): Judgement[] {
   // A date that was forced although it had not come yet must not keep the next files out.
-  const before = baseline !== undefined && !isAhead(baseline.date, today) ? baseline.date : date;
+  const isPast = baseline !== undefined && daysBetween(today, baseline.date) <= MAX_DAYS_AHEAD;
+  const before = isPast ? baseline.date : date;
   const daysOlder = daysBetween(date, before);
   const same = rolledBack.find(
     (each) => each.sha256?.individual === individual.sha256 && each.sha256.business === business.sha256,

@@ -60,6 +60,8 @@ export function sum(counts: Iterable<number>): number {
   return [...counts].reduce((total, count) => total + count, 0);
 }
 
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+
 /** The ledger is kept for ever, so names and places are left out. */
 function keptExample(column: string | null) {
   const isPrivate = column === null || column.endsWith('_NAME') || isPlaceColumn(column);

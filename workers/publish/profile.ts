@@ -1,6 +1,5 @@
 import { extraField } from '../../src/changes/change.ts';
 import { type ComparedLicense, columnOfField, subStatusOf } from '../../src/changes/compare.ts';
-import { currentBoardName } from '../../src/licenses/boards.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { memoize } from '../../src/licenses/fold.ts';
 import {
@@ -162,10 +161,3 @@ const NOT_COUNTED: ReadonlySet<string> = new Set([
 ]);
 
 const columnOfLabel = memoize((label) => columnOfField(extraField(label), ''));
-
-/** Counts by the names that the boards have now. */
-export function byCurrentName(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
-  const boards = new Map<string, number>();
-  for (const [label, count] of Object.entries(counts)) addTo(boards, currentBoardName(label), count);
-  return boards;
-}

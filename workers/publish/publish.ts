@@ -192,14 +192,10 @@ function refusalOf(error: unknown): RefusedError | undefined {
  * so the error may be a consequence, and another try must not replace what is live by then.
  */
 async function fenced({ store, job, began }: PublishRun): Promise<RefusedError | undefined> {
-  try {
-    const latest = await readEpoch(store);
-    if (latest.epoch === began || latest.holder === job.publication) return undefined;
-    return refused('fenced', fencedBy(latest.epoch));
-  } catch {
-    // OpenSearch is away; keep the first error.
-    return undefined;
-  }
+  // OpenSearch may be away; then the first error counts.
+  const latest = await readEpoch(store).catch(() => undefined);
+  const isFenced = latest !== undefined && latest.epoch !== began && latest.holder !== job.publication;
+  return isFenced ? refused('fenced', fencedBy(latest.epoch)) : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { addTo } from '../../src/licenses/counts.ts';
 import { type LicenseDocument, recordText } from '../../src/licenses/license.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
 import type { BulkOperation } from './batch.ts';
-import { sum } from './judgement.ts';
+import { megabytes, sum } from './judgement.ts';
 import type { RefusedDocument } from './load.ts';
 import { BoardLicenses, partOf, type SampledDocument } from './profile.ts';
 import { refused } from './run.ts';
@@ -43,7 +43,6 @@ const MEMORY_FOR_DIGEST = 0.5 * Math.min(process.constrainedMemory() || Number.P
 /** @throws {RefusedError} when a digest of so many bytes leaves too little memory: the process would be killed */
 export function refuseTooLarge(bytes: number, most: number = MEMORY_FOR_DIGEST): void {
   if (bytes <= most) return;
-  const megabytes = (size: number) => `${Math.round(size / 1e6)} MB`;
   throw refused(
     'memory',
     `The digest takes ${megabytes(bytes)}, and may take half of the worker's memory, ${megabytes(most)}. ` +
