@@ -32,9 +32,6 @@ import {
   SeveralLiveError,
 } from './metadata.ts';
 
-/** There is no such publication to roll back to. The message says which there are. */
-class RollbackError extends Error {}
-
 interface Rollback {
   /** `undefined` when nothing was live, or its metadata are not valid. */
   readonly from: LicensesIndex | undefined;
@@ -46,7 +43,7 @@ interface Rollback {
  * live one that was not itself rolled back. Once there is such a one, it takes an epoch, so no publication that began
  * before it can go live after it, and nothing deletes the one that it goes to.
  *
- * @throws {RollbackError} when there is none such
+ * @throws {Error} when there is none such; the message says which there are
  * @throws {FlipRefusedError} when another publication or rollback came in between
  */
 export async function rollBack(store: Store, toPublication?: string): Promise<Rollback> {
@@ -71,7 +68,7 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
  * What is live, and where to go. Of several live ones, it goes from the one that went live last by the ledger.
  *
  * @throws {SeveralLiveError} when several are live, and none is named
- * @throws {RollbackError} when there is no such publication
+ * @throws {Error} when there is no such publication
  */
 async function choose(
   store: Store,
@@ -92,7 +89,7 @@ async function choose(
     toPublication === undefined
       ? candidates.findLast(isBefore)
       : candidates.find(({ index, metadata }) => [index, metadata.publication].includes(toPublication));
-  if (to === undefined) throw new RollbackError(noTarget(toPublication, candidates));
+  if (to === undefined) throw new Error(noTarget(toPublication, candidates));
   return { from, to };
 }
 
