@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../config.ts';
-import { BrokenSourceError, inspectFile } from '../dataset/source-file.ts';
+import { inspectFile } from '../dataset/source-file.ts';
 import { datedLocation, isUrl, parseSourceUrl, withoutSecrets } from '../dataset/source-url.ts';
 import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
 import { PUBLISH_STEPS } from './ledger.ts';
@@ -156,8 +156,7 @@ type Source = PublishJob['individual'];
 
 /**
  * A source as a job names it, without the secrets of a URL: the worker has them in its settings. A file's hash is taken
- * at once, so that one that changes before its turn is noticed. A file that can't be unpacked has none: the worker
- * refuses it and records why.
+ * at once, so that one that changes before its turn is noticed.
  *
  * @throws {DownloadError} when the URL can't be used
  * @throws {Error} when there is no such file
@@ -168,13 +167,8 @@ export async function sourceAt(location: string): Promise<Source> {
     return { location: withoutSecrets(location) };
   }
   const path = resolve(datedLocation(location));
-  try {
-    const { sha256 } = await inspectFile(path);
-    return { location: path, sha256 };
-  } catch (error) {
-    if (!(error instanceof BrokenSourceError)) throw error;
-    return { location: path };
-  }
+  const { sha256 } = await inspectFile(path);
+  return { location: path, sha256 };
 }
 
 /** What two requests that are one have in common: who forces one must not join one that is not forced. */
