@@ -15,14 +15,14 @@ import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { WEBHOOKS, webhookState } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
-import { described, grouped, sumOf, table } from './output.ts';
-import { type StoreWork, storeAction } from './store-command.ts';
+import { described, sumOf, table } from './output.ts';
+import { storeAction } from './store-command.ts';
 
 /** API keys, the accounts that hold them, their webhooks, and what operators did. */
 export const ACTIONS: Actions = {
   'keys create': storeAction(
-    (store, [account = ''], options: { contact?: string; verifiedBy: string }, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys create', createKey(store, prefix, { account, ...options })),
+    (store, [account = ''], { contact, verifiedBy = '' }, { API_KEY_PREFIX: prefix }) =>
+      issued(store, 'keys create', createKey(store, prefix, { account, contact, verifiedBy })),
     shownOnce,
   ),
   'keys rotate': storeAction(
@@ -35,35 +35,51 @@ export const ACTIONS: Actions = {
     await recordAudit(store, 'keys revoke', { key: key.id, account: key.account });
     return key;
   }),
-  'keys list': storeAction(keysWithUse, (all) =>
-    table(all, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
+  'keys list': storeAction(
+    async (store, _given, _options, { API_KEY_PREFIX: prefix }) => {
+      const [keys, accounts, used] = await Promise.all([
+        listKeys(store),
+        listAccounts(store),
+        lastUsed(store),
+      ]);
+      const accountOf = new Map(accounts.map((account) => [account.account, account]));
+      return keys.map((key) => {
+        const account = accountOf.get(key.account);
+        const held = stateSince(
+          'account deactivated',
+          account?.deactivated_at,
+          account ? 'active' : 'account missing',
+        );
+        return {
+          ...{ ...withoutHash(key), ...account, key: `${prefix}_…${key.last_four}` },
+          ...{ last_used: used.get(key.id) ?? null, state: stateSince('revoked', key.revoked_at, held) },
+        };
+      });
+    },
+    (keys) => table(keys, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
   ),
   'keys usage': storeAction(
-    async (store, [id], { days = 30 }: { days?: number }) => {
+    async (store, [id], { days = 30 }) => {
       if (id !== undefined) await keyById(store, id);
       return readKeyUsage(store, daysBefore(todayInOhio(), days - 1), id);
     },
     (used) =>
-      table(
-        used.map(({ day, key, counts }) => ({ day, key, requests: sumOf(counts), outcomes: pairs(counts) })),
-      ),
+      table(used.map(({ day, key, counts }) => ({ day, key, requests: sumOf(counts), outcomes: counts }))),
   ),
   'accounts list': storeAction(
     async (store) => {
       const [accounts, keys] = await Promise.all([listAccounts(store), listKeys(store)]);
-      const inUse = Map.groupBy(
-        keys.filter((key) => key.revoked_at === null),
-        ({ account }) => account,
-      );
-      return accounts.map((account) => {
-        const state = stateSince('deactivated', account.deactivated_at) ?? 'active';
-        return { ...account, keys: inUse.get(account.account)?.length ?? 0, state };
-      });
+      return accounts.map((each) => ({
+        ...each,
+        keys: keys.filter(({ account, revoked_at }) => account === each.account && revoked_at === null)
+          .length,
+        state: stateSince('deactivated', each.deactivated_at, 'active'),
+      }));
     },
     (all) => table(all, ['account', 'contact', 'verified_by', 'verified_at', 'keys', 'state']),
   ),
-  'accounts activate': storeAction(setActive(true)),
-  'accounts deactivate': storeAction(setActive(false)),
+  'accounts activate': setActive(true),
+  'accounts deactivate': setActive(false),
   'webhooks list': storeAction(listWebhooks, table),
   'signing-keys rotate': storeAction(
     async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
@@ -73,10 +89,7 @@ export const ACTIONS: Actions = {
     },
     ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
   ),
-  audit: storeAction(
-    (store, _given, { limit }: { limit?: number }) => readAudit(store, limit),
-    (entries) => table(entries.map(({ details, ...entry }) => ({ ...entry, details: pairs(details) }))),
-  ),
+  audit: storeAction((store, _given, { limit }) => readAudit(store, limit), table),
 };
 
 function shownOnce(issued: object): string[] {
@@ -99,44 +112,19 @@ function withoutHash({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'
   return key;
 }
 
-function stateSince(state: string, instant: string | null | undefined): string | undefined {
-  return instant ? `${state} ${todayInOhio(new Date(instant))}` : undefined;
-}
-
-async function keysWithUse(
-  ...[store, , , { API_KEY_PREFIX: prefix }]: Parameters<StoreWork<object, object>>
-) {
-  const [stored, accounts, used] = await Promise.all([listKeys(store), listAccounts(store), lastUsed(store)]);
-  const accountOf = new Map(accounts.map((account) => [account.account, account]));
-  return stored.map((key) => {
-    const account = accountOf.get(key.account);
-    return {
-      ...withoutHash(key),
-      ...account,
-      key: `${prefix}_…${key.last_four}`,
-      last_used: used.get(key.id) ?? null,
-      state:
-        stateSince('revoked', key.revoked_at) ??
-        stateSince('account deactivated', account?.deactivated_at) ??
-        (account === undefined ? 'account missing' : 'active'),
-    };
-  });
-}
-
-function pairs(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name} ${typeof value === 'number' ? grouped(value) : value}`)
-    .join(', ');
+/** The state that something has since an instant, where there is one. */
+function stateSince(state: string, instant: string | null | undefined, otherwise: string): string {
+  return instant ? `${state} ${todayInOhio(new Date(instant))}` : otherwise;
 }
 
 /** Every process follows within ten seconds. */
-function setActive(isActive: boolean): StoreWork<object, Awaited<ReturnType<typeof setAccountActive>>> {
-  return async (store, [name = '']) => {
+function setActive(isActive: boolean) {
+  return storeAction(async (store, [name = '']) => {
     const changed = await setAccountActive(store, name, isActive);
     const action = isActive ? 'accounts activate' : 'accounts deactivate';
     await recordAudit(store, action, { account: changed.account });
     return changed;
-  };
+  });
 }
 
 /** As many as accounts are listed. */

@@ -3,24 +3,21 @@ import { printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
 
-/** Shows how far something is: in one line of a terminal, else in a line every few seconds. */
-export interface Display {
-  show(text: string): void;
-  /** Clears the line, and lets the next text be shown at once. */
-  end(): void;
-}
+export type Display = ReturnType<typeof startDisplay>;
 
-export function startDisplay(stream: NodeJS.WriteStream): Display {
+/** Shows how far something is: in one line of a terminal, else in a line every few seconds. */
+export function startDisplay(stream: NodeJS.WriteStream) {
   let lastAt = Number.NEGATIVE_INFINITY;
   const clear = () => stream.isTTY && clearLine(stream, 0) && cursorTo(stream, 0);
   return {
-    show(text) {
+    show(text: string): void {
       if (!stream.isTTY && Date.now() - lastAt < LINE_EVERY_MS) return;
       lastAt = Date.now();
       clear();
       stream.write(stream.isTTY ? printable(text).slice(0, stream.columns - 1) : `${printable(text)}\n`);
     },
-    end() {
+    /** Clears the line, and lets the next text be shown at once. */
+    end(): void {
       clear();
       lastAt = Number.NEGATIVE_INFINITY;
     },

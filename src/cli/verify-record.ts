@@ -8,7 +8,7 @@ import { openService, parsed } from './service.ts';
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {
-  'verify-record': async ([path = ''], { keys: from = localServiceUrl() }: { keys?: string }) => {
+  'verify-record': async ([path = ''], { keys: from = localServiceUrl() }) => {
     const keys = createLocalJWKSet(await keySetOf(from));
     const results: string[] = [];
     for await (const line of (await open(path)).readLines())
@@ -31,8 +31,7 @@ async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
   const url = URL.parse(from);
   if (url?.protocol === 'http:' && !isLocalHttp(url))
     throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
-  const service = openService({ url: from }, { setting: '--keys' });
-  return service.json(keySet, { path: url?.pathname === '/' ? '/.well-known/jwks.json' : '' });
+  return openService({ url: from }).json(keySet, url?.pathname === '/' ? '/.well-known/jwks.json' : '');
 }
 
 const VALID = 'VALID';

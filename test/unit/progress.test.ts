@@ -26,15 +26,15 @@ describe('progress', () => {
   });
 
   test('is printed without a terminal at each new step, and every five seconds within a step', () => {
-    const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading', total: 0 }));
-    display.show(progress());
+    const display = progressDisplay({});
+    display.show('mwq1', progress({ step: 'reading', total: 0 }));
+    display.show('mwq1', progress());
     for (let second = 1; second <= 12; second += 1) {
       jest.setSystemTime(second * 1000);
-      display.show(progress({ done: second * 40.6e6 }));
+      display.show('mwq1', progress({ done: second * 40.6e6 }));
     }
-    display.show(progress({ step: 'verifying', total: 0 }));
-    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
+    display.show('mwq1', progress({ step: 'verifying', total: 0 }));
+    display.show('mwq1', progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
     display.end();
     expect(written).toEqual([
       'mwq1: reading (step 2 of 9)\n',
@@ -47,12 +47,12 @@ describe('progress', () => {
   });
 
   test('says how long the whole still takes by an earlier publication', () => {
-    const display = progressDisplay('mwq1', {}, { loading: 60, comparing: 20, 'making durable': 90 });
-    display.show(progress());
-    display.show(progress({ step: 'comparing', total: 0 }));
+    const display = progressDisplay({}, { loading: 60, comparing: 20, 'making durable': 90 });
+    display.show('mwq1', progress());
+    display.show('mwq1', progress({ step: 'comparing', total: 0 }));
     jest.setSystemTime(10_000);
-    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
-    display.show(progress({ step: 'making durable', total: 0 }));
+    display.show('mwq1', progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
+    display.show('mwq1', progress({ step: 'making durable', total: 0 }));
     expect(written).toEqual([
       'mwq1: loading (step 3 of 9), about 3 min to the end\n',
       'mwq1: comparing (step 5 of 9), about 2 min to the end\n',
@@ -64,9 +64,9 @@ describe('progress', () => {
   test('is one line in a terminal, cut to its width', () => {
     const { columns } = process.stdout;
     Object.assign(process.stdout, { isTTY: true, columns: 20 });
-    const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading', total: 0 }));
-    display.show(progress({ done: 406e6 }));
+    const display = progressDisplay({});
+    display.show('mwq1', progress({ step: 'reading', total: 0 }));
+    display.show('mwq1', progress({ done: 406e6 }));
     display.end();
     process.stdout.columns = columns;
     const cleared = '\u001b[2K\u001b[1G';
@@ -76,8 +76,8 @@ describe('progress', () => {
 
   test('has the size alone if the length is unknown, and is not shown beside JSON', () => {
     const part = progress({ step: 'downloading', total: 0, done: 5.5e6 });
-    progressDisplay('mwq1', {}).show(part);
-    progressDisplay('mwq1', { json: true }).show(part);
+    progressDisplay({}).show('mwq1', part);
+    progressDisplay({ json: true }).show('mwq1', part);
     expect(written).toEqual(['mwq1: downloading (step 1 of 9), 6 MB\n']);
   });
 });
