@@ -21,13 +21,13 @@ import { storeAction } from './store-command.ts';
 /** API keys, the accounts that hold them, their webhooks, and what operators did. */
 export const ACTIONS: Actions = {
   'keys create': storeAction(
-    (store, [account = ''], { contact, verifiedBy = '' }, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys create', createKey(store, prefix, { account, contact, verifiedBy })),
+    async (store, [account = ''], { contact, verifiedBy = '' }, { API_KEY_PREFIX: prefix }) =>
+      issued(store, 'keys create', await createKey(store, prefix, { account, contact, verifiedBy })),
     shownOnce,
   ),
   'keys rotate': storeAction(
-    (store, [id = ''], _options, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys rotate', rotateKey(store, prefix, id), id),
+    async (store, [id = ''], _options, { API_KEY_PREFIX: prefix }) =>
+      issued(store, 'keys rotate', await rotateKey(store, prefix, id), id),
     shownOnce,
   ),
   'keys revoke': storeAction(async (store, [id = '']) => {
@@ -37,23 +37,14 @@ export const ACTIONS: Actions = {
   }),
   'keys list': storeAction(
     async (store, _given, _options, { API_KEY_PREFIX: prefix }) => {
-      const [keys, accounts, used] = await Promise.all([
-        listKeys(store),
-        listAccounts(store),
-        lastUsed(store),
-      ]);
-      const accountOf = new Map(accounts.map((account) => [account.account, account]));
-      return keys.map((key) => {
+      const accountOf = new Map((await listAccounts(store)).map((account) => [account.account, account]));
+      const used = await lastUsed(store);
+      return (await listKeys(store)).map((key) => {
         const account = accountOf.get(key.account);
-        const held = stateSince(
-          'account deactivated',
-          account?.deactivated_at,
-          account ? 'active' : 'account missing',
-        );
-        return {
-          ...{ ...withoutHash(key), ...account, key: `${prefix}_…${key.last_four}` },
-          ...{ last_used: used.get(key.id) ?? null, state: stateSince('revoked', key.revoked_at, held) },
-        };
+        const held = account ? stateSince('account deactivated', account.deactivated_at) : 'account missing';
+        const state = stateSince('revoked', key.revoked_at) ?? held ?? 'active';
+        const last_used = used.get(key.id) ?? null;
+        return { ...withoutHash(key), ...account, key: `${prefix}_…${key.last_four}`, last_used, state };
       });
     },
     (keys) => table(keys, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
@@ -73,7 +64,7 @@ export const ACTIONS: Actions = {
         ...each,
         keys: keys.filter(({ account, revoked_at }) => account === each.account && revoked_at === null)
           .length,
-        state: stateSince('deactivated', each.deactivated_at, 'active'),
+        state: stateSince('deactivated', each.deactivated_at) ?? 'active',
       }));
     },
     (all) => table(all, ['account', 'contact', 'verified_by', 'verified_at', 'keys', 'state']),
@@ -99,22 +90,20 @@ function shownOnce(issued: object): string[] {
 async function issued(
   store: Store,
   action: 'keys create' | 'keys rotate',
-  created: Promise<CreatedKey>,
+  made: CreatedKey,
   replaced?: string,
 ) {
-  const { stored, account, key } = await created;
-  const { account: name, verified_by } = account;
-  await recordAudit(store, action, { key: stored.id, account: name, verified_by, replaced });
-  return { ...withoutHash(stored), ...account, key };
+  const { account, verified_by } = made.account;
+  await recordAudit(store, action, { key: made.stored.id, account, verified_by, replaced });
+  return { ...withoutHash(made.stored), ...made.account, key: made.key };
 }
 
 function withoutHash({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
   return key;
 }
 
-/** The state that something has since an instant, where there is one. */
-function stateSince(state: string, instant: string | null | undefined, otherwise: string): string {
-  return instant ? `${state} ${todayInOhio(new Date(instant))}` : otherwise;
+function stateSince(state: string, instant: string | null): string | undefined {
+  return instant === null ? undefined : `${state} ${todayInOhio(new Date(instant))}`;
 }
 
 /** Every process follows within ten seconds. */

@@ -4,20 +4,20 @@ import { boardActivity } from '../changes/board-activity.ts';
 import { BOARDS, boardByLabel } from '../licenses/boards.ts';
 import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
-import { openService, type Service } from './service.ts';
+import { type AnsweredRecord, batchAnswer, openService, type Service } from './service.ts';
 
 /** Single questions to a running service. */
 export const ACTIONS: Actions = {
   lookup: async ([license_number], options) => {
     const service = openService(options);
     const body = { items: [{ license_number, board: options.board }] };
-    const { last_scraped, results } = await service.json(answer, '/api/v1/lookup/batch', body);
+    const { last_scraped, results } = await service.json(batchAnswer, '/api/v1/lookup/batch', body);
     const { outcome, record, matches, detail, did_you_mean } = results[0];
     if (outcome === 'invalid') throw new Error(detail);
     const sample = (await readStatus(service)).publication?.sample ?? false;
     const found = record === undefined ? matches : [record];
     const miss = outcome === 'not_found' ? { detail, did_you_mean } : null;
-    const isClear = found.length === 1 && found[0]?.cautions.length === 0;
+    const code = found.length === 1 && found[0]?.cautions.length === 0 ? CLEAR : LOOK_AT_IT;
     const origin = `In the State's dataset of ${last_scraped.slice(0, 10)}. The issuing board is the authority.`;
     return {
       value: { last_scraped, sample, found, miss },
@@ -25,7 +25,7 @@ export const ACTIONS: Actions = {
         ...found.flatMap((each) => [...described(inWords(each)), '']),
         ...[miss?.detail ?? origin, ...(sample ? [SAMPLE_DATA_NOTICE] : [])],
       ],
-      code: EXIT_CODES[isClear ? 'clear' : outcome],
+      code: miss === null ? code : NOT_FOUND,
     };
   },
 
@@ -39,7 +39,7 @@ export const ACTIONS: Actions = {
     return {
       value: found,
       words: described({ service: `${version} at ${service.url}`, ...live, last_publications }),
-      code: publication?.freshness === 'fresh' ? 0 : 2,
+      code: publication?.freshness === 'fresh' ? CLEAR : LOOK_AT_IT,
     };
   },
 
@@ -48,44 +48,21 @@ export const ACTIONS: Actions = {
     const activity = new Map(Object.entries(board_activity));
     const boards = BOARDS.map(({ code, name }) => {
       const ofBoard = Object.entries(counts).filter(([label]) => boardByLabel(label)?.code === code);
-      const { last_changed = null, usual_changes_per_day = null } = activity.get(name) ?? {};
-      return {
-        code,
-        name,
-        licenses: sumOf(ofBoard.map(([, count]) => count)),
-        last_changed,
-        usual_changes_per_day,
-      };
+      const licenses = sumOf(ofBoard.map(([, count]) => count));
+      return { code, name, licenses, last_changed: null, usual_changes_per_day: null, ...activity.get(name) };
     });
     return { value: boards, words: table(boards) };
   },
 };
 
-/** What a script must not take for a good answer is not 0. */
-const EXIT_CODES = { clear: 0, found: 2, ambiguous: 2, not_found: 3 } as const;
-
-/** An earlier service sends less, a later one more, also cautions that this version does not know. */
-const record = z.looseObject({
-  license_number: z.string(),
-  cautions: z.array(z.string()),
-  notes: z.array(z.string()).default([]),
-});
-
-const result = z.object({
-  outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
-  record: record.optional(),
-  matches: z.array(record).default([]),
-  detail: z.string().optional(),
-  did_you_mean: z.array(z.string()).optional(),
-});
-
-const answer = z.object({ last_scraped: z.string(), results: z.tuple([result]) });
+/** Exit codes: a script must not take anything else for a good answer. */
+const [CLEAR, LOOK_AT_IT, NOT_FOUND] = [0, 2, 3];
 
 const MEANINGS: ReadonlyMap<string, string> = new Map(
   Object.entries({ ...CAUTION_WORDS, ...NOTE_WORDS }).map(([code, { meaning }]) => [code, meaning] as const),
 );
 
-function inWords({ found: _, extra_data: __, cautions, notes, ...facts }: z.output<typeof record>) {
+function inWords({ found: _, extra_data: __, cautions, notes, ...facts }: AnsweredRecord) {
   const meaning = (code: string) => `${code}: ${MEANINGS.get(code) ?? 'see the documents of the service'}`;
   return {
     ...facts,

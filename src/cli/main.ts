@@ -63,8 +63,9 @@ function addCommand(path: string, words: CommandWords): void {
   if (words.examples === undefined) return;
   command.addHelpText('after', ['', 'Examples:', ...words.examples.map((line) => `  ${line}`)].join('\n'));
   command.action(async () => {
-    const { data: options, error } = OPTIONS.safeParse(command.opts());
-    for (const { path, message } of error?.issues ?? []) command.error(`error: --${path.join()}: ${message}`);
+    const { data: options, error } = OPTIONS.safeParse(command.optsWithGlobals());
+    for (const { path, message } of error?.issues ?? [])
+      command.error(`error: --${String(path[0])}: ${message}`);
     const ended = await (await actionOf(path))(command.args, options ?? {});
     if (options?.json === true && ended.value !== undefined) print(JSON.stringify(ended.value));
     else {

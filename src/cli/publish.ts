@@ -24,8 +24,12 @@ import { interruption, startDisplay } from './progress.ts';
 import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = {
-  ...{ live: 0, skipped: 0, failed: 1, refused: 2 },
-  ...{ would_go_live: 0, would_be_refused: 2 },
+  live: 0,
+  skipped: 0,
+  failed: 1,
+  refused: 2,
+  would_go_live: 0,
+  would_be_refused: 2,
 } as const;
 const EXIT_INTERRUPTED = 130;
 
@@ -71,20 +75,21 @@ async function openLoading(options: Options, store: Store, config: Config) {
   const queue = publishQueue(config);
   await requireRedis(queue, config);
   const last = await lastLivePublication(store).catch(() => undefined);
-  const { date, force, accept } = options;
+  const { date, force, accept, json } = options;
+  const display = startDisplay(process.stdout);
+  const show = (publication: string, progress: PublishProgress) => {
+    if (json !== true) display.show(progressText(publication, progress, last?.seconds), progress.step);
+  };
   const asked = { individual, business, date, force, accept };
-  const display = progressDisplay(options, last?.seconds);
-  return { config, store, queue, asked, display, interrupted: interruption() };
+  const close = () => queue.close().finally(display.end);
+  return { config, store, queue, asked, show, interrupted: interruption(), close };
 }
 
 /** A publication that can't be recorded is not queued. The worker may still be starting. @throws as `openLoading` */
 function withQueue<Result>(options: Options, work: (loading: Loading) => Promise<Result>): Promise<Result> {
   return withOpenSearch(async (store, config) => {
     const loading = await openLoading(options, store, config);
-    return work(loading).finally(() => {
-      loading.display.end();
-      return loading.queue.close();
-    });
+    return work(loading).finally(loading.close);
   }, true);
 }
 
@@ -101,8 +106,7 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
       await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
     if (job === undefined) {
       const reason = `Publication ${publication} of other files or with other options is under way; ask again when it has ended.`;
-      const value = { state: 'refused', publication: null, reasons: [reason], checks: [] };
-      return { value, errors: `Refused: ${reason}`, code: EXIT_CODES.refused };
+      return { state: 'refused', publication: '', reasons: [reason], checks: [], values: {} };
     }
     if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
     return (await endOf(loading, publication)) ?? takeBack(store, job, publication, state === 'queued');
@@ -119,7 +123,7 @@ export function checkInProcess(
   options: Options,
   look?: (store: Store, index: string) => Promise<void>,
 ): Promise<PublishResult> {
-  return withQueue(options, async ({ config, queue, interrupted, asked, display }) => {
+  return withQueue(options, async ({ config, queue, interrupted, asked, show }) => {
     const publication = checkBuild();
     const stopIfQueued = async () => {
       if ((await queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > 0)
@@ -131,7 +135,7 @@ export function checkInProcess(
     try {
       const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
       const { checkFiles } = await import('../../workers/publish/publish.ts');
-      const onProgress = (progress: PublishProgress) => display.show(publication, progress);
+      const onProgress = (progress: PublishProgress) => show(publication, progress);
       const context = { config, signal: interrupted.signal, onProgress };
       return await checkFiles({ ...asked, publication, individual, business }, context, look);
     } finally {
@@ -141,35 +145,29 @@ export function checkInProcess(
 }
 
 /**
- * Shows how far a publication is, step by step, unless JSON is asked for.
+ * How far a publication is.
  *
  * @param expected how many seconds each step took the last time, by which the rest is judged
  */
-export function progressDisplay({ json = false }: Options, expected: Readonly<Record<string, number>> = {}) {
-  const display = startDisplay(process.stdout);
-  let shown: PublishProgress['step'] | undefined;
-  let since = 0;
-  function show(publication: string, { step, done, total }: PublishProgress): void {
-    if (json) return;
-    if (step !== shown) {
-      display.end();
-      [shown, since] = [step, Date.now()];
-    }
-    const isInBytes = step === 'downloading' || step === 'loading';
-    const at = PUBLISH_STEPS.indexOf(step);
-    const seconds = sumOf(PUBLISH_STEPS.slice(at).map((each) => expected[each] ?? 0));
-    const left = seconds - Math.min(expected[step] ?? 0, (Date.now() - since) / 1000);
-    const time = left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`;
-    const facts = [
-      `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
-      isInBytes && done > 0 ? `${grouped(Math.ceil(done / 1e6))} MB` : '',
-      !isInBytes && total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
-      total > 0 && done > 0 ? `${Math.floor((100 * done) / total)} %` : '',
-      seconds > 0 ? `about ${time} to the end` : '',
-    ];
-    display.show(facts.filter(Boolean).join(', '));
-  }
-  return { show, end: display.end };
+export function progressText(
+  publication: string,
+  { step, done, total }: PublishProgress,
+  expected: Readonly<Record<string, number>> = {},
+): string {
+  const isInBytes = step === 'downloading' || step === 'loading';
+  const part = total > 0 ? done / total : 0;
+  const at = PUBLISH_STEPS.indexOf(step);
+  const whole = sumOf(PUBLISH_STEPS.slice(at).map((each) => expected[each] ?? 0));
+  const left = whole - part * (expected[step] ?? 0);
+  const time = left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`;
+  const facts = [
+    `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
+    isInBytes && done > 0 ? `${grouped(Math.ceil(done / 1e6))} MB` : '',
+    !isInBytes && total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
+    part > 0 ? `${Math.floor(100 * part)} %` : '',
+    whole > 0 ? `about ${time} to the end` : '',
+  ];
+  return facts.filter(Boolean).join(', ');
 }
 
 /** @throws {Error} in words for the operator when Redis can't be used: the queue itself, which is closed, would wait */
@@ -200,7 +198,7 @@ function recordFailed(store: Store, publication: string, reason: string): Promis
  * @returns `undefined` when it is interrupted
  */
 async function endOf(
-  { store, queue, interrupted: { signal }, display }: Loading,
+  { store, queue, interrupted: { signal }, show }: Loading,
   publication: string,
 ): Promise<PublishResult | undefined> {
   let lastSeenAt = Date.now();
@@ -212,7 +210,7 @@ async function endOf(
     if (job !== undefined && job.finishedOn === undefined) {
       lastSeenAt = Date.now();
       const progress = publishProgress.safeParse(job.progress);
-      if (progress.success) display.show(publication, progress.data);
+      if (progress.success) show(publication, progress.data);
       if (job.attemptsMade > attempts && job.failedReason)
         printError(
           `Attempt ${job.attemptsMade} failed: ${job.failedReason} The next one begins within seconds.`,
@@ -260,15 +258,12 @@ function inWords(result: PublishResult, { individual, business, force }: Options
   ];
   if (state === 'would_go_live') return ['Would go live.', ...passing, ...described(tellingChecks(checks))];
   if (state === 'live') {
-    const { date, rows, licenses, endorsements, rejected, seconds, rows_per_second } = result;
+    const { date, rows, seconds, rows_per_second, licenses, endorsements, rejected } = result;
     return [
-      `Live: publication ${publication}, dataset of ${date}: ${grouped(rows)} rows, ` +
-        `${grouped(licenses)} licenses and ${grouped(endorsements)} endorsements, ` +
-        `${grouped(rejected)} rows rejected, in ${seconds} s (${grouped(rows_per_second)} rows/s).`,
+      `Live: publication ${publication}, dataset of ${date}: ${grouped(rows)} rows in ${seconds} s.`,
+      ...described({ rows_per_second, licenses, endorsements, rejected }),
       ...passing,
-      ...Object.entries(result.unknown_labels).map(
-        ([label, count]) => `Not in the catalog: ${label} (${grouped(count)} rows).`,
-      ),
+      ...described({ 'not in the catalog': result.unknown_labels }),
     ];
   }
   const [first = '', ...others] = result.reasons;

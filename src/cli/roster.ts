@@ -119,6 +119,6 @@ export async function* answersTo<Answer>(
   for await (const answers of answered) {
     yield answers;
     work.answered += answers.length;
-    display.show(`${grouped(work.answered)} of ${grouped(roster.total)} rows`);
+    display.show(`${grouped(work.answered)} of ${grouped(roster.total)} rows`, 'rows');
   }
 }

@@ -77,8 +77,8 @@ export function openService(
         const waitMs = error instanceof ServiceError && leftMs > 0 ? error.retryAfterMs : undefined;
         if (waitMs === undefined || display === undefined) throw error;
         const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
-        display.end();
-        display.show(`waiting: ${errorWords(error)} Next try in ${seconds} s, for ${minutes} more minutes.`);
+        const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
+        display.show(`waiting: ${errorWords(error)} ${next}`, next);
         // The next try says that it is interrupted.
         await sleep(waitMs, undefined, { signal }).catch(() => undefined);
       }
@@ -89,9 +89,9 @@ export function openService(
   async function json<Answer>(shape: z.ZodType<Answer>, path: string, body?: object): Promise<Answer> {
     const headers = { 'content-type': 'application/json' };
     const answer = await text(path, body && { method: 'POST', body: JSON.stringify(body), headers });
-    const { data, success } = shape.safeParse(parsed(answer));
-    if (!success) throw new Error(otherService(address));
-    return data;
+    const read = parsedAs(shape, answer);
+    if (read === undefined) throw new Error(otherService(address));
+    return read;
   }
 
   return { url: address, text, json };
@@ -121,20 +121,44 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
 ]);
 
 function refused({ status, headers }: Response, text: string): ServiceError {
-  const { data } = z.object({ detail: z.string() }).safeParse(parsed(text));
+  const detail = parsedAs(z.object({ detail: z.string() }), text)?.detail;
   const location = headers.get('location');
   const elsewhere = location === null ? '' : ` Is the service at ${location}?`;
-  const words = data?.detail ?? `The service answered with ${status}.${elsewhere}`;
+  const words = detail ?? `The service answered with ${status}.${elsewhere}`;
   const waitMs = 1000 * Number(headers.get('retry-after')) || NEXT_TRY_MS;
   const retryAfterMs = status === 429 || status >= 500 ? waitMs : undefined;
   return Object.assign(new ServiceError(words + (ADVICE.get(status) ?? '')), { status, retryAfterMs });
 }
 
-/** What JSON says; `undefined` for a text that is none. */
-export function parsed(json: string): unknown {
+/** What JSON says; `undefined` for a text that is none, or says something else. */
+export function parsedAs<Value>(shape: z.ZodType<Value>, json: string): Value | undefined {
   try {
-    return JSON.parse(json);
+    return shape.parse(JSON.parse(json));
   } catch {
     return undefined;
   }
 }
+
+/** An earlier service sends less, a later one more, also cautions that this version does not know. */
+const record = z.looseObject({
+  board: z.string(),
+  license_number: z.string(),
+  cautions: z.array(z.string()),
+  notes: z.array(z.string()).default([]),
+});
+
+export type AnsweredRecord = z.output<typeof record>;
+
+const result = z.object({
+  outcome: z.string(),
+  record: record.optional(),
+  matches: z.array(record).default([]),
+  detail: z.string().default(''),
+  did_you_mean: z.array(z.string()).optional(),
+});
+
+/** What is answered to an item of a list. */
+export type Result = z.output<typeof result>;
+
+/** What is answered to a list. */
+export const batchAnswer = z.object({ last_scraped: z.string(), results: z.tuple([result], result) });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import { isLocalHttp } from '../dataset/source-url.ts';
 import type { Actions } from './options.ts';
-import { openService, parsed } from './service.ts';
+import { openService, parsedAs } from './service.ts';
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {
@@ -23,10 +23,10 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 /** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
 async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
   if (!/^https?:/.test(from)) {
-    const { data } = keySet.safeParse(parsed(await readFile(from, 'utf8')));
-    if (data === undefined)
+    const keys = parsedAs(keySet, await readFile(from, 'utf8'));
+    if (keys === undefined)
       throw new Error(`${JSON.stringify(from)} has no public keys, as a jwks.json has.`);
-    return data;
+    return keys;
   }
   const url = URL.parse(from);
   if (url?.protocol === 'http:' && !isLocalHttp(url))
@@ -56,11 +56,12 @@ const statement = z.object({
   ...{ answer: z.object({ license_number: z.string() }).optional(), license_number: z.string().optional() },
 });
 
+const MAX_CLOCK_ERROR_MS = 5 * 60_000;
+const WRONG_CLOCK = ' WRONG CLOCK: this time has not come yet, or is before the data.';
+
 function inWords({ type, by, date, sample, at, answer, ...of }: z.output<typeof statement>): string {
   const number = answer?.license_number ?? of.license_number ?? 'many';
   const facts = `${type} of ${number} at ${at} by ${by}, from the State's data of ${date}.`;
-  const isAhead = Date.parse(at) > Date.now() + 5 * 60_000;
-  const clock = ` WRONG CLOCK: this time ${isAhead ? 'has not come yet' : 'is before the data'}.`;
-  const isWrong = isAhead || at.slice(0, 10) < date;
-  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? clock : '');
+  const isWrong = Date.parse(at) > Date.now() + MAX_CLOCK_ERROR_MS || at.slice(0, 10) < date;
+  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? WRONG_CLOCK : '');
 }

@@ -12,7 +12,7 @@ import type { Actions, Options } from './options.ts';
 import { grouped, type Outcome, print } from './output.ts';
 import { startDisplay } from './progress.ts';
 import { answersTo, type RosterFile, type RosterWork, rosterAction } from './roster.ts';
-import { openService, type Service, ServiceError } from './service.ts';
+import { batchAnswer, openService, type Result, type Service, ServiceError } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
 
@@ -71,17 +71,6 @@ function unlessGone(error: unknown): void {
   if (!(error instanceof ServiceError && error.status === 404)) throw error;
 }
 
-const license = z.object({ board: z.string(), license_number: z.string() });
-
-/** What is answered to a row. */
-const rowResult = z.object({
-  outcome: z.string(),
-  detail: z.string().default(''),
-  record: license.optional(),
-});
-
-const batchAnswer = z.object({ results: z.array(rowResult) });
-
 /** The rows, each with what the service answers to it; a row that names no license is not sent. */
 function answersOf(work: RosterWork, path: string, { board }: Options) {
   return answersTo(work, async (rows) => {
@@ -90,7 +79,7 @@ function answersOf(work: RosterWork, path: string, { board }: Options) {
     const send = () => work.service.json(batchAnswer, path, { board, items });
     const results = (items.length === 0 ? [] : (await send()).results).values();
     return read.flatMap(({ number, item, problem }) => {
-      const result: z.output<typeof rowResult> | undefined = problem ?? results.next().value;
+      const result: Pick<Result, 'outcome' | 'detail' | 'record'> | undefined = problem ?? results.next().value;
       return result === undefined ? [] : [{ item, result, line: `Row ${grouped(number)}: ${result.detail}` }];
     });
   });
@@ -99,15 +88,15 @@ function answersOf(work: RosterWork, path: string, { board }: Options) {
 const listAnswer = z.object({
   next: z.string().nullable(),
   subscriptions: z.array(
-    license.extend({
-      subscription_id: z.string(),
-      reference: z.string().nullable(),
-      in_dataset: z.boolean(),
+    z.object({
+      ...{ subscription_id: z.string(), board: z.string(), license_number: z.string() },
+      ...{ reference: z.string().nullable(), in_dataset: z.boolean() },
     }),
   ),
 });
 
 type Subscriptions = z.output<typeof listAnswer>['subscriptions'];
+type License = Pick<Subscriptions[number], 'board' | 'license_number'>;
 
 /** All licenses that the account watches. */
 async function watchedLicenses(service: Service, after = ''): Promise<Subscriptions> {
@@ -116,7 +105,7 @@ async function watchedLicenses(service: Service, after = ''): Promise<Subscripti
   return next === null ? subscriptions : subscriptions.concat(await watchedLicenses(service, next));
 }
 
-const keyOf = ({ board, license_number }: z.output<typeof license>) => `${board} ${license_number}`;
+const keyOf = ({ board, license_number }: License) => `${board} ${license_number}`;
 
 /**
  * Shows what would change, and asks.
@@ -133,7 +122,7 @@ async function agreedRemovals(work: RosterWork, options: Options): Promise<Subsc
     for (const { item, result, line } of rows) {
       const { license_number: typed = '', board: ofRow = options.board } = item ?? {};
       // A license that was removed from the dataset stays watched, also where the row may mean another one.
-      const isMeant = ({ board, license_number }: z.output<typeof license>) =>
+      const isMeant = ({ board, license_number }: License) =>
         numberKey(license_number) === numberKey(typed) && board === (ofRow ?? board);
       const meant = result.record === undefined ? gone.filter(isMeant) : [result.record];
       for (const each of meant) named.add(keyOf(each));

@@ -105,7 +105,7 @@ describe('licenses lookup', () => {
   });
 
   test('of a number that two boards have lists both, and exits 2 though neither has a caution', async () => {
-    const matches = ['A.1', 'A-1'].map((license_number) => ({ license_number, cautions: [] }));
+    const matches = ['A.1', 'A-1'].map((license_number) => ({ board: 'A', license_number, cautions: [] }));
     const results = [{ outcome: 'ambiguous', matches }];
     step = async ({ path, forward }) =>
       path === '/status'
@@ -391,9 +391,7 @@ describe('licenses verify', () => {
     const { code, stdout, stderr } = await verify(rosterOf(5000));
     expect([code, stdout]).toEqual([0, expect.stringContaining('5,000 rows')]);
     const [, written] =
-      /result\.csv has the results of (\d),000 rows; the others follow\.$/m.exec(
-        stderr,
-      ) ?? [];
+      /result\.csv has the results of (\d),000 rows; the others follow\.$/m.exec(stderr) ?? [];
     expect(['2', '3', '4']).toContain(written);
     const left = 5 - Number(written);
     expect(requests - before).toBe(left);
