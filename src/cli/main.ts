@@ -46,7 +46,6 @@ export const program = new Command('licenses')
   .description('Operates the Ohio License Verification Service, and asks one that runs')
   .version(SERVICE_VERSION)
   .exitOverride()
-  .showHelpAfterError('licenses --help lists the commands.')
   .configureHelp({ subcommandDescription: (command) => command.description().split(/[:;.,] /)[0] ?? '' })
   .addHelpText('after', '\nlicenses help publish   # every command has examples in its help');
 
@@ -67,11 +66,9 @@ function addCommand(path: string, words: CommandWords): void {
     for (const { path, message } of error?.issues ?? [])
       command.error(`error: --${String(path[0])}: ${message}`);
     const ended = await (await actionOf(path))(command.args, options ?? {});
-    if (options?.json === true && ended.value !== undefined) print(JSON.stringify(ended.value));
-    else {
-      print(ended.words ?? []);
-      printError(ended.errors ?? []);
-    }
+    const isJson = options?.json === true && ended.value !== undefined;
+    print(isJson ? JSON.stringify(ended.value) : (ended.words ?? []));
+    if (!isJson) printError(ended.errors ?? []);
     process.exitCode = ended.code ?? 0;
   });
 }
@@ -80,6 +77,8 @@ for (const [heading, group] of Object.entries(GROUPS)) {
   program.commandsGroup(heading);
   for (const [path, words] of Object.entries(group)) addCommand(path, words);
 }
+// Not of the errors of a command, which has its own help.
+program.showHelpAfterError('licenses --help lists the commands.');
 program.commandsGroup('Help:').helpCommand('help [command]', 'what a command does');
 
 /** Does what a command line asks. @param prepare comes first; what it throws is printed, too @returns the exit code */

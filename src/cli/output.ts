@@ -33,13 +33,18 @@ export function printError(lines: Lines): void {
   print(lines, process.stderr);
 }
 
-const NOT_UTF8 = 'The file is not valid UTF-8. In your spreadsheet program, save the list as "CSV UTF-8".';
+const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
+  [
+    'ERR_ENCODING_INVALID_ENCODED_DATA',
+    'The file is not valid UTF-8. In your spreadsheet program, save the list as "CSV UTF-8".',
+  ],
+  ['ERR_MODULE_NOT_FOUND', 'A part of the program is not installed here. Run the command in a checkout.'],
+]);
 
 /** What an error says to an operator. */
 export function errorWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isEncoding = 'code' in error && error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA';
-  return isEncoding ? NOT_UTF8 : (fileTrouble(error) ?? error.message);
+  return NODE_WORDS.get('code' in error && error.code) ?? fileTrouble(error) ?? error.message;
 }
 
 /** A whole number with separators: `2,600,000`. */
@@ -58,9 +63,7 @@ function shown(value: unknown): string {
   if (typeof value === 'number') return grouped(value);
   if (Array.isArray(value)) return value.map(shown).join('; ');
   if (typeof value === 'object' && value !== null)
-    return Object.entries(value)
-      .map(([name, each]) => `${name} ${shown(each)}`)
-      .join(', ');
+    return shown(Object.entries(value).map(([name, each]) => `${name} ${shown(each)}`));
   const text = String(value ?? '');
   return INSTANT.test(text) ? ohioTime(text) : printable(text);
 }

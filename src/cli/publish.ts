@@ -77,8 +77,10 @@ async function openLoading(options: Options, store: Store, config: Config) {
   const last = await lastLivePublication(store).catch(() => undefined);
   const { date, force, accept, json } = options;
   const display = startDisplay(process.stdout);
-  const show = (publication: string, progress: PublishProgress) => {
-    if (json !== true) display.show(progressText(publication, progress, last?.seconds), progress.step);
+  const show = (publication: string, progress: PublishProgress, failed = 0) => {
+    const attempt = failed === 0 ? '' : `, attempt ${failed + 1}`;
+    const text = progressText(publication, progress, last?.seconds) + attempt;
+    if (json !== true) display.show(text, progress.step + attempt);
   };
   const asked = { individual, business, date, force, accept };
   const close = () => queue.close().finally(display.end);
@@ -109,7 +111,15 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
       return { state: 'refused', publication: '', reasons: [reason], checks: [], values: {} };
     }
     if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
-    return (await endOf(loading, publication)) ?? takeBack(store, job, publication, state === 'queued');
+    const result = await endOf(loading, publication);
+    if (result !== undefined) return result;
+    // A publication of somebody else, and one that a worker has, goes on without the command.
+    const isTakenBack = state === 'queued' && (await removeIfWaitingOrAbandoned(job));
+    if (isTakenBack) await recordFailed(store, publication, 'Taken back before a worker had it.');
+    const end = isTakenBack
+      ? 'is taken back: no worker had it.'
+      : 'goes on. See how it ends: licenses publications.';
+    return { errors: `Publication ${publication} ${end}`, code: EXIT_INTERRUPTED };
   });
 }
 
@@ -204,18 +214,12 @@ async function endOf(
   let lastSeenAt = Date.now();
   const workerExpectedAt = lastSeenAt + WORKER_EXPECTED_WITHIN_MS;
   let isWorkerMissing = false;
-  let attempts = 0;
   while (!signal.aborted) {
     const job = await Job.fromId(queue, publication);
     if (job !== undefined && job.finishedOn === undefined) {
       lastSeenAt = Date.now();
       const progress = publishProgress.safeParse(job.progress);
-      if (progress.success) show(publication, progress.data);
-      if (job.attemptsMade > attempts && job.failedReason)
-        printError(
-          `Attempt ${job.attemptsMade} failed: ${job.failedReason} The next one begins within seconds.`,
-        );
-      attempts = job.attemptsMade;
+      if (progress.success) show(publication, progress.data, job.attemptsMade);
     } else {
       // While OpenSearch is away, nobody can say how the publication ended.
       const events = await readEvents(store, publication).catch(() => undefined);
@@ -233,16 +237,6 @@ async function endOf(
     await sleep(POLLED_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
-}
-
-/** Removes the job where this command asked for it and no worker has it; another one goes on without the command. */
-async function takeBack(store: Store, job: Job, publication: string, isOwn: boolean): Promise<Outcome> {
-  const isTakenBack = isOwn && (await removeIfWaitingOrAbandoned(job));
-  if (isTakenBack) await recordFailed(store, publication, 'Taken back before a worker had it.');
-  const end = isTakenBack
-    ? 'is taken back: no worker had it.'
-    : 'goes on. See how it ends: licenses publications.';
-  return { errors: `Publication ${publication} ${end}`, code: EXIT_INTERRUPTED };
 }
 
 /** How it ended; and where it is refused, what an operator does next: looks at all that changes, or accepts it. */

@@ -34,10 +34,7 @@ export class ServiceError extends Error {
  * connection, for ten minutes; Ctrl-C ends it. Before the first answer, what can't be reached is taken for a mistake.
  * @throws {Error} when the URL can't be used
  */
-export function openService(
-  { url = localServiceUrl(), key }: Pick<Options, 'url' | 'key'>,
-  display?: Display,
-) {
+export function openService({ url = localServiceUrl(), key }: Options, display?: Display) {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`The service is at an http or https address, not at ${JSON.stringify(url)}.`);
   const address = url.replace(/(?<!\/)\/+$/, '');
@@ -88,18 +85,16 @@ export function openService(
   /** Sends JSON, where there is any, and reads an answer. @throws as `text`, {Error} where it is not one of this service */
   async function json<Answer>(shape: z.ZodType<Answer>, path: string, body?: object): Promise<Answer> {
     const headers = { 'content-type': 'application/json' };
-    const answer = await text(path, body && { method: 'POST', body: JSON.stringify(body), headers });
-    const read = parsedAs(shape, answer);
-    if (read === undefined) throw new Error(otherService(address));
-    return read;
+    const sent = body && { method: 'POST', body: JSON.stringify(body), headers };
+    const answer = parsedAs(shape, await text(path, sent));
+    if (answer === undefined) throw new Error(OTHER_SERVICE);
+    return answer;
   }
 
   return { url: address, text, json };
 }
 
-export function otherService(address: string): string {
-  return `The answer is not one of this service. Is the address ${address} right?`;
-}
+export const OTHER_SERVICE = 'The answer is not one of this service. Is its address right?';
 
 const networkError = z.object({ cause: z.object({ code: z.string().default(''), message: z.string() }) });
 
@@ -113,10 +108,7 @@ function unreachable(address: string, error: unknown, hasAnswered: boolean): Ser
 }
 
 const ADVICE: ReadonlyMap<number, string> = new Map([
-  [
-    401,
-    '. Set LICENSES_KEY, or send --key: the operator\'s "licenses keys list" shows its last four characters.',
-  ],
+  [401, '. Set LICENSES_KEY, or send --key; "licenses keys list" shows operators its last characters.'],
   [404, ' Is the address of the service right?'],
 ]);
 

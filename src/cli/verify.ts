@@ -15,7 +15,7 @@ import { csvFormat, isResultColumn } from '../rosters/answer.ts';
 import type { Actions, Options } from './options.ts';
 import { grouped, type Outcome, printError } from './output.ts';
 import { answersTo, type RosterFile, type RosterWork, rosterAction } from './roster.ts';
-import { otherService } from './service.ts';
+import { OTHER_SERVICE } from './service.ts';
 
 const SOME_INVALID = 2;
 
@@ -54,7 +54,7 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out = '' }: Opt
     const answer = Buffer.from(await service.text(`/api/v1/lookup/batch?${query}`, sent));
     const answered = await Array.fromAsync(csvRows(Readable.from([answer]), written));
     const columns = answered[0]?.cells.slice(keptCells(roster, names).length) ?? [];
-    if (!columns.includes('result_outcome')) throw new Error(otherService(service.url));
+    if (!columns.includes('result_outcome')) throw new Error(OTHER_SERVICE);
     if (resultColumns.length > 0 && columns.join() !== resultColumns.join())
       throw new Error('The service adds other columns now than before. Choose another --out file.');
     resultColumns = columns;

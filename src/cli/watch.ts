@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { addTo } from '../licenses/counts.ts';
@@ -33,11 +34,10 @@ async function writeProofs(file: string, options: Options): Promise<Outcome> {
   const service = openService(options, startDisplay(process.stderr));
   const watched = await watchedLicenses(service);
   const headers = { accept: 'application/jose' };
-  const proofs = async function* () {
-    for (const { subscription_id: id } of watched)
-      yield `${await service.text(`/api/v1/subscriptions/${id}/proof`, { headers })}\n`;
-  };
-  await writeWhole(file, proofs());
+  const proofs = Readable.from(watched).map(async ({ subscription_id: id }: Subscriptions[number]) => {
+    return `${await service.text(`/api/v1/subscriptions/${id}/proof`, { headers })}\n`;
+  });
+  await writeWhole(file, proofs);
   return { words: `${grouped(watched.length)} proofs in ${file}.` };
 }
 
@@ -79,7 +79,8 @@ function answersOf(work: RosterWork, path: string, { board }: Options) {
     const send = () => work.service.json(batchAnswer, path, { board, items });
     const results = (items.length === 0 ? [] : (await send()).results).values();
     return read.flatMap(({ number, item, problem }) => {
-      const result: Pick<Result, 'outcome' | 'detail' | 'record'> | undefined = problem ?? results.next().value;
+      const result: Pick<Result, 'outcome' | 'detail' | 'record'> | undefined =
+        problem ?? results.next().value;
       return result === undefined ? [] : [{ item, result, line: `Row ${grouped(number)}: ${result.detail}` }];
     });
   });

@@ -216,7 +216,7 @@ test.each<[string, RegExp, Settings, ProxyStep]>([
   ],
   [
     'another server',
-    /^The answer is not one of this service\. Is the address \S+ right\?\n$/,
+    /^The answer is not one of this service\. Is its address right\?\n$/,
     {},
     answer(200, '<html>'),
   ],
