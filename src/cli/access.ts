@@ -22,12 +22,12 @@ import { storeAction } from './store-command.ts';
 export const ACTIONS: Actions = {
   'keys create': storeAction(
     async (store, [account = ''], { contact, verifiedBy = '' }, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys create', await createKey(store, prefix, { account, contact, verifiedBy })),
+      issued(store, await createKey(store, prefix, { account, contact, verifiedBy })),
     shownOnce,
   ),
   'keys rotate': storeAction(
     async (store, [id = ''], _options, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys rotate', await rotateKey(store, prefix, id), id),
+      issued(store, await rotateKey(store, prefix, id), id),
     shownOnce,
   ),
   'keys revoke': storeAction(async (store, [id = '']) => {
@@ -62,8 +62,7 @@ export const ACTIONS: Actions = {
       const [accounts, keys] = await Promise.all([listAccounts(store), listKeys(store)]);
       return accounts.map((each) => ({
         ...each,
-        keys: keys.filter(({ account, revoked_at }) => account === each.account && revoked_at === null)
-          .length,
+        keys: keys.filter((key) => key.account === each.account && key.revoked_at === null).length,
         state: stateSince('deactivated', each.deactivated_at) ?? 'active',
       }));
     },
@@ -71,7 +70,18 @@ export const ACTIONS: Actions = {
   ),
   'accounts activate': setActive(true),
   'accounts deactivate': setActive(false),
-  'webhooks list': storeAction(listWebhooks, table),
+  // Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown.
+  'webhooks list': storeAction(async (store) => {
+    const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
+    const nameOf = new Map((await listAccounts(store)).map(({ account }) => [accountId(account), account]));
+    const listed = (await WEBHOOKS.search(store, all)).documents.map((webhook) => {
+      const { failing_since, delivered_at, delivered_cursor } = webhook;
+      const account = nameOf.get(webhook.account) ?? webhook.account;
+      const host = URL.parse(webhook.url)?.host ?? '';
+      return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
+    });
+    return listed.toSorted((one, other) => one.account.localeCompare(other.account));
+  }, table),
   'signing-keys rotate': storeAction(
     async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
       const rotated = await rotateSigningKey(store, secret);
@@ -87,20 +97,14 @@ function shownOnce(issued: object): string[] {
   return [...described(issued), '', 'The key is shown only this once.'];
 }
 
-async function issued(
-  store: Store,
-  action: 'keys create' | 'keys rotate',
-  made: CreatedKey,
-  replaced?: string,
-) {
+async function issued(store: Store, made: CreatedKey, replaced?: string) {
   const { account, verified_by } = made.account;
+  const action = replaced === undefined ? 'keys create' : 'keys rotate';
   await recordAudit(store, action, { key: made.stored.id, account, verified_by, replaced });
   return { ...withoutHash(made.stored), ...made.account, key: made.key };
 }
 
-function withoutHash({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
-  return key;
-}
+const withoutHash = ({ sha256: _, ...key }: StoredKey) => key;
 
 function stateSince(state: string, instant: string | null): string | undefined {
   return instant === null ? undefined : `${state} ${todayInOhio(new Date(instant))}`;
@@ -118,17 +122,3 @@ function setActive(isActive: boolean) {
 
 /** As many as accounts are listed. */
 const MAX_WEBHOOKS = 10_000;
-
-/** Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown. */
-async function listWebhooks(store: Store) {
-  const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
-  const [accounts, { documents }] = await Promise.all([listAccounts(store), WEBHOOKS.search(store, all)]);
-  const nameOf = new Map(accounts.map(({ account }) => [accountId(account), account]));
-  const listed = documents.map((webhook) => {
-    const { failing_since, delivered_at, delivered_cursor } = webhook;
-    const account = nameOf.get(webhook.account) ?? webhook.account;
-    const host = URL.parse(webhook.url)?.host ?? '';
-    return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
-  });
-  return listed.toSorted((one, other) => one.account.localeCompare(other.account));
-}

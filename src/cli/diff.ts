@@ -18,7 +18,7 @@ import { withOpenSearch } from './store-command.ts';
 /** How two kept publications differ, or a publication and files. @throws {Error} for an unknown publication */
 export const diffAction: Action = async ([earlier = '', later], options) => {
   const compare = async (store: Store, after: string) =>
-    diff(store, { before: await indexOf(store, earlier), after }, options);
+    diff(store, await indexOf(store, earlier), after, options);
   if (later !== undefined)
     return withOpenSearch(async (store) => compare(store, await indexOf(store, later)));
   await withOpenSearch((store) => indexOf(store, earlier));
@@ -49,21 +49,15 @@ async function indexOf(store: Store, publication: string): Promise<string> {
 
 const CSV_COLUMNS = ['kind', 'board', 'license_number', 'full_name', 'column', 'before', 'after'];
 
-async function diff(
-  store: Store,
-  indices: Record<'before' | 'after', string>,
-  { csv }: Options,
-): Promise<Outcome> {
+async function diff(store: Store, before: string, after: string, { csv }: Options): Promise<Outcome> {
   const counter = differenceCounter();
-  async function* counted() {
-    const parts = readDigest(store, indices.after);
-    for await (const group of differingLicenses(store, { ...indices, parts })) {
-      group.forEach(counter.add);
-      yield group;
-    }
-  }
-  if (csv === undefined) for await (const _group of counted());
-  else await writeSpreadsheet(csv, CSV_COLUMNS, counted(), cellsOf);
+  const groups = differingLicenses(store, { before, after, parts: readDigest(store, after) });
+  const countedCells = (license: DifferingLicense) => {
+    counter.add(license);
+    return cellsOf(license);
+  };
+  if (csv === undefined) for await (const group of groups) group.forEach(counter.add);
+  else await writeSpreadsheet(csv, CSV_COLUMNS, groups, countedCells);
   const boards = [...counter.boards].map(([board, { added, removed, renumbered, changed, columns }]) => ({
     ...{ board, added, removed, renumbered, changed },
     columns: [...columns].map(([column, { changed, blank }]) => ({ column, changed, now_blank: blank })),

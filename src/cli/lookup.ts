@@ -79,6 +79,4 @@ const status = z.looseObject({
   last_runs: z.array(z.looseObject({})).nullable(),
 });
 
-function readStatus(service: Service) {
-  return service.json(status, '/status');
-}
+const readStatus = (service: Service) => service.json(status, '/status');

@@ -21,12 +21,7 @@ export const OPTIONS = z
     date: text.refine((day) => isoDate(day) === day, 'It must be a day, YYYY-MM-DD.'),
     // A variable that is not set is blank.
     force: text.regex(/\S/, 'A reason is needed.'),
-    accept: z.array(
-      text.refine(
-        isAcceptable,
-        'It must be a guard, or a guard and a column: column_changed:PARCEL_CITY (docs/generated/refusals.md).',
-      ),
-    ),
+    accept: z.array(text.refine(isAcceptable, 'It must be a guard, such as column_changed:PARCEL_CITY.')),
     /** The board's name, by its code, its name in any case, or words that only its name has. */
     board: text.transform((label, context) => {
       const nearest = nearestBoards(label).map(({ code, name }) => `${name} (${code})`);

@@ -29,15 +29,10 @@ export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout)
 }
 
 /** Prints a line, or several, where errors go. */
-export function printError(lines: Lines): void {
-  print(lines, process.stderr);
-}
+export const printError = (lines: Lines): void => print(lines, process.stderr);
 
 const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
-  [
-    'ERR_ENCODING_INVALID_ENCODED_DATA',
-    'The file is not valid UTF-8. In your spreadsheet program, save the list as "CSV UTF-8".',
-  ],
+  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'The file is not valid UTF-8. Please save the list as "CSV UTF-8".'],
   ['ERR_MODULE_NOT_FOUND', 'A part of the program is not installed here. Run the command in a checkout.'],
 ]);
 
@@ -48,9 +43,7 @@ export function errorWords(error: unknown): string {
 }
 
 /** A whole number with separators: `2,600,000`. */
-export function grouped(value: number): string {
-  return value.toLocaleString('en-US');
-}
+export const grouped = (value: number): string => value.toLocaleString('en-US');
 
 export function sumOf(counts: Readonly<Record<string, number>> | readonly number[] = []): number {
   return Object.values(counts).reduce((sum, each) => sum + each, 0);

@@ -41,11 +41,8 @@ export const ACTIONS: Actions = {
     },
     ({ summary: { checks = [], values: _, ...summary }, events, ...files }) =>
       described({
-        ...tellingChecks(checks),
-        ...summary,
-        events: events.map(({ at, event }) => ({ at, event })),
-        'rejected rows': files.rejects,
-        'changes written': files.changes,
+        ...{ ...tellingChecks(checks), ...summary, events: events.map(({ at, event }) => ({ at, event })) },
+        ...{ 'rejected rows': files.rejects, 'changes written': files.changes },
       }),
   ),
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue } from 'bullmq';
+import type { checkFiles } from '../../workers/publish/publish.ts';
 import type { Config } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
 import { lastLivePublication, type PublishResult, publicationResult } from '../publications/history.ts';
@@ -23,15 +24,9 @@ import { described, grouped, type Outcome, printError, sumOf, table } from './ou
 import { interruption, startDisplay } from './progress.ts';
 import { withOpenSearch } from './store-command.ts';
 
-const EXIT_CODES = {
-  live: 0,
-  skipped: 0,
-  failed: 1,
-  refused: 2,
-  would_go_live: 0,
-  would_be_refused: 2,
-} as const;
+const EXIT_CODES = { live: 0, skipped: 0, would_go_live: 0, failed: 1, refused: 2, would_be_refused: 2 };
 const EXIT_INTERRUPTED = 130;
+const GOES_ON = 'goes on. See how it ends: licenses publications.';
 
 const POLLED_EVERY_MS = 1000;
 const REDIS_ANSWERS_WITHIN_MS = 30_000;
@@ -79,10 +74,10 @@ async function openLoading(options: Options, store: Store, config: Config) {
   const display = startDisplay(process.stdout);
   const show = (publication: string, progress: PublishProgress, failed = 0) => {
     const attempt = failed === 0 ? '' : `, attempt ${failed + 1}`;
-    const text = progressText(publication, progress, last?.seconds) + attempt;
+    const text = `${publication}: ${progressText(progress, last?.seconds)}${attempt}`;
     if (json !== true) display.show(text, progress.step + attempt);
   };
-  const asked = { individual, business, date, force, accept };
+  const asked = { individual, business, date, force, accept, by: whoRuns() };
   const close = () => queue.close().finally(display.end);
   return { config, store, queue, asked, show, interrupted: interruption(), close };
 }
@@ -100,10 +95,7 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
   return withQueue(options, async (loading) => {
     const { store, queue, asked } = loading;
     const at = new Date().toISOString();
-    const { state, publication, job, abandoned } = await requestPublication(queue, {
-      ...asked,
-      by: whoRuns(),
-    });
+    const { state, publication, job, abandoned } = await requestPublication(queue, asked);
     if (abandoned !== undefined)
       await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
     if (job === undefined) {
@@ -116,9 +108,7 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
     // A publication of somebody else, and one that a worker has, goes on without the command.
     const isTakenBack = state === 'queued' && (await removeIfWaitingOrAbandoned(job));
     if (isTakenBack) await recordFailed(store, publication, 'Taken back before a worker had it.');
-    const end = isTakenBack
-      ? 'is taken back: no worker had it.'
-      : 'goes on. See how it ends: licenses publications.';
+    const end = isTakenBack ? 'is taken back: no worker had it.' : GOES_ON;
     return { errors: `Publication ${publication} ${end}`, code: EXIT_INTERRUPTED };
   });
 }
@@ -129,10 +119,7 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
  * @param look gets the index while it is there
  * @throws as `withQueue`
  */
-export function checkInProcess(
-  options: Options,
-  look?: (store: Store, index: string) => Promise<void>,
-): Promise<PublishResult> {
+export function checkInProcess(options: Options, look?: Parameters<typeof checkFiles>[2]) {
   return withQueue(options, async ({ config, queue, interrupted, asked, show }) => {
     const publication = checkBuild();
     const stopIfQueued = async () => {
@@ -144,26 +131,24 @@ export function checkInProcess(
     const timer = setInterval(() => stopIfQueued().catch(() => undefined), POLLED_EVERY_MS);
     try {
       const [individual, business] = [await sourceAt(asked.individual), await sourceAt(asked.business)];
-      const { checkFiles } = await import('../../workers/publish/publish.ts');
+      const worker = await import('../../workers/publish/publish.ts');
       const onProgress = (progress: PublishProgress) => show(publication, progress);
       const context = { config, signal: interrupted.signal, onProgress };
-      return await checkFiles({ ...asked, publication, individual, business }, context, look);
+      return await worker.checkFiles({ ...asked, publication, individual, business }, context, look);
     } finally {
       clearInterval(timer);
     }
   });
 }
 
+type Seconds = Readonly<Record<string, number>>;
+
 /**
  * How far a publication is.
  *
  * @param expected how many seconds each step took the last time, by which the rest is judged
  */
-export function progressText(
-  publication: string,
-  { step, done, total }: PublishProgress,
-  expected: Readonly<Record<string, number>> = {},
-): string {
+export function progressText({ step, done, total }: PublishProgress, expected: Seconds = {}): string {
   const isInBytes = step === 'downloading' || step === 'loading';
   const part = total > 0 ? done / total : 0;
   const at = PUBLISH_STEPS.indexOf(step);
@@ -171,7 +156,7 @@ export function progressText(
   const left = whole - part * (expected[step] ?? 0);
   const time = left < 100 ? `${Math.ceil(left)} s` : `${Math.ceil(left / 60)} min`;
   const facts = [
-    `${publication}: ${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
+    `${step} (step ${at + 1} of ${PUBLISH_STEPS.length})`,
     isInBytes && done > 0 ? `${grouped(Math.ceil(done / 1e6))} MB` : '',
     !isInBytes && total > 0 ? `${grouped(done)} of ${grouped(total)}` : '',
     part > 0 ? `${Math.floor(100 * part)} %` : '',
@@ -207,10 +192,9 @@ function recordFailed(store: Store, publication: string, reason: string): Promis
  * @param publication also the id of the job
  * @returns `undefined` when it is interrupted
  */
-async function endOf(
-  { store, queue, interrupted: { signal }, show }: Loading,
-  publication: string,
-): Promise<PublishResult | undefined> {
+async function endOf(loading: Loading, publication: string): Promise<PublishResult | undefined> {
+  const { store, queue, show } = loading;
+  const { signal } = loading.interrupted;
   let lastSeenAt = Date.now();
   const workerExpectedAt = lastSeenAt + WORKER_EXPECTED_WITHIN_MS;
   let isWorkerMissing = false;
@@ -246,10 +230,8 @@ function inWords(result: PublishResult, { individual, business, force }: Options
     return [`Skipped: publication ${result.live} of ${result.date} has the same files and is live.`];
   const { notes = [], checks } = result;
   const passedOver = state === 'live' ? result.overridden : result.reasons;
-  const passing = [
-    ...passedOver.map((reason) => `${force === undefined ? 'Accepted' : 'Forced past'}: ${reason}`),
-    ...notes,
-  ];
+  const how = force === undefined ? 'Accepted' : 'Forced past';
+  const passing = [...passedOver.map((reason) => `${how}: ${reason}`), ...notes];
   if (state === 'would_go_live') return ['Would go live.', ...passing, ...described(tellingChecks(checks))];
   if (state === 'live') {
     const { date, rows, seconds, rows_per_second, licenses, endorsements, rejected } = result;
@@ -266,13 +248,12 @@ function inWords(result: PublishResult, { individual, business, force }: Options
   if (refusing.length === 0) return [headline, ...others];
   const files = [individual && ` --individual ${individual}`, business && ` --business ${business}`].join('');
   const accepted = refusing.map(({ check, column }) => ` --accept ${[check, column ?? []].flat().join(':')}`);
+  const confirmed = `licenses publish${files}${[...new Set(accepted)].join('')}`;
   const next = {
     // The ledger does not know a check.
     Publication: state === 'refused' ? publication : null,
     'All that changes': `licenses publications diff live${files}`,
-    'If the State confirms it': refusing.every(({ check }) => isAcceptable(check))
-      ? `licenses publish${files}${[...new Set(accepted)].join('')}`
-      : null,
+    'If the State confirms it': refusing.every(({ check }) => isAcceptable(check)) ? confirmed : null,
   };
   return [headline, ...others, '', ...table(checkRows(refusing)), '', ...described(next)];
 }

@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, errors } from 'jose';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
@@ -10,10 +10,9 @@ import { openService, parsedAs } from './service.ts';
 export const ACTIONS: Actions = {
   'verify-record': async ([path = ''], { keys: from = localServiceUrl() }) => {
     const keys = createLocalJWKSet(await keySetOf(from));
-    const results: string[] = [];
-    for await (const line of (await open(path)).readLines())
-      if (line !== '') results.push(await result(line, keys));
-    if (results.length === 0) throw new Error(`${path} is empty.`);
+    const lines = (await readFile(path, 'utf8')).split(/\r?\n/).filter(Boolean);
+    if (lines.length === 0) throw new Error(`${path} is empty.`);
+    const results = await Promise.all(lines.map((line) => result(line, keys)));
     return { words: results, code: results.every((each) => each.startsWith(VALID)) ? 0 : 2 };
   },
 };

@@ -143,17 +143,13 @@ async function agreedRemovals(work: RosterWork, options: Options): Promise<Subsc
     ...(isBlocked ? [`Nothing is removed, because ${grouped(problems.length)} rows could not be read.`] : []),
   ]);
   const agreed = isBlocked ? [] : removed;
-  if (added + agreed.length > 0 && options.yes !== true) await requireYes();
-  return agreed;
-}
-
-/** @throws {Error} unless the person at the terminal says yes */
-async function requireYes(): Promise<void> {
+  if (added + agreed.length === 0 || options.yes === true) return agreed;
   if (!process.stdin.isTTY)
     throw new Error('--sync asks before it changes anything. Without a terminal, send --yes.');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question('Continue? [y/N] ').finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was changed.');
+  return agreed;
 }
 
 /** What is sent of a row; or what is wrong with one that names no license, or one of another state. */
