@@ -15,19 +15,19 @@ import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { WEBHOOKS, webhookState } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
-import { described, grouped, sumOf, table } from './output.ts';
-import { type StoreWork, storeAction } from './store-command.ts';
+import { described, sumOf, table } from './output.ts';
+import { storeAction } from './store-command.ts';
 
 /** API keys, the accounts that hold them, their webhooks, and what operators did. */
 export const ACTIONS: Actions = {
   'keys create': storeAction(
-    (store, [account = ''], options: { contact?: string; verifiedBy: string }, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys create', createKey(store, prefix, { account, ...options })),
+    async (store, [account = ''], { contact, verifiedBy = '' }, { API_KEY_PREFIX: prefix }) =>
+      issued(store, await createKey(store, prefix, { account, contact, verifiedBy })),
     shownOnce,
   ),
   'keys rotate': storeAction(
-    (store, [id = ''], _options, { API_KEY_PREFIX: prefix }) =>
-      issued(store, 'keys rotate', rotateKey(store, prefix, id), id),
+    async (store, [id = ''], _options, { API_KEY_PREFIX: prefix }) =>
+      issued(store, await rotateKey(store, prefix, id), id),
     shownOnce,
   ),
   'keys revoke': storeAction(async (store, [id = '']) => {
@@ -35,36 +35,53 @@ export const ACTIONS: Actions = {
     await recordAudit(store, 'keys revoke', { key: key.id, account: key.account });
     return key;
   }),
-  'keys list': storeAction(keysWithUse, (all) =>
-    table(all, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
+  'keys list': storeAction(
+    async (store, _given, _options, { API_KEY_PREFIX: prefix }) => {
+      const accountOf = new Map((await listAccounts(store)).map((account) => [account.account, account]));
+      const used = await lastUsed(store);
+      return (await listKeys(store)).map((key) => {
+        const account = accountOf.get(key.account);
+        const held = account ? stateSince('account deactivated', account.deactivated_at) : 'account missing';
+        const state = stateSince('revoked', key.revoked_at) ?? held ?? 'active';
+        const last_used = used.get(key.id) ?? null;
+        return { ...withoutHash(key), ...account, key: `${prefix}_…${key.last_four}`, last_used, state };
+      });
+    },
+    (keys) => table(keys, ['id', 'key', 'account', 'created_at', 'last_used', 'state']),
   ),
   'keys usage': storeAction(
-    async (store, [id], { days = 30 }: { days?: number }) => {
+    async (store, [id], { days = 30 }) => {
       if (id !== undefined) await keyById(store, id);
       return readKeyUsage(store, daysBefore(todayInOhio(), days - 1), id);
     },
     (used) =>
-      table(
-        used.map(({ day, key, counts }) => ({ day, key, requests: sumOf(counts), outcomes: pairs(counts) })),
-      ),
+      table(used.map(({ day, key, counts }) => ({ day, key, requests: sumOf(counts), outcomes: counts }))),
   ),
   'accounts list': storeAction(
     async (store) => {
       const [accounts, keys] = await Promise.all([listAccounts(store), listKeys(store)]);
-      const inUse = Map.groupBy(
-        keys.filter((key) => key.revoked_at === null),
-        ({ account }) => account,
-      );
-      return accounts.map((account) => {
-        const state = stateSince('deactivated', account.deactivated_at) ?? 'active';
-        return { ...account, keys: inUse.get(account.account)?.length ?? 0, state };
-      });
+      return accounts.map((each) => ({
+        ...each,
+        keys: keys.filter((key) => key.account === each.account && key.revoked_at === null).length,
+        state: stateSince('deactivated', each.deactivated_at) ?? 'active',
+      }));
     },
     (all) => table(all, ['account', 'contact', 'verified_by', 'verified_at', 'keys', 'state']),
   ),
-  'accounts activate': storeAction(setActive(true)),
-  'accounts deactivate': storeAction(setActive(false)),
-  'webhooks list': storeAction(listWebhooks, table),
+  'accounts activate': setActive(true),
+  'accounts deactivate': setActive(false),
+  // Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown.
+  'webhooks list': storeAction(async (store) => {
+    const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
+    const nameOf = new Map((await listAccounts(store)).map(({ account }) => [accountId(account), account]));
+    const listed = (await WEBHOOKS.search(store, all)).documents.map((webhook) => {
+      const { failing_since, delivered_at, delivered_cursor } = webhook;
+      const account = nameOf.get(webhook.account) ?? webhook.account;
+      const host = URL.parse(webhook.url)?.host ?? '';
+      return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
+    });
+    return listed.toSorted((one, other) => one.account.localeCompare(other.account));
+  }, table),
   'signing-keys rotate': storeAction(
     async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
       const rotated = await rotateSigningKey(store, secret);
@@ -73,85 +90,35 @@ export const ACTIONS: Actions = {
     },
     ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
   ),
-  audit: storeAction(
-    (store, _given, { limit }: { limit?: number }) => readAudit(store, limit),
-    (entries) => table(entries.map(({ details, ...entry }) => ({ ...entry, details: pairs(details) }))),
-  ),
+  audit: storeAction((store, _given, { limit }) => readAudit(store, limit), table),
 };
 
 function shownOnce(issued: object): string[] {
   return [...described(issued), '', 'The key is shown only this once.'];
 }
 
-async function issued(
-  store: Store,
-  action: 'keys create' | 'keys rotate',
-  created: Promise<CreatedKey>,
-  replaced?: string,
-) {
-  const { stored, account, key } = await created;
-  const { account: name, verified_by } = account;
-  await recordAudit(store, action, { key: stored.id, account: name, verified_by, replaced });
-  return { ...withoutHash(stored), ...account, key };
+async function issued(store: Store, made: CreatedKey, replaced?: string) {
+  const { account, verified_by } = made.account;
+  const action = replaced === undefined ? 'keys create' : 'keys rotate';
+  await recordAudit(store, action, { key: made.stored.id, account, verified_by, replaced });
+  return { ...withoutHash(made.stored), ...made.account, key: made.key };
 }
 
-function withoutHash({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
-  return key;
-}
+const withoutHash = ({ sha256: _, ...key }: StoredKey) => key;
 
-function stateSince(state: string, instant: string | null | undefined): string | undefined {
-  return instant ? `${state} ${todayInOhio(new Date(instant))}` : undefined;
-}
-
-async function keysWithUse(
-  ...[store, , , { API_KEY_PREFIX: prefix }]: Parameters<StoreWork<object, object>>
-) {
-  const [stored, accounts, used] = await Promise.all([listKeys(store), listAccounts(store), lastUsed(store)]);
-  const accountOf = new Map(accounts.map((account) => [account.account, account]));
-  return stored.map((key) => {
-    const account = accountOf.get(key.account);
-    return {
-      ...withoutHash(key),
-      ...account,
-      key: `${prefix}_…${key.last_four}`,
-      last_used: used.get(key.id) ?? null,
-      state:
-        stateSince('revoked', key.revoked_at) ??
-        stateSince('account deactivated', account?.deactivated_at) ??
-        (account === undefined ? 'account missing' : 'active'),
-    };
-  });
-}
-
-function pairs(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name} ${typeof value === 'number' ? grouped(value) : value}`)
-    .join(', ');
+function stateSince(state: string, instant: string | null): string | undefined {
+  return instant === null ? undefined : `${state} ${todayInOhio(new Date(instant))}`;
 }
 
 /** Every process follows within ten seconds. */
-function setActive(isActive: boolean): StoreWork<object, Awaited<ReturnType<typeof setAccountActive>>> {
-  return async (store, [name = '']) => {
+function setActive(isActive: boolean) {
+  return storeAction(async (store, [name = '']) => {
     const changed = await setAccountActive(store, name, isActive);
     const action = isActive ? 'accounts activate' : 'accounts deactivate';
     await recordAudit(store, action, { account: changed.account });
     return changed;
-  };
+  });
 }
 
 /** As many as accounts are listed. */
 const MAX_WEBHOOKS = 10_000;
-
-/** Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown. */
-async function listWebhooks(store: Store) {
-  const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
-  const [accounts, { documents }] = await Promise.all([listAccounts(store), WEBHOOKS.search(store, all)]);
-  const nameOf = new Map(accounts.map(({ account }) => [accountId(account), account]));
-  const listed = documents.map((webhook) => {
-    const { failing_since, delivered_at, delivered_cursor } = webhook;
-    const account = nameOf.get(webhook.account) ?? webhook.account;
-    const host = URL.parse(webhook.url)?.host ?? '';
-    return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
-  });
-  return listed.toSorted((one, other) => one.account.localeCompare(other.account));
-}

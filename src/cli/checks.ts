@@ -1,16 +1,20 @@
 import { writeFile } from 'node:fs/promises';
+import type { z } from 'zod';
 import refusals from '../../data/refusals.json' with { type: 'json' };
+import type { example } from '../changes/compare.ts';
 import type { Check, LedgerEvent } from '../publications/ledger.ts';
-import { markdownTable, markdownText } from './output.ts';
+import { described } from './output.ts';
 
 /** Whether a guard refuses by this check. */
 export function isRefusing({ passed, accepted }: Check): boolean {
   return !passed && accepted !== true;
 }
 
-/** Whether an operator may accept what a guard refuses. */
-export function isAcceptable(check: string): boolean {
-  return Object.entries(refusals).some(([name, refusal]) => name === check && !('isFinal' in refusal));
+/** Whether an operator may accept what a guard refuses. @param accepted the guard, or the guard and a column after `:` */
+export function isAcceptable(accepted: string): boolean {
+  const [guard, column] = accepted.split(':', 2);
+  const known = Object.entries(refusals).find(([name]) => name === guard && column !== '');
+  return known !== undefined && !('isFinal' in known[1]);
 }
 
 /** What guards found, as rows of a table. */
@@ -21,53 +25,41 @@ export function checkRows(checks: readonly Check[]) {
 }
 
 /** `35.1 (Active > Inactive)`, or the number alone. */
-export function exampleText({
-  license_number: number,
-  before,
-  now,
-}: NonNullable<Check['examples']>[number]): string {
-  if (before === undefined && now === undefined) return number;
-  return `${number} (${before ?? 'blank'} > ${now ?? 'blank'})`;
+export function exampleText({ license_number, before, now }: z.output<typeof example>): string {
+  return before === undefined
+    ? license_number
+    : `${license_number} (${before ?? 'blank'} > ${now ?? 'blank'})`;
 }
 
 const CAME_CLOSE = 0.5;
 
-/** The checks that passed, but measured more than half of the limit; the closest first. */
-export function closeChecks(checks: readonly Check[]): Check[] {
+/** What the guards refuse, and the checks that passed, but measured more than half of the limit; the closest first. */
+export function tellingChecks(checks: readonly Check[]) {
   const closeness = ({ measured, limit }: Check) => (limit === 0 ? 0 : measured / limit);
-  return checks
-    .filter((check) => !isRefusing(check) && closeness(check) > CAME_CLOSE)
-    .toSorted((one, other) => closeness(other) - closeness(one));
+  const close = checks.filter((check) => !isRefusing(check) && closeness(check) > CAME_CLOSE);
+  return {
+    'what the guards refuse': checkRows(checks.filter(isRefusing)),
+    'what came close': checkRows(close.toSorted((one, other) => closeness(other) - closeness(one))),
+  };
 }
 
 interface GuardReport extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'> {
   readonly state: string;
-  /** Why it was refused; or of a live one, what was accepted or forced. */
-  readonly reasons?: readonly string[] | undefined;
-  readonly overridden?: readonly string[];
-  readonly notes?: readonly string[] | undefined;
 }
 
-/** Writes what the guards found, and the blank and unknown values, as Markdown. */
+/** Writes what the guards found, and the blank and unknown values, as Markdown: no text of the files ends its code. */
 export async function writeReport(path: string, report: GuardReport): Promise<void> {
-  const { publication, state, notes = [], checks = [], values = {} } = report;
-  const { overridden = [], reasons = overridden } = report;
-  const valueRows = Object.entries(values).flatMap(([board, { licenses, ...counts }]) => {
-    const [blank, unknown] = [new Map(Object.entries(counts.blank)), new Map(Object.entries(counts.unknown))];
-    return [...new Set([...blank.keys(), ...unknown.keys()])].sort().map((column) => {
-      const count = blank.get(column) ?? 0;
-      const percent = licenses === 0 ? '' : `${((100 * count) / licenses).toFixed(1)} %`;
-      return { board, column, licenses, blank: count, 'blank %': percent, unknown: unknown.get(column) ?? 0 };
-    });
-  });
-  const text = [
-    `# Publication ${publication}: ${state.replaceAll('_', ' ')}`,
-    '',
-    ...[...reasons, ...notes].map((sentence) => `- ${markdownText(sentence)}`),
-    ...markdownTable('What the guards refuse', checkRows(checks.filter(isRefusing))),
-    ...markdownTable('What came close', checkRows(closeChecks(checks))),
-    ...markdownTable('All checks', checkRows(checks)),
-    ...markdownTable('Blank and unknown values', valueRows),
-  ];
-  await writeFile(path, `${text.join('\n')}\n`);
+  const { publication, state, checks = [], values = {}, ...facts } = report;
+  const valueRows = Object.entries(values).flatMap(([board, { licenses, ...kinds }]) =>
+    Object.entries(kinds).flatMap(([values, counts]) =>
+      Object.entries(counts).map(([column, count]) => {
+        const percent = licenses === 0 ? '' : `${((100 * count) / licenses).toFixed(1)} %`;
+        return { board, column, values, count, licenses, percent };
+      }),
+    ),
+  );
+  const tables = { 'all checks': checkRows(checks), 'blank and unknown values': valueRows };
+  const lines = described({ ...facts, ...tellingChecks(checks), ...tables }).map((line) => `    ${line}`);
+  const title = `# Publication ${publication}: ${state.replaceAll('_', ' ')}`;
+  await writeFile(path, `${[title, '', ...lines].join('\n')}\n`);
 }

@@ -10,42 +10,34 @@ import { writeSpreadsheet } from '../csv.ts';
 import { licensesIndices, liveIndex } from '../publications/metadata.ts';
 import type { Store } from '../storage/store.ts';
 import { exampleText } from './checks.ts';
+import type { Action, Options } from './options.ts';
 import { type Outcome, printError, table } from './output.ts';
-import { checkInProcess, type PublishOptions } from './publish.ts';
+import { checkInProcess } from './publish.ts';
 import { withOpenSearch } from './store-command.ts';
 
-interface DiffOptions extends PublishOptions {
-  readonly csv?: string;
-}
-
 /** How two kept publications differ, or a publication and files. @throws {Error} for an unknown publication */
-export async function diffAction(
-  [before = '', after]: readonly string[],
-  options: DiffOptions,
-): Promise<Outcome | undefined> {
-  let found: Outcome | undefined;
-  const compare = async (store: Store, later: string) => {
-    found = await diff(store, { before: await indexOf(store, before), after: later }, options);
+export const diffAction: Action = async ([earlier = '', later], options) => {
+  const compare = async (store: Store, after: string) =>
+    diff(store, await indexOf(store, earlier), after, options);
+  if (later !== undefined)
+    return withOpenSearch(async (store) => compare(store, await indexOf(store, later)));
+  await withOpenSearch((store) => indexOf(store, earlier));
+  let found: Outcome = {};
+  const look = async (...checked: Parameters<typeof compare>) => {
+    found = await compare(...checked);
   };
-  if (after !== undefined) {
-    await withOpenSearch(async (store) => compare(store, await indexOf(store, after)));
-    return found;
-  }
-  await withOpenSearch((store) => indexOf(store, before));
   // It is compared whatever the guards say.
-  const result = await checkInProcess({ ...options, force: 'compared, not published' }, compare);
+  const result = await checkInProcess({ ...options, force: 'compared, not published' }, look);
   if (result.state !== 'would_be_refused') return found;
   printError(result.reasons);
   return { ...found, code: 2 };
-}
+};
 
 /** The index of a publication, by its id or the word `live`. */
 async function indexOf(store: Store, publication: string): Promise<string> {
   const indices = await licensesIndices(store);
   const live = publication === 'live' ? await liveIndex(store) : undefined;
-  const found = indices.find(({ index, metadata }) =>
-    live === undefined ? metadata.publication === publication : index === live,
-  );
+  const found = indices.find(({ index, metadata }) => index === live || metadata.publication === publication);
   if (found === undefined) {
     const kept = indices.map(({ metadata }) => metadata.publication).join(', ');
     throw new Error(`Publication ${publication} is not kept. Kept: ${kept || 'none'}.`);
@@ -57,23 +49,15 @@ async function indexOf(store: Store, publication: string): Promise<string> {
 
 const CSV_COLUMNS = ['kind', 'board', 'license_number', 'full_name', 'column', 'before', 'after'];
 
-async function diff(
-  store: Store,
-  indices: Record<'before' | 'after', string>,
-  { csv }: DiffOptions,
-): Promise<Outcome> {
+async function diff(store: Store, before: string, after: string, { csv }: Options): Promise<Outcome> {
   const counter = differenceCounter();
-  async function* counted(): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
-    for await (const group of differingLicenses(store, {
-      ...indices,
-      parts: readDigest(store, indices.after),
-    })) {
-      group.forEach(counter.add);
-      yield group;
-    }
-  }
-  if (csv === undefined) for await (const _group of counted());
-  else await writeSpreadsheet(csv, CSV_COLUMNS, counted(), cellsOf);
+  const groups = differingLicenses(store, { before, after, parts: readDigest(store, after) });
+  const countedCells = (license: DifferingLicense) => {
+    counter.add(license);
+    return cellsOf(license);
+  };
+  if (csv === undefined) for await (const group of groups) group.forEach(counter.add);
+  else await writeSpreadsheet(csv, CSV_COLUMNS, groups, countedCells);
   const boards = [...counter.boards].map(([board, { added, removed, renumbered, changed, columns }]) => ({
     ...{ board, added, removed, renumbered, changed },
     columns: [...columns].map(([column, { changed, blank }]) => ({ column, changed, now_blank: blank })),
@@ -88,9 +72,7 @@ async function diff(
   return {
     value: { boards, file: csv },
     words: [
-      ...(rows.length === 0
-        ? ['The two do not differ.']
-        : table(rows.filter(({ licenses }) => licenses > 0))),
+      ...table(rows.filter(({ licenses }) => licenses > 0)),
       ...(csv === undefined ? [] : [`All differences written to ${csv}.`]),
     ],
   };

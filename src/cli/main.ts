@@ -2,26 +2,20 @@
 import { Command, CommanderError, Option } from 'commander';
 import commands from '../../data/commands.json' with { type: 'json' };
 import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
-import { fileTrouble } from '../storage/file-trouble.ts';
-import { type Actions, READERS } from './options.ts';
-import { print, printError } from './output.ts';
+import { type Action, type Actions, OPTIONS } from './options.ts';
+import { errorWords, print, printError } from './output.ts';
 
-/** What a command takes, by how it is written, and what each is. */
-export interface CommandWords {
-  readonly description: string;
-  readonly arguments?: Readonly<Record<string, string>>;
-  readonly required?: Readonly<Record<string, string>>;
-  readonly options?: Readonly<Record<string, string>>;
-  /** A command without examples has only commands below it. */
-  readonly examples?: readonly string[];
-}
+/** What a command takes, by how it is written, and what each is. One without examples has only commands below it. */
+export type CommandWords = { readonly description: string; readonly examples?: readonly string[] } & {
+  readonly [Each in 'arguments' | 'required' | 'options']?: Readonly<Record<string, string>>;
+};
 
 /** All commands, in groups by who uses them. */
 const GROUPS: Readonly<Record<string, Readonly<Record<string, CommandWords>>>> = commands;
 
 const PROCESSES: Actions = {
-  serve: async () => (await import('../server.ts')).serve().then(() => undefined),
-  work: async () => (await import('../../workers/main.ts')).work().then(() => undefined),
+  serve: async () => (await import('../server.ts')).serve().then(() => ({})),
+  work: async () => (await import('../../workers/main.ts')).work().then(() => ({})),
 };
 
 /** Where a command is, by its first word. A command loads nothing of the others: that takes longer than most run. */
@@ -39,7 +33,7 @@ const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly
 ];
 
 /** What a command does. @throws {Error} for one that nothing is written for */
-export async function actionOf(path: string): Promise<Actions[string]> {
+export async function actionOf(path: string): Promise<Action> {
   const [word = ''] = path.split(' ');
   const [, load] = MODULES.find(([words]) => words.split(' ').includes(word)) ?? [];
   const action = new Map(Object.entries((await load?.())?.ACTIONS ?? {})).get(path);
@@ -47,53 +41,44 @@ export async function actionOf(path: string): Promise<Actions[string]> {
   return action;
 }
 
-function commandOf(path: string, words: CommandWords): Command {
-  const command = new Command(path.split(' ').at(-1)).description(words.description).exitOverride();
-  for (const [name, meaning] of Object.entries(words.arguments ?? {})) command.argument(name, meaning);
-  for (const [flags, meaning] of Object.entries({ ...words.required, ...words.options })) {
-    const option = new Option(flags, meaning).makeOptionMandatory(Object.hasOwn(words.required ?? {}, flags));
-    const { read, variable } = READERS.get(option.attributeName()) ?? {};
-    if (read !== undefined) option.argParser<unknown>(read);
-    if (variable !== undefined) option.env(variable);
-    command.addOption(option);
-  }
-  if (words.examples === undefined) return command;
-  return command
-    .addHelpText('after', ['', 'Examples:', ...words.examples.map((line) => `  ${line}`)].join('\n'))
-    .action(async () => {
-      const action = await actionOf(path);
-      const {
-        value,
-        words = [],
-        errors = [],
-        code = 0,
-      } = (await action(command.args, command.optsWithGlobals<never>())) ?? {};
-      if (command.optsWithGlobals().json === true && value !== undefined) print(JSON.stringify(value));
-      else {
-        print(words);
-        printError(errors);
-      }
-      process.exitCode = code;
-    });
-}
-
 /** `licenses` with all its commands. */
 export const program = new Command('licenses')
   .description('Operates the Ohio License Verification Service, and asks one that runs')
   .version(SERVICE_VERSION)
   .exitOverride()
-  .showHelpAfterError('licenses --help lists the commands.')
   .configureHelp({ subcommandDescription: (command) => command.description().split(/[:;.,] /)[0] ?? '' })
   .addHelpText('after', '\nlicenses help publish   # every command has examples in its help');
 
+function addCommand(path: string, words: CommandWords): void {
+  const [name = '', below] = path.split(' ');
+  const parent = program.commands.find((each) => each.name() === name) ?? program;
+  const command = parent.command(below ?? name).description(words.description);
+  for (const [name, meaning] of Object.entries(words.arguments ?? {})) command.argument(name, meaning);
+  for (const [flags, meaning] of Object.entries({ ...words.required, ...words.options })) {
+    const option = new Option(flags, meaning).makeOptionMandatory(Object.hasOwn(words.required ?? {}, flags));
+    if (['url', 'key'].includes(option.name())) option.env(`LICENSES_${option.name().toUpperCase()}`);
+    command.addOption(option);
+  }
+  if (words.examples === undefined) return;
+  command.addHelpText('after', ['', 'Examples:', ...words.examples.map((line) => `  ${line}`)].join('\n'));
+  command.action(async () => {
+    const { data: options, error } = OPTIONS.safeParse(command.optsWithGlobals());
+    for (const { path, message } of error?.issues ?? [])
+      command.error(`error: --${String(path[0])}: ${message}`);
+    const ended = await (await actionOf(path))(command.args, options ?? {});
+    const isJson = options?.json === true && ended.value !== undefined;
+    print(isJson ? JSON.stringify(ended.value) : (ended.words ?? []));
+    if (!isJson) printError(ended.errors ?? []);
+    process.exitCode = ended.code ?? 0;
+  });
+}
+
 for (const [heading, group] of Object.entries(GROUPS)) {
   program.commandsGroup(heading);
-  for (const [path, words] of Object.entries(group)) {
-    const [parent, below] = path.split(' ');
-    const above = below === undefined ? program : program.commands.find((each) => each.name() === parent);
-    above?.addCommand(commandOf(path, words));
-  }
+  for (const [path, words] of Object.entries(group)) addCommand(path, words);
 }
+// Not of the errors of a command, which has its own help.
+program.showHelpAfterError('licenses --help lists the commands.');
 program.commandsGroup('Help:').helpCommand('help [command]', 'what a command does');
 
 /** Does what a command line asks. @param prepare comes first; what it throws is printed, too @returns the exit code */
@@ -105,8 +90,7 @@ export async function run(parameters: readonly string[], prepare = () => {}): Pr
   } catch (error) {
     // Commander has printed what is wrong.
     if (error instanceof CommanderError) return error.exitCode;
-    const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
-    printError(words.split('\n'));
+    printError(errorWords(error).split('\n'));
     return 1;
   }
 }

@@ -1,4 +1,5 @@
 import { ohioTime } from '../licenses/dates.ts';
+import { fileTrouble } from '../storage/file-trouble.ts';
 
 /** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -28,16 +29,23 @@ export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout)
 }
 
 /** Prints a line, or several, where errors go. */
-export function printError(lines: Lines): void {
-  print(lines, process.stderr);
+export const printError = (lines: Lines): void => print(lines, process.stderr);
+
+const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
+  ['ERR_ENCODING_INVALID_ENCODED_DATA', 'The file is not valid UTF-8. Please save the list as "CSV UTF-8".'],
+  ['ERR_MODULE_NOT_FOUND', 'A part of the program is not installed here. Run the command in a checkout.'],
+]);
+
+/** What an error says to an operator. */
+export function errorWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return NODE_WORDS.get('code' in error && error.code) ?? fileTrouble(error) ?? error.message;
 }
 
 /** A whole number with separators: `2,600,000`. */
-export function grouped(value: number): string {
-  return value.toLocaleString('en-US');
-}
+export const grouped = (value: number): string => value.toLocaleString('en-US');
 
-export function sumOf(counts: Readonly<Record<string, number>> = {}): number {
+export function sumOf(counts: Readonly<Record<string, number>> | readonly number[] = []): number {
   return Object.values(counts).reduce((sum, each) => sum + each, 0);
 }
 
@@ -45,82 +53,61 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** A value as a person reads it: numbers with separators, instants in Ohio's time, nothing for null. */
 function shown(value: unknown): string {
-  if (value === null || value === undefined) return '';
   if (typeof value === 'number') return grouped(value);
   if (Array.isArray(value)) return value.map(shown).join('; ');
-  const text = String(value);
+  if (typeof value === 'object' && value !== null)
+    return shown(Object.entries(value).map(([name, each]) => `${name} ${shown(each)}`));
+  const text = String(value ?? '');
   return INSTANT.test(text) ? ohioTime(text) : printable(text);
 }
 
-type Row = object;
-
-/** The cells of some columns of rows, or of all that the first row has, below their headings. */
-function cellsOf(rows: readonly Row[], names: readonly string[] = Object.keys(rows[0] ?? {})): string[][] {
-  const cells = (row: Row) => {
-    const values = new Map(Object.entries(row));
-    return names.map((name) => shown(values.get(name)));
-  };
-  return [names.map((name) => name.replaceAll('_', ' ').toUpperCase()), ...rows.map(cells)];
+function longest(items: readonly { readonly length: number }[]): number {
+  return items.reduce((most, { length }) => Math.max(most, length), 0);
 }
 
-const MAX_COLUMNS = 100;
+/** Rows as lines of aligned columns below their names. @param names all that the first row has, unless given */
+export function table(rows: readonly object[], names = Object.keys(rows[0] ?? {})): string[] {
+  if (rows.length === 0) return ['None.'];
+  const cells = rows.map((row) => {
+    const values = new Map(Object.entries(row));
+    return names.map((name) => shown(values.get(name)));
+  });
+  const all = [names.map((name) => name.replaceAll('_', ' ').toUpperCase()), ...cells];
+  const widths = widthsOf(names.map((_, at) => all.map((row) => row[at] ?? '')));
+  return all.flatMap((row) => {
+    const columns = row.map((cell, at) => piecesOf(cell, widths[at] ?? 0));
+    return Array.from({ length: longest(columns) }, (_, line) => {
+      const pieces = columns.map((column, at) => (column[line] ?? '').padEnd(widths[at] ?? 0));
+      return pieces.join('  ').trimEnd();
+    });
+  });
+}
+
+const MAX_LINE = 100;
 const MAX_WORD = 24;
 /** Between words, so `column_changed` has two. */
 const BREAKS = / |(?<=_)/;
 
 /**
- * Rows as lines of aligned columns, the headings first. Where a line would have more than 100 characters, the widest
- * cells go on below; a word of up to 24 characters stays whole.
- *
- * @param names the columns, unless all that the first row has
+ * The widths of columns. Where a line would have more than 100 characters, the widest columns are narrowed, but not
+ * below their longest word; one of more than 24 characters is broken.
  */
-export function table<Each extends Row>(
-  rows: readonly Each[],
-  names?: readonly (keyof Each & string)[],
-): string[] {
-  if (rows.length === 0) return ['None.'];
-  const all = cellsOf(rows, names);
-  const widths = fitting((all[0] ?? []).map((_, at) => all.map((row) => row[at] ?? '')));
-  return all.flatMap((row) => {
-    const cells = row.map((cell, at) => pieces(cell, widths[at] ?? 0));
-    const height = cells.reduce((most, { length }) => Math.max(most, length), 0);
-    return Array.from({ length: height }, (_, line) =>
-      cells
-        .map((cell, at) => (cell[line] ?? '').padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
-  });
-}
-
-function longest(texts: readonly string[]): number {
-  return texts.reduce((most, { length }) => Math.max(most, length), 0);
-}
-
-/** The widths of columns: while a line does not fit, the widest column is narrowed that has no word as wide. */
-function fitting(columns: readonly (readonly string[])[]): readonly number[] {
-  const widths = columns.map(longest);
-  const words = columns.map((cells) => longest(cells.flatMap((cell) => cell.split(BREAKS))));
-  let over = widths.reduce((sum, width) => sum + width + 2, -2) - MAX_COLUMNS;
-  for (; over > 0; over -= 1) {
-    const room = widths.map((width, at) => (width > Math.min(MAX_WORD, words[at] ?? 0) ? width : 0));
-    const widest = room.reduce((one, other) => Math.max(one, other), 0);
-    if (widest === 0) break;
-    widths[room.lastIndexOf(widest)] = widest - 1;
-  }
+function widthsOf(columns: readonly (readonly string[])[]): readonly number[] {
+  let widths = columns.map(longest);
+  const words = columns.map((cells) =>
+    Math.min(MAX_WORD, longest(cells.flatMap((cell) => cell.split(BREAKS)))),
+  );
+  for (let most = MAX_LINE; most > 0 && sumOf(widths) + 2 * (widths.length - 1) > MAX_LINE; most -= 1)
+    widths = widths.map((width, at) => Math.min(width, Math.max(most, words[at] ?? 0)));
   return widths;
 }
 
 /** The text in lines of this width. */
-function pieces(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let rest = text;
-  while (rest.length > width) {
-    const end = Math.max(rest.lastIndexOf(' ', width), rest.lastIndexOf('_', width - 1) + 1);
-    lines.push(rest.slice(0, end > 0 ? end : width));
-    rest = rest.slice(end > 0 ? end : width).trimStart();
-  }
-  return [...lines, rest];
+function piecesOf(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const end = Math.max(text.lastIndexOf(' ', width), text.lastIndexOf('_', width - 1) + 1);
+  const cut = end > 0 ? end : width;
+  return [text.slice(0, cut), ...piecesOf(text.slice(cut).trimStart(), width)];
 }
 
 /**
@@ -129,31 +116,15 @@ function pieces(text: string, width: number): string[] {
  */
 export function described(values: object, indent = ''): string[] {
   if (Array.isArray(values)) return table(values);
-  const all = Object.entries(values).flatMap(([name, value]) => {
+  const named = Object.entries(values).map(([name, value]) => {
     const isNested = [value].flat().some((each) => typeof each === 'object' && each !== null);
-    const isEmpty = isNested ? Object.keys(value).length === 0 : shown(value) === '';
-    const words = printable(name || '(blank)').replaceAll('_', ' ');
-    return isEmpty ? [] : [{ name: indent + words, value, isNested }];
+    return { name: indent + printable(name || '(blank)').replaceAll('_', ' '), value, isNested };
   });
-  const width = all.reduce((widest, { name }) => Math.max(widest, name.length), 0) + 2;
-  return all
-    .toSorted((one, other) => Number(one.isNested) - Number(other.isNested))
-    .flatMap(({ name, value, isNested }) =>
-      isNested
-        ? ['', `${name}:`, ...described(value, `${indent}  `)]
-        : [value].flat().map((each) => name.padEnd(width) + shown(each)),
-    );
-}
-
-/** Rows as a table of Markdown, below a heading; nothing where there are none. */
-export function markdownTable(title: string, rows: readonly Row[]): string[] {
-  if (rows.length === 0) return [];
-  const [headings = [], ...others] = cellsOf(rows);
-  const line = (row: readonly string[]) => `| ${row.map(markdownText).join(' | ')} |`;
-  return ['', `## ${title}`, '', line(headings), line(headings.map(() => '---')), ...others.map(line)];
-}
-
-/** Text from the files: no character of it is Markdown or HTML. */
-export function markdownText(text: string): string {
-  return printable(text).replace(/[\\`*_[\]<>|#]/g, '\\$&');
+  const facts = named.filter(({ value, isNested }) => !isNested && shown(value) !== '');
+  const width = longest(facts.map(({ name }) => name)) + 2;
+  const parts = named.filter(({ value, isNested }) => isNested && Object.keys(value).length > 0);
+  return [
+    ...facts.flatMap(({ name, value }) => [value].flat().map((each) => name.padEnd(width) + shown(each))),
+    ...parts.flatMap(({ name, value }) => ['', `${name}:`, ...described(value, `${indent}  `)]),
+  ];
 }

@@ -3,28 +3,19 @@ import { printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
 
-/** Shows how far something is: in one line of a terminal, else in a line every few seconds. */
-export interface Display {
-  show(text: string): void;
-  /** Clears the line, and lets the next text be shown at once. */
-  end(): void;
-}
+export type Display = ReturnType<typeof startDisplay>;
 
-export function startDisplay(stream: NodeJS.WriteStream): Display {
-  let lastAt = Number.NEGATIVE_INFINITY;
-  const clear = () => stream.isTTY && clearLine(stream, 0) && cursorTo(stream, 0);
-  return {
-    show(text) {
-      if (!stream.isTTY && Date.now() - lastAt < LINE_EVERY_MS) return;
-      lastAt = Date.now();
-      clear();
-      stream.write(stream.isTTY ? printable(text).slice(0, stream.columns - 1) : `${printable(text)}\n`);
-    },
-    end() {
-      clear();
-      lastAt = Number.NEGATIVE_INFINITY;
-    },
-  };
+/** Shows how far something is: in one line of a terminal, else in a line at each new step and every few seconds. */
+export function startDisplay(stream: NodeJS.WriteStream) {
+  let shown = { step: '', at: 0 };
+  const end = () => stream.isTTY && clearLine(stream, 0) && cursorTo(stream, 0);
+  function show(text: string, step: string): void {
+    if (!stream.isTTY && step === shown.step && Date.now() - shown.at < LINE_EVERY_MS) return;
+    shown = { step, at: Date.now() };
+    end();
+    stream.write(stream.isTTY ? printable(text).slice(0, stream.columns - 1) : `${printable(text)}\n`);
+  }
+  return { show, end };
 }
 
 /** Aborted by Ctrl-C, and when the process is asked to end. A second Ctrl-C ends it at once. */

@@ -10,8 +10,7 @@ import { recordAudit } from '../storage/audit-log.ts';
 import { trouble } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { followRenumbered } from '../subscriptions/subscription.ts';
-import { checkRows, closeChecks, isRefusing, writeReport } from './checks.ts';
-import type { diffAction } from './diff.ts';
+import { tellingChecks, writeReport } from './checks.ts';
 import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
 import { storeAction } from './store-command.ts';
@@ -20,51 +19,37 @@ import { storeAction } from './store-command.ts';
 export const ACTIONS: Actions = {
   publications: storeAction(publicationHistory, ({ publications }) =>
     table(
-      publications.map(
-        ({ publication, state, date, counts, changes, seconds, at, forced, reasons = [] }) => ({
-          publication,
-          state: forced === undefined ? state : `${state} (forced)`,
-          ...{
-            date,
-            rows: counts?.rows,
-            rejected: counts?.rejected,
-            changes: changes && sumOf(changes.kinds),
-          },
-          took: seconds && `${sumOf(seconds).toFixed(1)} s`,
-          'last event': at,
-          reasons: firstReason(reasons),
-        }),
-      ),
+      publications.map(({ publication, state, date, counts, changes, seconds, at, forced, reasons }) => ({
+        ...{ publication, state: forced === undefined ? state : `${state} (forced)`, date },
+        ...{ rows: counts?.rows, rejected: counts?.rejected, changes: changes && sumOf(changes.kinds) },
+        took: seconds && `${sumOf(seconds).toFixed(1)} s`,
+        ...{ last_event: at, reasons: firstReason(reasons) },
+      })),
     ),
   ),
 
   'publications show': storeAction(
-    async (store, [id = ''], { report, rejects, changes }: ShowOptions) => {
+    async (store, [id = ''], { report, rejects, changes }) => {
       const found = await publicationDetails(store, id);
       if (report !== undefined) await writeReport(report, found.summary);
       const file = changes === true ? `changes-${id}.csv` : changes;
       return {
         ...found,
         ...(rejects !== undefined && { rejects: await writeRejects(store, id, rejects) }),
-        ...(file !== undefined && { changes: await writeChanges(store, id, file) }),
+        ...(file && { changes: await writeChanges(store, id, file) }),
       };
     },
     ({ summary: { checks = [], values: _, ...summary }, events, ...files }) =>
       described({
-        'what the guards refuse': checkRows(checks.filter(isRefusing)),
-        'what came close': checkRows(closeChecks(checks)),
-        ...summary,
-        events: events.map(({ at, event }) => ({ at, event })),
-        'rejected rows': files.rejects,
-        'changes written': files.changes,
+        ...{ ...tellingChecks(checks), ...summary, events: events.map(({ at, event }) => ({ at, event })) },
+        ...{ 'rejected rows': files.rejects, 'changes written': files.changes },
       }),
   ),
 
-  'publications diff': async (...given: Parameters<typeof diffAction>) =>
-    (await import('./diff.ts')).diffAction(...given),
+  'publications diff': async (given, options) => (await import('./diff.ts')).diffAction(given, options),
 
   rollback: storeAction(
-    async (store, _given, { to: target }: { to?: string }, config) => {
+    async (store, _given, { to: target }, config) => {
       try {
         const { from, to } = await rollBack(store, target);
         await followRenumbered(store, (await liveFeed(store)).state);
@@ -72,7 +57,6 @@ export const ACTIONS: Actions = {
         await recordAudit(store, 'rollback', { from: went.from?.publication, to: went.to.publication });
         return went;
       } catch (error) {
-        // A second one would go back one more.
         const words = trouble(error, config);
         throw words === undefined ? error : new Error(`${words} ${MAY_BE_LIVE}`);
       }
@@ -93,26 +77,18 @@ export const ACTIONS: Actions = {
   ),
 };
 
+/** A second rollback would go back one more. */
 const MAY_BE_LIVE = 'The earlier publication may be live already: see licenses publications first.';
-
-interface ShowOptions {
-  readonly report?: string;
-  readonly rejects?: string;
-  readonly changes?: string | true;
-}
 
 const SHOWN_CHARACTERS = 60;
 
 /** A line of the table stays short: the code of a guard. `publications show` has all reasons. */
-function firstReason([first = '', ...more]: readonly string[]): string {
+function firstReason([first = '', ...more]: readonly string[] = []): string {
   const shown = (/^[a-z_]+(?=: )/.exec(first)?.[0] ?? first).slice(0, SHOWN_CHARACTERS);
   return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
 }
 
-const CHANGE_COLUMNS = [
-  ...['at', 'kind', 'cause', 'board', 'license_number', 'full_name'],
-  ...['field', 'before', 'after'],
-];
+const CHANGE_COLUMNS = 'at kind cause board license_number full_name field before after'.split(' ');
 
 /** A line for each field that changed. */
 async function writeChanges(store: Store, publication: string, file: string) {

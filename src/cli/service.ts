@@ -1,36 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
+import type { Options } from './options.ts';
+import { errorWords } from './output.ts';
+import { type Display, interruption } from './progress.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-const FIRST_WAIT_MS = 1000;
-const MAX_WAIT_MS = 60_000;
+/** Unless the service says how long to wait. */
+const NEXT_TRY_MS = 2000;
 
 /** An outage that takes longer ends the command. */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
-/** What commands that ask a running service have in common. */
-export interface ServiceOptions {
-  readonly url?: string;
-  readonly key?: string;
-}
-
-/** How a command waits for a service that is busy or away. */
-export interface Waiting {
-  /** Ends the request under way, and the waiting. */
-  readonly signal: AbortSignal;
-  /** Called before each wait, with its reason. */
-  readonly onWait: (reason: string) => void;
-}
-
-/** A request: POST where it has a body, CSV or an object that is sent as JSON, else GET. */
-export interface ServiceRequest {
-  readonly path: string;
-  readonly method?: 'DELETE';
-  readonly accept?: string;
-  readonly body?: string | object;
-}
+/** A request: GET, unless it says another method. */
+type Sent = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
 
 /** A running service. */
 export type Service = ReturnType<typeof openService>;
@@ -39,130 +23,134 @@ export type Service = ReturnType<typeof openService>;
 export class ServiceError extends Error {
   /** `undefined` when it could not be reached. */
   status: number | undefined;
-  /** Whether the same request may be answered later. */
-  isTransient = false;
-  /** How long it asks to wait, in milliseconds. */
+  /** After how many milliseconds the same request may be answered; `undefined` where it will not be. */
   retryAfterMs: number | undefined;
 }
-
-interface ServiceNeeds {
-  readonly needsKey?: boolean;
-  readonly waiting?: Waiting;
-  /** What the address comes from, for messages. */
-  readonly setting?: string;
-}
-
-const URL_SETTING = 'LICENSES_URL or --url';
 
 /**
  * A client of a running service. Redirects are not followed: the key must not go elsewhere.
  *
- * @param waiting for a command that asks often: it waits as long as a 429 or 503 says, and tries again after a lost
- * connection, for ten minutes. Before the first answer, what can't be reached is taken for a mistake.
- * @throws {Error} when the URL can't be used, or a key is needed and missing
+ * @param display of a command that asks often: it waits as long as a 429 or 503 says, and tries again after a lost
+ * connection, for ten minutes; Ctrl-C ends it. Before the first answer, what can't be reached is taken for a mistake.
+ * @throws {Error} when the URL can't be used
  */
-export function openService(
-  { url = localServiceUrl(), key }: ServiceOptions,
-  { needsKey = false, waiting, setting = URL_SETTING }: ServiceNeeds = {},
-) {
-  if (needsKey && !key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
+export function openService({ url = localServiceUrl(), key }: Options, display?: Display) {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw new Error(`${setting} is ${JSON.stringify(url)}, but must be an http or https address.`);
+    throw new Error(`The service is at an http or https address, not at ${JSON.stringify(url)}.`);
   const address = url.replace(/(?<!\/)\/+$/, '');
+  const signal = display && interruption().signal;
   let hasAnswered = false;
 
-  async function once({ path, method, accept = '*/*', body }: ServiceRequest): Promise<string> {
-    const isCsv = typeof body === 'string';
+  async function once(path: string, sent: Sent): Promise<string> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const answer = await fetch(address + path, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
-      ...(body !== undefined && { body: isCsv ? body : JSON.stringify(body) }),
-      headers: {
-        accept,
-        'content-type': isCsv ? 'text/csv' : 'application/json',
-        ...(needsKey && key && { 'x-api-key': key }),
-      },
+    const { response, text } = await fetch(address + path, {
+      ...sent,
+      headers: { ...sent.headers, ...(key && { 'x-api-key': key }) },
       redirect: 'manual',
-      signal: AbortSignal.any([timeout, waiting?.signal ?? timeout]),
+      signal: AbortSignal.any([timeout, signal ?? timeout]),
     })
       .then(async (response) => ({ response, text: await response.text() }))
       .catch((error: unknown) => {
-        waiting?.signal.throwIfAborted();
-        throw unreachable(address, error, hasAnswered, setting);
+        signal?.throwIfAborted();
+        throw unreachable(address, error, hasAnswered);
       });
     hasAnswered = true;
-    if (answer.response.ok) return answer.text;
-    throw refused(answer.response, answer.text, setting);
+    if (response.ok) return text;
+    throw refused(response, text);
   }
 
   /**
    * @returns the body of a 2xx answer
    * @throws {ServiceError} when the service can't be reached, or answers anything else
-   * @throws the signal's reason when it is aborted
+   * @throws {Error} when the command is interrupted
    */
-  async function text(request: ServiceRequest): Promise<string> {
+  async function text(path: string, sent: Sent = {}): Promise<string> {
     const deadline = Date.now() + MAX_OUTAGE_MS;
-    for (let attempt = 0; ; attempt += 1) {
+    for (;;) {
       try {
-        return await once(request);
+        return await once(path, sent);
       } catch (error) {
         const leftMs = deadline - Date.now();
-        if (!(error instanceof ServiceError && error.isTransient && waiting && leftMs > 0)) throw error;
-        const waitMs = error.retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+        const waitMs = error instanceof ServiceError && leftMs > 0 ? error.retryAfterMs : undefined;
+        if (waitMs === undefined || display === undefined) throw error;
         const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
-        waiting.onWait(`${error.message} Next try in ${seconds} s, for ${minutes} more minutes.`);
-        await sleep(waitMs, undefined, { signal: waiting.signal });
+        const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
+        display.show(`waiting: ${errorWords(error)} ${next}`, next);
+        // The next try says that it is interrupted.
+        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  /** Reads an answer, as `text` does. @throws {Error} where it is not one of this service */
-  async function json<Answer>(shape: z.ZodType<Answer>, request: ServiceRequest): Promise<Answer> {
-    const { data, success } = shape.safeParse(parsed(await text(request)));
-    if (!success) throw new Error(otherService(setting));
-    return data;
+  /** Sends JSON, where there is any, and reads an answer. @throws as `text`, {Error} where it is not one of this service */
+  async function json<Answer>(shape: z.ZodType<Answer>, path: string, body?: object): Promise<Answer> {
+    const headers = { 'content-type': 'application/json' };
+    const sent = body && { method: 'POST', body: JSON.stringify(body), headers };
+    const answer = parsedAs(shape, await text(path, sent));
+    if (answer === undefined) throw new Error(OTHER_SERVICE);
+    return answer;
   }
 
   return { url: address, text, json };
 }
 
-export function otherService(setting = URL_SETTING): string {
-  return `The answer is not one of this service. Is ${setting} right?`;
-}
+export const OTHER_SERVICE = 'The answer is not one of this service. Is its address right?';
 
 const networkError = z.object({ cause: z.object({ code: z.string().default(''), message: z.string() }) });
 
-function unreachable(url: string, error: unknown, isTransient: boolean, setting: string): ServiceError {
+function unreachable(address: string, error: unknown, hasAnswered: boolean): ServiceError {
   const { code, message } = networkError.safeParse(error).data?.cause ?? { code: '', message: String(error) };
   const advice = /CERT|SSL|TLS/.test(code)
-    ? ' Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : ` Does the service run, and is ${setting} right?`;
-  const words = `The service at ${url} can't be reached (${message || code}).${isTransient ? '' : advice}`;
-  return Object.assign(new ServiceError(words), { isTransient });
+    ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
+    : 'Does it run, and is the address right?';
+  const words = `The service at ${address} can't be reached (${message || code}). ${advice}`;
+  return Object.assign(new ServiceError(words), hasAnswered && { retryAfterMs: NEXT_TRY_MS });
 }
 
-const KEY_ADVICE =
-  '. Check LICENSES_KEY or --key: the operator\'s "licenses keys list" shows its last four characters.';
+const ADVICE: ReadonlyMap<number, string> = new Map([
+  [401, '. Set LICENSES_KEY, or send --key; "licenses keys list" shows operators its last characters.'],
+  [404, ' Is the address of the service right?'],
+]);
 
-function refused({ status, headers }: Response, text: string, setting: string): ServiceError {
-  const { data } = z.object({ detail: z.string() }).safeParse(parsed(text));
+function refused({ status, headers }: Response, text: string): ServiceError {
+  const detail = parsedAs(z.object({ detail: z.string() }), text)?.detail;
   const location = headers.get('location');
-  const advice = status === 401 ? KEY_ADVICE : status === 404 ? ` Is ${setting} right?` : '';
-  const words = `${data?.detail ?? `The service answered with ${status}.`}${advice}`;
-  const elsewhere = `The address redirects to ${location}. Set ${setting} to where the service is.`;
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
-  return Object.assign(new ServiceError(status < 400 && location !== null ? elsewhere : words), {
-    status,
-    isTransient: status === 429 || status >= 500,
-    retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
-  });
+  const elsewhere = location === null ? '' : ` Is the service at ${location}?`;
+  const words = detail ?? `The service answered with ${status}.${elsewhere}`;
+  const waitMs = 1000 * Number(headers.get('retry-after')) || NEXT_TRY_MS;
+  const retryAfterMs = status === 429 || status >= 500 ? waitMs : undefined;
+  return Object.assign(new ServiceError(words + (ADVICE.get(status) ?? '')), { status, retryAfterMs });
 }
 
-/** What JSON says; `undefined` for a text that is none. */
-export function parsed(json: string): unknown {
+/** What JSON says; `undefined` for a text that is none, or says something else. */
+export function parsedAs<Value>(shape: z.ZodType<Value>, json: string): Value | undefined {
   try {
-    return JSON.parse(json);
+    return shape.parse(JSON.parse(json));
   } catch {
     return undefined;
   }
 }
+
+/** An earlier service sends less, a later one more, also cautions that this version does not know. */
+const record = z.looseObject({
+  board: z.string(),
+  license_number: z.string(),
+  cautions: z.array(z.string()),
+  notes: z.array(z.string()).default([]),
+});
+
+export type AnsweredRecord = z.output<typeof record>;
+
+const result = z.object({
+  outcome: z.string(),
+  record: record.optional(),
+  matches: z.array(record).default([]),
+  detail: z.string().default(''),
+  did_you_mean: z.array(z.string()).optional(),
+});
+
+/** What is answered to an item of a list. */
+export type Result = z.output<typeof result>;
+
+/** What is answered to a list. */
+export const batchAnswer = z.object({ last_scraped: z.string(), results: z.tuple([result], result) });

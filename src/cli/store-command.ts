@@ -2,6 +2,7 @@ import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, trouble } from '../storage/errors.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
+import type { Action, Options } from './options.ts';
 import { described, type Outcome } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -35,24 +36,16 @@ export async function withOpenSearch<Result>(
   }
 }
 
-/** What a command does with the store, its arguments and its options. */
-export type StoreWork<Options, Result> = (
-  store: Store,
-  given: readonly string[],
-  options: Options,
-  config: Config,
-) => Promise<Result>;
-
 /**
  * The action of a command that works with the store.
  *
  * @param inWords all that the result has, unless given
  */
-export function storeAction<Options, Value extends object>(
-  work: StoreWork<Options, Value>,
+export function storeAction<Value extends object>(
+  work: (store: Store, given: readonly string[], options: Options, config: Config) => Promise<Value>,
   inWords: (value: Value) => NonNullable<Outcome['words']> = described,
-) {
-  return (given: readonly string[], options: Options): Promise<Outcome> =>
+): Action {
+  return (given, options) =>
     withOpenSearch(async (store, config) => {
       const value = await work(store, given, options, config);
       return { value, words: inWords(value) };

@@ -10,11 +10,12 @@ import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { SIGNING_KEYS } from '../signing/keys.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
-import { inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
+import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
 import { SUBSCRIPTIONS } from '../subscriptions/subscription.ts';
 import { WEBHOOKS } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
+import type { Outcome } from './output.ts';
 import { withOpenSearch } from './store-command.ts';
 
 /** What the documents of each index must be. */
@@ -35,34 +36,25 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
 
 /** What can't be rebuilt, in one file. */
 export const ACTIONS: Actions = {
-  backup: copyAction(writeBackup, (documents, file) => `Backed up ${documents} to ${file}.`),
-  restore: copyAction(
-    async (store, file, checks) => {
-      const restored = await restoreBackup(store, file, checks);
+  backup: async ([file = '']) =>
+    withOpenSearch(async (store) => {
+      const copy = await writeBackup(store, file, DOCUMENT_CHECKS);
+      return copied(file, copy, `Backed up ${inWords(copy.documents)} to ${file}.`);
+    }),
+  restore: async ([file = '']) =>
+    withOpenSearch(async (store) => {
+      const copy = await restoreBackup(store, file, DOCUMENT_CHECKS);
       await recordAudit(store, 'restore', { file });
-      return restored;
-    },
-    (documents, file) => `Restored ${documents} from ${file}. Now publish the latest files.`,
-    true,
-  ),
+      const documents = inWords(copy.documents);
+      return copied(file, copy, `Restored ${documents} from ${file}. Now publish the latest files.`);
+    }, true),
 };
 
-/** Backs up or restores, and says what the copy does not have, or not whole. */
-function copyAction(
-  copy: typeof writeBackup,
-  sentence: (documents: string, file: string) => string,
-  createsIndices = false,
-): Actions[string] {
-  return ([file = '']) =>
-    withOpenSearch(async (store) => {
-      const { documents, leftOut: left_out } = await copy(store, file, DOCUMENT_CHECKS);
-      return {
-        value: { file, documents, left_out },
-        words: sentence(inWords(documents), file),
-        errors: left_out.map(
-          ({ index, id, problem }) =>
-            `Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`,
-        ),
-      };
-    }, createsIndices);
+/** What the copy has, and what it does not have, or not whole. */
+function copied(file: string, { documents, leftOut: left_out }: BackupResult, words: string): Outcome {
+  const errors = left_out.map(
+    ({ index, id, problem }) =>
+      `Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`,
+  );
+  return { value: { file, documents, left_out }, words, errors };
 }

@@ -1,19 +1,18 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, errors } from 'jose';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import { isLocalHttp } from '../dataset/source-url.ts';
 import type { Actions } from './options.ts';
-import { openService, parsed } from './service.ts';
+import { openService, parsedAs } from './service.ts';
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {
-  'verify-record': async ([path = ''], { keys: from = localServiceUrl() }: { keys?: string }) => {
+  'verify-record': async ([path = ''], { keys: from = localServiceUrl() }) => {
     const keys = createLocalJWKSet(await keySetOf(from));
-    const results: string[] = [];
-    for await (const line of (await open(path)).readLines())
-      if (line !== '') results.push(await result(line, keys));
-    if (results.length === 0) throw new Error(`${path} is empty.`);
+    const lines = (await readFile(path, 'utf8')).split(/\r?\n/).filter(Boolean);
+    if (lines.length === 0) throw new Error(`${path} is empty.`);
+    const results = await Promise.all(lines.map((line) => result(line, keys)));
     return { words: results, code: results.every((each) => each.startsWith(VALID)) ? 0 : 2 };
   },
 };
@@ -23,16 +22,15 @@ const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 /** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
 async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
   if (!/^https?:/.test(from)) {
-    const { data } = keySet.safeParse(parsed(await readFile(from, 'utf8')));
-    if (data === undefined)
+    const keys = parsedAs(keySet, await readFile(from, 'utf8'));
+    if (keys === undefined)
       throw new Error(`${JSON.stringify(from)} has no public keys, as a jwks.json has.`);
-    return data;
+    return keys;
   }
   const url = URL.parse(from);
   if (url?.protocol === 'http:' && !isLocalHttp(url))
     throw new Error('--keys must be an https address: by http, anybody on the way can send other keys.');
-  const service = openService({ url: from }, { setting: '--keys' });
-  return service.json(keySet, { path: url?.pathname === '/' ? '/.well-known/jwks.json' : '' });
+  return openService({ url: from }).json(keySet, url?.pathname === '/' ? '/.well-known/jwks.json' : '');
 }
 
 const VALID = 'VALID';
@@ -57,11 +55,12 @@ const statement = z.object({
   ...{ answer: z.object({ license_number: z.string() }).optional(), license_number: z.string().optional() },
 });
 
+const MAX_CLOCK_ERROR_MS = 5 * 60_000;
+const WRONG_CLOCK = ' WRONG CLOCK: this time has not come yet, or is before the data.';
+
 function inWords({ type, by, date, sample, at, answer, ...of }: z.output<typeof statement>): string {
   const number = answer?.license_number ?? of.license_number ?? 'many';
   const facts = `${type} of ${number} at ${at} by ${by}, from the State's data of ${date}.`;
-  const isAhead = Date.parse(at) > Date.now() + 5 * 60_000;
-  const clock = ` WRONG CLOCK: this time ${isAhead ? 'has not come yet' : 'is before the data'}.`;
-  const isWrong = isAhead || at.slice(0, 10) < date;
-  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? clock : '');
+  const isWrong = Date.parse(at) > Date.now() + MAX_CLOCK_ERROR_MS || at.slice(0, 10) < date;
+  return facts + (sample ? ' SAMPLE DATA: of no real license.' : '') + (isWrong ? WRONG_CLOCK : '');
 }

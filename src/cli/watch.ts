@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { addTo } from '../licenses/counts.ts';
@@ -6,25 +7,21 @@ import { numberKey } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { rowRequest } from '../licenses/row-lookup.ts';
 import { rowFields } from '../rosters/list.ts';
-import { MAX_ITEMS } from '../rosters/roster.ts';
+import { invalidLookup, MAX_ITEMS } from '../rosters/roster.ts';
 import { writeWhole } from '../storage/whole-file.ts';
-import type { Actions } from './options.ts';
-import { grouped, type Outcome, print, printError } from './output.ts';
-import { interruption } from './progress.ts';
-import { chunksOf, type RosterFile, type RosterWork, rosterAction, sendRows } from './roster.ts';
-import { openService, type Service, ServiceError, type ServiceOptions } from './service.ts';
+import type { Actions, Options } from './options.ts';
+import { grouped, type Outcome, print } from './output.ts';
+import { startDisplay } from './progress.ts';
+import { answersTo, type RosterFile, type RosterWork, rosterAction } from './roster.ts';
+import { batchAnswer, openService, type Result, type Service, ServiceError } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
-
-type WatchOptions = ServiceOptions & { readonly board?: string; readonly proof?: string } & {
-  readonly [Each in 'sync' | 'yes']?: true;
-};
 
 const watchRoster = rosterAction(watch);
 
 /** The licenses of a roster are watched by a running service. It needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = {
-  watch: async (given: readonly string[], options: WatchOptions) => {
+  watch: async (given, options) => {
     const { proof } = options;
     if ((proof === undefined) === (given.length === 0))
       throw new Error('Name a roster, or send --proof FILE without one.');
@@ -33,37 +30,39 @@ export const ACTIONS: Actions = {
 };
 
 /** Writes the signed proof of each license that is watched, one a line. */
-async function writeProofs(file: string, options: WatchOptions): Promise<Outcome> {
-  const waiting = { signal: interruption().signal, onWait: printError };
-  const service = openService(options, { needsKey: true, waiting });
+async function writeProofs(file: string, options: Options): Promise<Outcome> {
+  const service = openService(options, startDisplay(process.stderr));
   const watched = await watchedLicenses(service);
-  const proofs = async function* () {
-    for (const { subscription_id: id } of watched)
-      yield `${await service.text({ path: `/api/v1/subscriptions/${id}/proof`, accept: 'application/jose' })}\n`;
-  };
-  await writeWhole(file, proofs());
+  const headers = { accept: 'application/jose' };
+  const proofs = Readable.from(watched).map(async ({ subscription_id: id }: Subscriptions[number]) => {
+    return `${await service.text(`/api/v1/subscriptions/${id}/proof`, { headers })}\n`;
+  });
+  await writeWhole(file, proofs);
   return { words: `${grouped(watched.length)} proofs in ${file}.` };
 }
 
 /** Watches what is not watched yet; and with `--sync`, what else was watched is removed. */
-async function watch(work: RosterWork, options: WatchOptions): Promise<Outcome> {
-  if (!work.roster.meanings.includes('license_number'))
+async function watch(work: RosterWork, options: Options): Promise<Outcome> {
+  const { roster, service } = work;
+  if (!roster.meanings.includes('license_number'))
     throw new BadRequestError('The first row must name a column license_number.');
   const removed = options.sync === true ? await agreedRemovals(work, options) : [];
   const outcomes = new Map<string, number>();
-  for await (const { number, result } of answersTo(work, '/api/v1/subscriptions/batch', options)) {
-    addTo(outcomes, result.outcome);
-    const isWatched = result.outcome === 'created' || result.outcome === 'exists';
-    if (!isWatched && options.sync !== true) printProblem(work, number, result);
-  }
+  const problems: string[] = [];
+  for await (const rows of answersOf(work, '/api/v1/subscriptions/batch', options))
+    for (const { result, line } of rows) {
+      addTo(outcomes, result.outcome);
+      if (!['created', 'exists'].includes(result.outcome)) problems.push(line);
+    }
   for (const { subscription_id: id } of removed)
-    await work.service.text({ path: `/api/v1/subscriptions/${id}`, method: 'DELETE' }).catch(unlessGone);
-  const count = (outcome: string) => grouped(outcomes.get(outcome) ?? 0);
+    await service.text(`/api/v1/subscriptions/${id}`, { method: 'DELETE' }).catch(unlessGone);
+  const { created = 0, exists = 0, not_found = 0, invalid = 0 } = Object.fromEntries(outcomes);
+  const counts =
+    `${grouped(created)} added, ${grouped(exists)} watched already, ` +
+    `${grouped(not_found)} not found, ${grouped(invalid)} invalid.`;
   return {
-    words:
-      `${count('created')} added, ${count('exists')} watched already, ` +
-      `${count('not_found')} not found, ${count('invalid')} invalid.`,
-    code: outcomes.has('not_found') || outcomes.has('invalid') ? SOME_NOT_WATCHED : 0,
+    words: [...(options.sync === true ? [] : problems), counts],
+    code: problems.length > 0 ? SOME_NOT_WATCHED : 0,
   };
 }
 
@@ -72,72 +71,42 @@ function unlessGone(error: unknown): void {
   if (!(error instanceof ServiceError && error.status === 404)) throw error;
 }
 
-const license = z.object({ board: z.string(), license_number: z.string() });
-
-/** What is answered to a row. */
-const rowResult = z.object({
-  outcome: z.string(),
-  detail: z.string().default(''),
-  record: license.optional(),
-});
-
-const batchAnswer = z.object({ results: z.array(rowResult) });
-
-/** A row, by its number in the file, and what the service answers to it; a row that names no license is not sent. */
-type AnsweredRow = Omit<ReturnType<typeof readRow>, 'result'> & {
-  readonly number: number;
-  readonly result: z.output<typeof rowResult>;
-};
-
-async function* answersTo(
-  { roster, service, onRows }: RosterWork,
-  path: string,
-  { board }: WatchOptions,
-): AsyncGenerator<AnsweredRow, void, undefined> {
-  let read = 0;
-  for await (const chunk of chunksOf(roster)) {
-    const rows = chunk.map(({ number, cells }) => ({ number, ...readRow(roster, cells) }));
-    const sent = rows.flatMap(({ item }) => item ?? []);
-    const send = async (items: readonly (typeof sent)[number][]) =>
-      (await service.json(batchAnswer, { path, body: { board, items } })).results;
-    const results = (await sendRows(sent, send)).values();
-    for (const row of rows) {
-      const result = row.result ?? results.next().value;
-      if (result !== undefined) yield { ...row, result };
-    }
-    read += chunk.length;
-    onRows(read);
-  }
-}
-
-function printProblem({ display }: RosterWork, row: number, { detail }: AnsweredRow['result']): void {
-  display.end();
-  print(`Row ${grouped(row)}: ${detail}`);
+/** The rows, each with what the service answers to it; a row that names no license is not sent. */
+function answersOf(work: RosterWork, path: string, { board }: Options) {
+  return answersTo(work, async (rows) => {
+    const read = rows.map(({ number, cells }) => ({ number, ...readRow(work.roster, cells) }));
+    const items = read.flatMap(({ item }) => item ?? []);
+    const send = () => work.service.json(batchAnswer, path, { board, items });
+    const results = (items.length === 0 ? [] : (await send()).results).values();
+    return read.flatMap(({ number, item, problem }) => {
+      const result: Pick<Result, 'outcome' | 'detail' | 'record'> | undefined =
+        problem ?? results.next().value;
+      return result === undefined ? [] : [{ item, result, line: `Row ${grouped(number)}: ${result.detail}` }];
+    });
+  });
 }
 
 const listAnswer = z.object({
   next: z.string().nullable(),
   subscriptions: z.array(
-    license.extend({
-      subscription_id: z.string(),
-      reference: z.string().nullable(),
-      in_dataset: z.boolean(),
+    z.object({
+      ...{ subscription_id: z.string(), board: z.string(), license_number: z.string() },
+      ...{ reference: z.string().nullable(), in_dataset: z.boolean() },
     }),
   ),
 });
 
 type Subscriptions = z.output<typeof listAnswer>['subscriptions'];
+type License = Pick<Subscriptions[number], 'board' | 'license_number'>;
 
 /** All licenses that the account watches. */
 async function watchedLicenses(service: Service, after = ''): Promise<Subscriptions> {
   const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
-  const { subscriptions, next } = await service.json(listAnswer, { path });
+  const { subscriptions, next } = await service.json(listAnswer, path);
   return next === null ? subscriptions : subscriptions.concat(await watchedLicenses(service, next));
 }
 
-const keyOf = ({ board, license_number }: z.output<typeof license>) => `${board} ${license_number}`;
-
-const MAX_SHOWN = 50;
+const keyOf = ({ board, license_number }: License) => `${board} ${license_number}`;
 
 /**
  * Shows what would change, and asks.
@@ -145,67 +114,53 @@ const MAX_SHOWN = 50;
  * @returns what is watched and not in the roster; nothing if any row of it could not be read
  * @throws {Error} unless the answer is yes
  */
-async function agreedRemovals(work: RosterWork, options: WatchOptions): Promise<Subscriptions> {
+async function agreedRemovals(work: RosterWork, options: Options): Promise<Subscriptions> {
   const watched = await watchedLicenses(work.service);
-  const gone = Map.groupBy(
-    watched.filter(({ in_dataset }) => !in_dataset),
-    ({ license_number }) => numberKey(license_number),
-  );
+  const gone = watched.filter(({ in_dataset }) => !in_dataset);
   const named = new Set<string>();
-  let problems = 0;
-  for await (const { number, item, result } of answersTo(work, '/api/v1/lookup/batch', options)) {
-    // A license that was removed from the dataset stays watched.
-    const { license_number: typed = '', board = options.board } = item ?? {};
-    const [removed, ...others] = (gone.get(numberKey(typed)) ?? []).filter(
-      (each) => board === undefined || each.board === board,
-    );
-    const meant = result.record ?? (others.length === 0 ? removed : undefined);
-    if (meant !== undefined) named.add(keyOf(meant));
-    else {
-      problems += 1;
-      printProblem(work, number, result);
+  const problems: string[] = [];
+  for await (const rows of answersOf(work, '/api/v1/lookup/batch', options))
+    for (const { item, result, line } of rows) {
+      const { license_number: typed = '', board: ofRow = options.board } = item ?? {};
+      // A license that was removed from the dataset stays watched, also where the row may mean another one.
+      const isMeant = ({ board, license_number }: License) =>
+        numberKey(license_number) === numberKey(typed) && board === (ofRow ?? board);
+      const meant = result.record === undefined ? gone.filter(isMeant) : [result.record];
+      for (const each of meant) named.add(keyOf(each));
+      if (meant.length === 0) problems.push(line);
     }
-  }
-  work.display.end();
   const removed = watched.filter((each) => !named.has(keyOf(each)));
   const kept = watched.length - removed.length;
   const added = named.size - kept;
-  print(`${grouped(added)} to add, ${grouped(kept)} to keep, ${grouped(removed.length)} to remove.`);
-  for (const { board, license_number, reference } of removed.slice(0, MAX_SHOWN))
-    print(`  remove ${[license_number, board, reference].filter(Boolean).join(', ')}`);
-  if (removed.length > MAX_SHOWN) print(`  and ${grouped(removed.length - MAX_SHOWN)} more`);
-  if (problems > 0 && removed.length > 0)
-    print(`Nothing is removed, because ${grouped(problems)} rows could not be read.`);
-  const agreed = problems > 0 ? [] : removed;
-  if (added + agreed.length > 0 && options.yes !== true) await requireYes();
-  return agreed;
-}
-
-/** @throws {Error} unless the person at the terminal says yes */
-async function requireYes(): Promise<void> {
+  const isBlocked = problems.length > 0 && removed.length > 0;
+  work.display.end();
+  print([
+    ...problems,
+    ...removed.map(({ license_number, board, reference }) => {
+      return `  remove ${[license_number, board, reference].filter(Boolean).join(', ')}`;
+    }),
+    `${grouped(added)} to add, ${grouped(kept)} to keep, ${grouped(removed.length)} to remove.`,
+    ...(isBlocked ? [`Nothing is removed, because ${grouped(problems.length)} rows could not be read.`] : []),
+  ]);
+  const agreed = isBlocked ? [] : removed;
+  if (added + agreed.length === 0 || options.yes === true) return agreed;
   if (!process.stdin.isTTY)
     throw new Error('--sync asks before it changes anything. Without a terminal, send --yes.');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question('Continue? [y/N] ').finally(() => terminal.close());
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was changed.');
+  return agreed;
 }
-
-const WORDS = {
-  ...REQUEST_WORDS.row,
-  noBoard: () => undefined,
-  noName: 'The row has no license_number.',
-};
 
 /** What is sent of a row; or what is wrong with one that names no license, or one of another state. */
 function readRow(roster: RosterFile, cells: readonly string[]) {
   try {
     const fields = rowFields(roster, cells);
-    const request = rowRequest(fields, WORDS, undefined);
-    if (request.by !== 'number') throw new BadRequestError(WORDS.noName);
+    const request = fields.license_number ? rowRequest(fields, REQUEST_WORDS.row, undefined) : undefined;
+    if (request?.by !== 'number') throw new BadRequestError('The row has no license_number.');
     const { number: license_number, board } = request;
     return { item: { license_number, board: board?.name, reference: fields.reference } };
   } catch (error) {
-    if (!(error instanceof BadRequestError)) throw error;
-    return { result: { outcome: 'invalid', detail: error.message } };
+    return { problem: invalidLookup(error) };
   }
 }

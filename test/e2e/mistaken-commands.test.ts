@@ -80,7 +80,7 @@ test.each<[string, readonly string[], Mistake]>([
   [
     'keys of signatures at an address where nobody is',
     ['verify-record', 'FOLDER/file', '--keys', 'http://127.0.0.1:PORT'],
-    { says: /^The service at \S+ can't be reached \(.*\)\. Does the service run, and is --keys right\?$/ },
+    { says: /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?$/ },
   ],
   [
     'keys of signatures in a file that has none',

@@ -47,9 +47,9 @@ test.each([
   expect([code, output]).toEqual([1, `${setting} is "none", but must be a port, 0 to 65535.\n`]);
 });
 
-test('licenses sample-data says in one line that the image has no sample generator', async () => {
+test('licenses sample-data says in one line that it is not in the image', async () => {
   expect(await licenses(['sample-data', join(image, 'sample')])).toMatchObject({
     code: 1,
-    stderr: 'The sample generator is not installed here. Run the command in a checkout.\n',
+    stderr: 'A part of the program is not installed here. Run the command in a checkout.\n',
   });
 });

@@ -1,18 +1,38 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { progressDisplay } from '../../src/cli/publish.ts';
+import { startDisplay } from '../../src/cli/progress.ts';
+import { progressText } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
-function progress(details: Partial<PublishProgress> = {}): PublishProgress {
-  return { step: 'loading', done: 0, total: 812e6, ...details };
-}
+const STEPS: readonly [Partial<PublishProgress>, expected: Record<string, number>, text: string][] = [
+  [{}, {}, 'loading (step 3 of 9)'],
+  [{ done: 203e6 }, {}, 'loading (step 3 of 9), 203 MB, 25 %'],
+  [{ step: 'downloading', total: 0, done: 5.5e6 }, {}, 'downloading (step 1 of 9), 6 MB'],
+  [{ step: 'verifying', total: 0 }, {}, 'verifying (step 4 of 9)'],
+  [
+    { step: 'comparing', done: 500_000, total: 2_600_000 },
+    {},
+    'comparing (step 5 of 9), 500,000 of 2,600,000, 19 %',
+  ],
+  [{}, { loading: 60, comparing: 20, 'making durable': 90 }, 'loading (step 3 of 9), about 3 min to the end'],
+  [
+    { step: 'comparing', done: 500_000, total: 1_000_000 },
+    { loading: 60, comparing: 20, 'making durable': 80 },
+    'comparing (step 5 of 9), 500,000 of 1,000,000, 50 %, about 90 s to the end',
+  ],
+];
 
-describe('progress', () => {
+test.each(STEPS)('how far a publication is: %j, after one that took %j', (progress, expected, text) => {
+  const whole: PublishProgress = { step: 'loading', done: 0, total: 812e6, ...progress };
+  expect(progressText(whole, expected)).toBe(text);
+});
+
+describe('what is shown', () => {
   const written: string[] = [];
-  const isTty = process.stdout.isTTY;
+  const { isTTY, columns } = process.stdout;
 
   beforeEach(() => {
     jest.useFakeTimers({ now: 0 });
-    process.stdout.isTTY = false;
+    Object.assign(process.stdout, { isTTY: false, columns: 20 });
     jest.spyOn(process.stdout, 'write').mockImplementation((text) => {
       written.push(String(text));
       return true;
@@ -21,63 +41,28 @@ describe('progress', () => {
   afterEach(() => {
     jest.useRealTimers();
     jest.restoreAllMocks();
-    process.stdout.isTTY = isTty;
+    Object.assign(process.stdout, { isTTY, columns });
     written.length = 0;
   });
 
-  test('is printed without a terminal at each new step, and every five seconds within a step', () => {
-    const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading', total: 0 }));
-    display.show(progress());
-    for (let second = 1; second <= 12; second += 1) {
+  test('without a terminal is a line at each new step, and every five seconds within a step', () => {
+    const display = startDisplay(process.stdout);
+    display.show('reading', 'reading');
+    for (let second = 0; second <= 12; second += 1) {
       jest.setSystemTime(second * 1000);
-      display.show(progress({ done: second * 40.6e6 }));
+      display.show(`loading ${second}`, 'loading');
     }
-    display.show(progress({ step: 'verifying', total: 0 }));
-    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
-    display.end();
-    expect(written).toEqual([
-      'mwq1: reading (step 2 of 9)\n',
-      'mwq1: loading (step 3 of 9)\n',
-      'mwq1: loading (step 3 of 9), 203 MB, 25 %\n',
-      'mwq1: loading (step 3 of 9), 406 MB, 50 %\n',
-      'mwq1: verifying (step 4 of 9)\n',
-      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %\n',
-    ]);
-  });
-
-  test('says how long the whole still takes by an earlier publication', () => {
-    const display = progressDisplay('mwq1', {}, { loading: 60, comparing: 20, 'making durable': 90 });
-    display.show(progress());
-    display.show(progress({ step: 'comparing', total: 0 }));
-    jest.setSystemTime(10_000);
-    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
-    display.show(progress({ step: 'making durable', total: 0 }));
-    expect(written).toEqual([
-      'mwq1: loading (step 3 of 9), about 3 min to the end\n',
-      'mwq1: comparing (step 5 of 9), about 2 min to the end\n',
-      'mwq1: comparing (step 5 of 9), 500,000 of 2,600,000, 19 %, about 2 min to the end\n',
-      'mwq1: making durable (step 7 of 9), about 90 s to the end\n',
-    ]);
+    display.show('verifying', 'verifying');
+    expect(written).toEqual(['reading\n', 'loading 0\n', 'loading 5\n', 'loading 10\n', 'verifying\n']);
   });
 
   test('is one line in a terminal, cut to its width', () => {
-    const { columns } = process.stdout;
-    Object.assign(process.stdout, { isTTY: true, columns: 20 });
-    const display = progressDisplay('mwq1', {});
-    display.show(progress({ step: 'reading', total: 0 }));
-    display.show(progress({ done: 406e6 }));
+    process.stdout.isTTY = true;
+    const display = startDisplay(process.stdout);
+    display.show('reading', 'reading');
+    display.show('loading (step 3 of 9), 203 MB', 'loading');
     display.end();
-    process.stdout.columns = columns;
     const cleared = '\u001b[2K\u001b[1G';
-    const shown = written.join('').split(`${cleared}${cleared}`);
-    expect(shown).toEqual(['', 'mwq1: reading (step', `mwq1: loading (step${cleared}`]);
-  });
-
-  test('has the size alone if the length is unknown, and is not shown beside JSON', () => {
-    const part = progress({ step: 'downloading', total: 0, done: 5.5e6 });
-    progressDisplay('mwq1', {}).show(part);
-    progressDisplay('mwq1', { json: true }).show(part);
-    expect(written).toEqual(['mwq1: downloading (step 1 of 9), 6 MB\n']);
+    expect(written.join('')).toBe(`${cleared}reading${cleared}loading (step 3 of ${cleared}`);
   });
 });
