@@ -225,9 +225,8 @@ export async function serve(): Promise<void> {
   const draining = new AbortController();
   const ending = new AbortController();
   const api = await connect(config, log, draining.signal, ending.signal);
-  const isBehindProxies = config.TRUSTED_PROXIES > 0;
-  const server = httpServer(await publicApp(api), { log, isBehindProxies });
-  const adminServer = httpServer(operatorApp(api), { log });
+  const server = httpServer(await publicApp(api), log, config.TRUSTED_PROXIES > 0);
+  const adminServer = httpServer(operatorApp(api), log);
   endOnUncaughtError(log, () => {
     exitCode = 1;
     return stop();

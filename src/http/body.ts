@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import busboy from 'busboy';
-import createError, { isHttpError } from 'http-errors';
+import { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/lookup.ts';
 import type { Context } from './app.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, REFUSED } from './errors.ts';
 import { slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
@@ -86,7 +86,10 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
     } catch (error) {
       await readOn(ctx.req);
       if (isTooLarge(error)) throw refusedBody(ctx, bodyTooLarge(limit));
-      throw refusedBody(ctx, decompress === undefined ? createError(400) : new BadRequestError(NOT_UNPACKED));
+      throw refusedBody(
+        ctx,
+        decompress === undefined ? REFUSED.notJson() : new BadRequestError(NOT_UNPACKED),
+      );
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
@@ -133,45 +136,38 @@ const MAX_FIELDS = 20;
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_FIELDS): Promise<FormData> {
-  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase())) {
+  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase()))
     throw new ClientError(415, 'Send the form as the page sends it.');
-  }
   const bytes = await bodyBytes(ctx, limit);
+  const form = new FormData();
+  const files: Promise<void>[] = [];
+  const tooMany = new BadRequestError(`A form takes at most ${maxFields} fields.`);
   try {
-    return await readForm(ctx.request.get('content-type'), bytes, maxFields);
+    const parser = busboy({
+      headers: ctx.req.headers,
+      defParamCharset: 'utf8',
+      // It says that there are too many parts at the last one that it takes.
+      limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
+    });
+    parser.on('field', (name, value) => form.append(name, value));
+    parser.on('file', (name, file, { filename }) => {
+      const add = (content: Buffer) => form.append(name, new File([new Uint8Array(content)], filename));
+      const read = buffer(file).then(add);
+      // The parser fails, too.
+      read.catch(() => undefined);
+      files.push(read);
+    });
+    for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
+    await pipeline([bytes], parser);
+    await Promise.all(files);
+    return form;
   } catch (error) {
-    if (error instanceof BadRequestError) throw error;
+    if (error === tooMany) throw error;
     throw refusedBody(ctx, new BadRequestError('The form cannot be read. Go back, and send it again.'));
   }
 }
 
 const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
-
-/** @throws {BadRequestError} for too many fields; what the parser throws for a form that is not well formed */
-async function readForm(contentType: string, bytes: Buffer, maxFields: number): Promise<FormData> {
-  const form = new FormData();
-  const files: Promise<void>[] = [];
-  const parser = busboy({
-    headers: { 'content-type': contentType },
-    defParamCharset: 'utf8',
-    // It says that there are too many parts at the last one that it takes.
-    limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
-  });
-  parser.on('field', (name, value) => form.append(name, value));
-  parser.on('file', (name, file, { filename }) => {
-    const read = buffer(file).then((content) =>
-      form.append(name, new File([new Uint8Array(content)], filename)),
-    );
-    // The parser fails, too.
-    read.catch(() => undefined);
-    files.push(read);
-  });
-  const tooMany = new BadRequestError(`A form takes at most ${maxFields} fields.`);
-  for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
-  await pipeline([bytes], parser);
-  await Promise.all(files);
-  return form;
-}
 
 /**
  * The body as JSON; `undefined` where the request has neither a body nor a media type.
@@ -183,13 +179,13 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   const mediaType = ctx.request.type.toLowerCase();
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.req.headers;
   if (mediaType === '' && encoding === undefined && length === '0') return undefined;
-  if (mediaType !== 'application/json') throw createError(415);
+  if (mediaType !== 'application/json') throw REFUSED.otherType();
   const text = await textBody(ctx, limit);
   ctx.state.sentJson = text;
   try {
     return JSON.parse(text);
   } catch {
-    throw refusedBody(ctx, createError(400));
+    throw refusedBody(ctx, REFUSED.notJson());
   }
 }
 

@@ -22,17 +22,12 @@ const MAX_CONNECTIONS = 10_000;
 export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
 const CLOSE_IDLE_INTERVAL_MS = 100;
 
-interface HttpServerOptions {
-  readonly log: Logger;
-  /** Whether all connections come from proxies; then those of one address are those of many clients. */
-  readonly isBehindProxies?: boolean;
-}
-
-/** An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections. */
-export function httpServer(
-  app: Koa<RequestState>,
-  { log, isBehindProxies = false }: HttpServerOptions,
-): Server {
+/**
+ * An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections.
+ *
+ * @param isBehindProxies whether all connections come from proxies; then those of one address are those of many clients
+ */
+export function httpServer(app: Koa<RequestState>, log: Logger, isBehindProxies = false): Server {
   const answer = app.callback();
   const server = createServer(
     {
@@ -77,12 +72,12 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
   });
   server.on('connection', (socket) => {
     const { remoteAddress: address = '' } = socket;
-    if (open.has(address, 1)) {
+    try {
       socket.once('close', open.take(address, 1));
-      return;
+    } catch {
+      refused('address');
+      socket.destroy();
     }
-    refused('address');
-    socket.destroy();
   });
 }
 
@@ -118,13 +113,9 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 /** Takes no new connection, and ends once the requests in flight are answered. */
-export function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection whose request is answered only now is idle only now.
-    const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
-    server.close(() => {
-      clearInterval(closingIdle);
-      resolve();
-    });
-  });
+export async function close(server: Server): Promise<void> {
+  // A connection whose request is answered only now is idle only now.
+  const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+  await server[Symbol.asyncDispose]();
+  clearInterval(closingIdle);
 }

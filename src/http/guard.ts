@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
-import createError from 'http-errors';
+import type Koa from 'koa';
 import type compose from 'koa-compose';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -13,7 +13,7 @@ import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
 import { type Context, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';
-import { ClientError, invalidKey } from './errors.ts';
+import { ClientError, REFUSED } from './errors.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';
@@ -40,10 +40,19 @@ export interface ResponseEntry {
   readonly when: string;
   /** Of its JSON body. A success without one has none; an error without one has `{"detail": string}`. */
   readonly body?: z.ZodType;
-  /** Its further headers: their types and what they say. */
-  readonly headers?: Readonly<Record<string, readonly [type: 'string' | 'integer', says: string]>>;
+  /** An error that it may say, where nothing was recorded. */
+  readonly error?: Error;
+  /** Its further headers. */
+  readonly headers?: Readonly<Record<string, HeaderEntry>>;
   /** The schemas of other media types that it may have. */
   readonly alternatives?: Readonly<Record<string, z.ZodType>>;
+}
+
+type HeaderEntry = ReturnType<typeof header>;
+
+/** A header that a response always has. @param description what it says */
+export function header(description: string, type: 'string' | 'integer' = 'string') {
+  return { description, required: true, schema: { type } };
 }
 
 type Documented = 'summary' | 'description' | 'deprecated' | 'security' | 'callbacks';
@@ -109,14 +118,10 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
 const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
 const KEY_USE =
   'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
+const idempotencyKey = z.stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS).optional();
 
 /** The header with which a client repeats a request without fear. */
-export const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS)
-    .optional()
-    .describe(KEY_USE),
-});
+export const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKey.describe(KEY_USE) });
 
 /** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
 async function onceWithKey(
@@ -167,35 +172,25 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
       const handle = handlers.get(ctx.method);
       if (handle !== undefined) return handle(ctx);
       ctx.set('Allow', [...handlers.keys()].join(', '));
-      throw createError(405);
+      throw REFUSED.otherMethod();
     });
   }
   return router;
 }
 
 /** Applies middleware to a path and all paths below it. */
-export function under<Ctx extends Context>(
-  path: string,
-  middleware: compose.Middleware<Ctx>,
-): compose.Middleware<Ctx> {
-  return (ctx, next) =>
-    ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
+export function under<Ctx extends Context>(path: string, middleware: compose.Middleware<Ctx>) {
+  const isUnder = (asked: string) => asked === path || asked.startsWith(`${path}/`);
+  return (ctx: Ctx, next: Koa.Next) => (isUnder(ctx.path) ? middleware(ctx, next) : next());
 }
 
 /**
  * Counts how each request at an interface ended and how long it took, and for whose key.
  *
  * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
- * @param errorFacts what the errors of an address have beside their detail, by its path
  */
-export function counted(
-  name: 'rest' | 'mcp' | 'web',
-  usage?: KeyUsage,
-  errorFacts?: ReadonlyMap<string, RequestState['errorFacts']>,
-): Middleware {
+export function counted(name: 'rest' | 'mcp' | 'web', usage?: KeyUsage): Middleware {
   return (ctx, next) => {
-    // The router takes a slash at the end, too.
-    ctx.state.errorFacts = errorFacts?.get(ctx.path.replace(/\/$/, ''));
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
@@ -207,10 +202,7 @@ export function counted(
 
 /** Counts each request before anything else, and sets the headers that say what is left. */
 export function limited(limit: RateLimit): Middleware {
-  return async (ctx, next) => {
-    await spendMore(ctx, limit, 1);
-    return next();
-  };
+  return (ctx, next) => spendMore(ctx, limit, 1).then(next);
 }
 
 /**
@@ -221,19 +213,17 @@ export function limited(limit: RateLimit): Middleware {
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
-    if (key !== undefined) {
-      const isChecked = key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip));
-      const account = isChecked ? await key.activeAccount() : undefined;
-      if (account !== undefined) {
-        ctx.state.keyId = key.id;
-        ctx.state.account = account;
-        ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
-        return next();
-      }
+    const isChecked = key !== undefined && (key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip)));
+    const account = isChecked ? await key.activeAccount() : undefined;
+    if (isChecked && account !== undefined) {
+      ctx.state.keyId = key.id;
+      ctx.state.account = account;
+      ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
+      return next();
     }
     await general.giveBack(ctx.ip);
     await spend(ctx, badKeys);
-    throw invalidKey();
+    throw REFUSED.invalidKey();
   };
 }
 
@@ -276,18 +266,10 @@ export interface RosterCost {
  * @throws {ClientError} 413 for more items than a whole minute's limit
  * @throws {TooManyRequestsError} for more than what is left of it
  */
-export async function spendForItems(
-  ctx: Context,
-  items: number,
-  { limit, itemsPerRequest }: RosterCost,
-): Promise<void> {
-  const points = Math.ceil(items / itemsPerRequest);
-  const allowed = limit.limitFor(ctx.ip);
-  if (points > allowed) {
-    throw new ClientError(
-      413,
-      `This request is for ${items} licenses; your limit of ${allowed} requests a minute allows at most ${allowed * itemsPerRequest}. Ask for fewer.`,
-    );
-  }
-  await spendMore(ctx, limit, points - 1);
+export async function spendForItems(ctx: Context, items: number, cost: RosterCost): Promise<void> {
+  const points = Math.ceil(items / cost.itemsPerRequest);
+  const allowed = cost.limit.limitFor(ctx.ip);
+  if (points <= allowed) return spendMore(ctx, cost.limit, points - 1);
+  const most = `your limit of ${allowed} requests a minute allows at most ${allowed * cost.itemsPerRequest}`;
+  throw new ClientError(413, `This request is for ${items} licenses; ${most}. Ask for fewer.`);
 }

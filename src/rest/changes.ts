@@ -91,16 +91,13 @@ export function changesRoute(changes: Changes): Route {
     },
     handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
       const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      const { next, more, ...page } = await changes.page({ since, limit, filters, watchedBy });
-      return {
-        changes: page.changes.map(({ reference, ...change }) => ({
-          cursor: cursorText(change),
-          ...(reference !== undefined && { reference }),
-          ...changeBody.parse(change),
-        })),
-        next,
-        more,
-      } satisfies z.output<typeof changesResponse>;
+      const page = await changes.page({ since, limit, filters, watchedBy });
+      const listed = page.changes.map(({ reference, ...change }) => ({
+        cursor: cursorText(change),
+        ...(reference !== undefined && { reference }),
+        ...changeBody.parse(change),
+      }));
+      return { ...page, changes: listed } satisfies z.output<typeof changesResponse>;
     },
   });
 }

@@ -7,7 +7,7 @@ import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
-import { type Board, boardByText } from '../licenses/boards.ts';
+import { boardByText } from '../licenses/boards.ts';
 import {
   BadRequestError,
   checked,
@@ -15,7 +15,7 @@ import {
   MAX_LISTED_MATCHES,
   readLookup,
 } from '../licenses/lookup.ts';
-import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
@@ -26,7 +26,7 @@ import {
   reference,
 } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
-import { absentIfBlank, feedCursor, fromText, unknownBoard, whole } from './fields.ts';
+import { anyBoard, feedCursor, fromText, listBody, whole } from './fields.ts';
 import { licenseBody, missBody } from './lookup.ts';
 
 export const resultBase = {
@@ -117,40 +117,23 @@ export function resultBody({ index, reference, view, suggestionsOmitted }: Roste
 
 /** A roster's answer as JSON. */
 const JSON_ANSWER: AnswerFormat<Buffer> = {
-  shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
+  shape: (results) => Buffer.from(results.map(separatedBody).join('')),
   parts: ({ origin, summary, shaped }) => {
-    const head = {
-      count: itemsOf(summary),
-      summary,
-      ...originBody(origin),
-      feed_cursor: origin.feedCursor,
-    };
-    const comma = Buffer.from(',');
-    return [
-      Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
-      ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
-      Buffer.from(']}'),
-    ];
+    const head = { count: itemsOf(summary), summary, ...originBody(origin), feed_cursor: origin.feedCursor };
+    const beginning = `${JSON.stringify(head).slice(0, -1)},"results":[`;
+    return [Buffer.from(beginning), ...shaped, Buffer.from(']}')];
   },
 };
+
+function separatedBody(result: RosterResult): string {
+  return (result.index === 0 ? '' : ',') + JSON.stringify(resultBody(result));
+}
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
 const MEDIA_TYPES = 'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
 
 const maxMatches = whole('max_matches', 1, MAX_LISTED_MATCHES).describe('The most matches of a name to list');
-
-/** The items of a list. They are counted before anything looks at each. */
-export function itemsOfList(items: string) {
-  const error = `items must be an array of 1 to ${MAX_ITEMS} ${items}.`;
-  return z.array(z.unknown(), error).min(1, error).max(MAX_ITEMS, error);
-}
-
-const anyBoard = z.string('board must be a string.').transform((text): Board => {
-  const found = boardByText(text);
-  if (found === undefined) throw unknownBoard(text);
-  return found;
-});
 
 const rosterQuery = z.object({
   board: anyBoard.optional().meta({
@@ -162,16 +145,7 @@ const rosterQuery = z.object({
   ),
 });
 
-const rosterBody = z.object(
-  {
-    board: z
-      .preprocess(absentIfBlank, anyBoard.nullish())
-      .meta({ description: 'The board of every item that names none' }),
-    max_matches: maxMatches.nullish(),
-    items: itemsOfList('lookups'),
-  },
-  'The body must be a JSON object.',
-);
+const rosterBody = listBody(anyBoard, 'lookups', { max_matches: maxMatches.nullish() });
 
 const rosterItem = lookupFields
   .extend({
@@ -194,22 +168,27 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-    const reader = {
-      fieldsOf: ({ cells }: (typeof table.rows)[number]) => rowFields(table, cells),
-      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+    const read = () =>
+      readItems(table.rows, {
+        fieldsOf: ({ cells }) => rowFields(table, cells),
+        requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+      });
+    return {
+      count: table.rows.length,
+      table: () => table,
+      read,
+      maxMatches: query.max_matches,
+      isTable: true,
     };
-    const read = () => readItems(table.rows, reader);
-    const { max_matches: maxMatches } = query;
-    return { count: table.rows.length, table: () => table, read, maxMatches, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));
   const board = sent.board ?? query.board;
-  const reader = {
-    fieldsOf: (item: unknown) => item,
-    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
-  };
-  const read = () => readItems(sent.items, reader);
+  const read = () =>
+    readItems(sent.items, {
+      fieldsOf: (item) => item,
+      requestOf: (item) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
+    });
   const maxMatches = sent.max_matches ?? query.max_matches;
   const table = () => itemsTable(sent.items);
   return { count: sent.items.length, table, read, maxMatches, isTable: false };

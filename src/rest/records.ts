@@ -15,7 +15,7 @@ import {
 } from '../records/saved-records.ts';
 import { JOSE } from '../signing/keys.ts';
 import { historyQuery } from './changes.ts';
-import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
+import { answerOf, licenseBody, numberNotFoundBody } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
@@ -30,15 +30,11 @@ function note(field: 'checked_by' | 'reference') {
     .refine((text) => text === undefined || recordNote.safeParse(text).success, words);
 }
 
-const savingBody = z
-  .object(
-    { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') },
-    REQUEST_WORDS.rest.notAnObject,
-  )
-  .meta({
-    id: 'SavingRequest',
-    description: 'The license to check; the record also shows who checked it and a reference',
-  });
+const savingFields = { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') };
+const savingBody = z.object(savingFields, REQUEST_WORDS.rest.notAnObject).meta({
+  id: 'SavingRequest',
+  description: 'The license to check; the record also shows who checked it and a reference',
+});
 
 const savedBody = z
   .object({
@@ -82,11 +78,7 @@ export function recordsRoute(services: RestServices): Route {
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
       ctx.state.outcome = outcome.outcome;
-      if (record === undefined) {
-        const { status, body } = verifyResponse(viewOf(outcome, view));
-        ctx.status = status;
-        return body;
-      }
+      if (record === undefined) return answerOf(ctx, viewOf(outcome, view));
       const asked = { board: board.name, license_number: number };
       const saver = { ...notes, account: ctx.state.account };
       const shown = recordOfLicense({ ...view, record, asked }, view.today, saver);

@@ -4,7 +4,7 @@ import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import { httpsOnly } from '../http/app.ts';
+import { httpsOnly, type Middleware } from '../http/app.ts';
 import { authenticated, counted, limited, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
@@ -33,7 +33,8 @@ export function restRoutes(services: RestServices): Route[] {
   ];
 }
 
-const LOOKUPS = ['verify', 'cached', 'batch'].map((name) => `${REST_PATH}/lookup/${name}`);
+/** The router takes a slash at the end, too. */
+const LOOKUPS = /^\/api\/v1\/lookup\/(?:verify|cached|batch)\/?$/;
 
 /** What every request passes before its route. */
 interface Guards {
@@ -59,10 +60,15 @@ export function restApi(
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
+  const withDataAge: Middleware = (ctx, next) => {
+    if (LOOKUPS.test(ctx.path)) ctx.state.errorFacts = dataAge;
+    return next();
+  };
   return under(
     REST_PATH,
     compose([
-      counted('rest', usage, new Map(LOOKUPS.map((path) => [path, dataAge]))),
+      withDataAge,
+      counted('rest', usage),
       limited(limit),
       httpsOnly(log),
       authenticated(keys, limit, badKeyLimit),

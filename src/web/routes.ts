@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import createError from 'http-errors';
 import compose from 'koa-compose';
 import type { Context } from '../http/app.ts';
+import { REFUSED } from '../http/errors.ts';
 import { limited, type Route, routerOf } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
 import { aboutBody } from './about-page.ts';
@@ -56,7 +56,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     files.routes(),
     router.routes(),
     () => {
-      throw createError(404);
+      throw REFUSED.nothingHere();
     },
   ]);
 }

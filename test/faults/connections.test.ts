@@ -61,7 +61,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     } else if (ctx.path === '/') ctx.body = 'hello';
     else if (ctx.path === '/nothing') ctx.status = 204;
   });
-  const server = httpServer(app, { log, isBehindProxies });
+  const server = httpServer(app, log, isBehindProxies);
   await listen(server, '0.0.0.0', 0);
   const { port } = z.custom<AddressInfo>().parse(server.address());
   const logged = (message: string) =>
