@@ -38,16 +38,23 @@ export const MAX_EXPORT_MS = 3_600_000;
  * @throws what `parts` throws; nothing when only the client or the signal has ended it
  */
 async function sendCompressed(ctx: Context, parts: AsyncIterable<string>, signal: AbortSignal) {
+  async function* taken() {
+    try {
+      yield* parts;
+    } catch (error) {
+      // The request is counted once its connection is cut.
+      ctx.state.outcome = statusOutcome(errorResponse(error).status);
+      throw error;
+    }
+  }
   ctx.status = 200;
   // Koa would end the response when this function fails.
   ctx.respond = false;
   ctx.res.flushHeaders();
   try {
-    await pipeline(parts, createGzip(), ctx.res, { signal });
+    await pipeline(taken, createGzip(), ctx.res, { signal });
   } catch (error) {
-    if (signal.aborted) return;
-    ctx.state.outcome = statusOutcome(errorResponse(error).status);
-    throw error;
+    if (!signal.aborted) throw error;
   }
 }
 
