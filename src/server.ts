@@ -166,7 +166,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
 
-  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, stopping: api.draining });
+  const app = httpApp(log, api.draining, config.TRUSTED_PROXIES);
   app.use(
     restApi(rest, () => tracker.current()?.metadata.date, {
       ...{ log, usage, keys, limit: restLimit, badKeyLimit },
@@ -225,7 +225,7 @@ export async function serve(): Promise<void> {
   const draining = new AbortController();
   const ending = new AbortController();
   const api = await connect(config, log, draining.signal, ending.signal);
-  const server = httpServer(await publicApp(api), log, config.TRUSTED_PROXIES > 0);
+  const server = httpServer(await publicApp(api), log);
   const adminServer = httpServer(operatorApp(api), log);
   endOnUncaughtError(log, () => {
     exitCode = 1;

@@ -89,19 +89,14 @@ const SECURITY_HEADERS = new Map([
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
 ]);
 
-interface HttpAppOptions {
-  readonly log: Logger;
-  /** How many proxies in front of it append the client's address to X-Forwarded-For. */
-  readonly trustedProxies?: number;
-  /** Aborted once the process is about to end; then every response closes its connection. */
-  readonly stopping?: AbortSignal | undefined;
-}
-
 /**
  * A Koa app without routes. Every response has a request id and the security headers; every error and every path
  * that nothing serves is answered with `{"detail": string}`; every request is one line in the log.
+ *
+ * @param stopping aborted once the process is about to end; then every response closes its connection
+ * @param trustedProxies how many proxies in front of it append the client's address to X-Forwarded-For
  */
-export function httpApp({ log, trustedProxies = 0, stopping }: HttpAppOptions): Koa<RequestState> {
+export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const hold = largeResponses(log);
   const noteRefusal = refusalLog(log);

@@ -48,6 +48,11 @@ export interface ResponseEntry {
   readonly alternatives?: Readonly<Record<string, z.ZodType>>;
 }
 
+/** An object that has a name in the document. */
+export function named<Shape extends z.ZodRawShape>(id: string, shape: Shape, description?: string) {
+  return z.object(shape).meta({ id, ...(description !== undefined && { description }) });
+}
+
 type HeaderEntry = ReturnType<typeof header>;
 
 /** A header that a response always has. @param description what it says */

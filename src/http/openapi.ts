@@ -13,7 +13,7 @@ import { type Config, SERVICE_VERSION } from '../config.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { bodyTooLarge, LOOKUP_LIMIT } from './body.ts';
 import { errorResponse, REFUSED } from './errors.ts';
-import { header, idempotencyHeader, type Operation, type ResponseEntry, type Route } from './guard.ts';
+import { header, idempotencyHeader, named, type Operation, type ResponseEntry, type Route } from './guard.ts';
 
 type Limits = Pick<Config, 'REST_REQUESTS_PER_MINUTE' | 'MCP_REQUESTS_PER_MINUTE'>;
 
@@ -86,12 +86,14 @@ export function requestBody(id: string, schema: z.ZodType) {
   return { required: true, content };
 }
 
-const detail = z
-  .object({
+const detail = named(
+  'Detail',
+  {
     detail: z.string(),
     data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
-  })
-  .meta({ id: 'Detail', description: 'What is wrong and what to do' });
+  },
+  'What is wrong and what to do',
+);
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;

@@ -5,7 +5,7 @@ import { missDetail, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, historyChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
-import { accountOf, type Route, resource } from '../http/guard.ts';
+import { accountOf, named, type Route, resource } from '../http/guard.ts';
 import { visibleText } from '../licenses/fold.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { board, fromText, whole } from './fields.ts';
@@ -14,21 +14,14 @@ import { licenseBody } from './lookup.ts';
 // Generators of clients need a name for the values of a map.
 fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
-/** What responses do not have of a change. */
-const HIDDEN = {
-  feed: true,
-  epoch: true,
-  position: true,
-  license: true,
-  number: true,
-  erases: true,
-  last_in_dataset: true,
-} as const;
+/** What responses have of a change, after what they do not have. */
+const { feed, epoch, position, license, number, erases, last_in_dataset, ...shown } = storedChange.shape;
 
 /** A change as responses have it. */
-export const changeBody = storedChange.omit(HIDDEN);
+export const changeBody = z.object(shown);
 
-export const historyChangeBody = historyChange.omit(HIDDEN).meta({ id: 'HistoryChange' });
+const { withdrawn } = historyChange.shape;
+export const historyChangeBody = named('HistoryChange', { ...shown, withdrawn });
 
 /** The most changes in a response, and how many there are without `limit`. */
 export const MAX_CHANGES = 1000;
@@ -54,24 +47,17 @@ const changesQuery = z.object({
     .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 
-const feedChange = changeBody
-  .extend({
-    cursor: z.string().describe('The place of this change in the feed'),
-    reference: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('With watched=true: what your subscription calls the license'),
-  })
-  .meta({ id: 'Change' });
+const feedChange = named('Change', {
+  ...shown,
+  cursor: z.string().describe('The place of this change in the feed'),
+  reference: z.string().nullish().describe('With watched=true: what your subscription calls the license'),
+});
 
-const changesResponse = z
-  .object({
-    changes: z.array(feedChange),
-    next: z.string().describe('The cursor to send as since in the next request'),
-    more: z.boolean().describe('Whether there are more changes already'),
-  })
-  .meta({ id: 'ChangePage' });
+const changesResponse = named('ChangePage', {
+  changes: z.array(feedChange),
+  next: z.string().describe('The cursor to send as since in the next request'),
+  more: z.boolean().describe('Whether there are more changes already'),
+});
 
 const endpoint = resource('Changes');
 
@@ -122,19 +108,16 @@ const coverage = {
     .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
 };
 
-const historyResponse = z
-  .object({
-    board: z.string(),
-    license_number: z.string(),
-    ...coverage,
-    record: licenseBody.nullable().describe('The license as it is now; null once it was removed'),
-    changes: z.array(historyChangeBody).describe('The newest first'),
-  })
-  .meta({ id: 'LicenseHistory' });
+const historyResponse = named('LicenseHistory', {
+  board: z.string(),
+  license_number: z.string(),
+  ...coverage,
+  record: licenseBody.nullable().describe('The license as it is now; null once it was removed'),
+  changes: z.array(historyChangeBody).describe('The newest first'),
+});
 
-const neverSeenBody = z
-  .object({ detail: z.string(), reason: missFacts.shape.reason, ...dataAge, ...coverage })
-  .meta({ id: 'NeverSeen' });
+const { reason } = missFacts.shape;
+const neverSeenBody = named('NeverSeen', { detail: z.string(), reason, ...dataAge, ...coverage });
 
 function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
   return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };

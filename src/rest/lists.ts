@@ -6,7 +6,7 @@ import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
+import { named, type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
 import { boardByText } from '../licenses/boards.ts';
 import {
   BadRequestError,
@@ -34,72 +34,56 @@ export const resultBase = {
   reference: z.string().nullable().describe('As in the item'),
 };
 
-const foundResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('found'),
-    found_by: z
-      .enum(FOUND_BY)
-      .describe('name: the only match, so compare it with the person or business meant'),
-    record: licenseBody,
-  })
-  .meta({ id: 'FoundItem' });
+function itemEnded<const Outcome extends string, More extends z.ZodRawShape>(
+  id: string,
+  outcome: Outcome,
+  more: More,
+) {
+  return named(id, { ...resultBase, outcome: z.literal(outcome), ...more });
+}
 
-const ambiguousResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('ambiguous'),
-    matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
-    truncated: z.boolean().describe('Whether more match than are listed'),
-  })
-  .meta({ id: 'AmbiguousItem' });
+const foundResult = itemEnded('FoundItem', 'found', {
+  found_by: z
+    .enum(FOUND_BY)
+    .describe('name: the only match, so compare it with the person or business meant'),
+  record: licenseBody,
+});
 
-export const notFoundResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('not_found'),
-    detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    ...missFacts.shape,
-    reason: missFacts.shape.reason
-      .optional()
-      .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
-    did_you_mean: z
-      .array(z.string())
-      .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
-    suggestions_omitted: z
-      .literal(true)
-      .optional()
-      .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
-  })
-  .meta({ id: 'NotFoundItem' });
+const ambiguousResult = itemEnded('AmbiguousItem', 'ambiguous', {
+  matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
+  truncated: z.boolean().describe('Whether more match than are listed'),
+});
 
-export const invalidResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('invalid'),
-    detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
-  })
-  .meta({ id: 'InvalidItem' });
+export const notFoundResult = itemEnded('NotFoundItem', 'not_found', {
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  ...missFacts.shape,
+  reason: missFacts.shape.reason
+    .optional()
+    .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
+  did_you_mean: z
+    .array(z.string())
+    .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
+  suggestions_omitted: z
+    .literal(true)
+    .optional()
+    .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
+});
 
-const rosterAnswerBody = z
-  .object({
-    count: z.int().min(1).max(MAX_ITEMS),
-    summary: z
-      .object({
-        found: z.int(),
-        clear: z.int().describe('Those of the found, by number or as the only match, that have no cautions'),
-        ambiguous: z.int(),
-        not_found: z.int(),
-        invalid: z.int(),
-      })
-      .describe('How many items ended in each way; clear is part of found'),
-    ...originFields,
-    feed_cursor: feedCursor,
-    results: z
-      .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
-      .describe('In the order of the items'),
-  })
-  .meta({ id: 'RosterAnswer' });
+export const invalidResult = itemEnded('InvalidItem', 'invalid', {
+  detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
+});
+
+const clear = z.int().describe('Those of the found, by number or as the only match, that have no cautions');
+const summary = z.object({ found: z.int(), clear, ambiguous: z.int(), not_found: z.int(), invalid: z.int() });
+const result = z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]);
+
+const rosterAnswerBody = named('RosterAnswer', {
+  count: z.int().min(1).max(MAX_ITEMS),
+  summary: summary.describe('How many items ended in each way; clear is part of found'),
+  ...originFields,
+  feed_cursor: feedCursor,
+  results: z.array(result).describe('In the order of the items'),
+});
 
 export function resultBody({ index, reference, view, suggestionsOmitted }: RosterResult) {
   const item = { index, reference, outcome: view.outcome };
@@ -225,9 +209,10 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       `Up to ${MAX_ITEMS.toLocaleString('en-US')} lookups, each answered as /lookup/verify answers it, and all of them ` +
       `from one day’s dataset. ${cost.itemsPerRequest} items count as one request. ${CSV_RULES}`,
     input: { query: rosterQuery },
-    shownBody: rosterBody
-      .extend({ items: z.array(rosterItem).min(1).max(MAX_ITEMS) })
-      .meta({ id: 'RosterRequest' }),
+    shownBody: named('RosterRequest', {
+      ...rosterBody.shape,
+      items: z.array(rosterItem).min(1).max(MAX_ITEMS),
+    }),
     limit: ROSTER_LIMIT,
     responses: {
       200: {

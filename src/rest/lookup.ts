@@ -3,7 +3,7 @@ import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
-import { header, type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
+import { header, named, type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { BadRequestError, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
@@ -14,19 +14,22 @@ export const licenseBody = responseRecord.meta({
   description: 'A license and its holder',
 });
 
-const matchesBody = z
-  .object({
+const matchesBody = named(
+  'Matches',
+  {
     found: z.literal(true),
     count: z.int().min(2).max(MAX_MATCHES),
     truncated: z.boolean().describe('Whether more match than are answered'),
     message: z.string().optional().describe('Where truncated: how to narrow the search'),
     multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
     ...originFields,
-  })
-  .meta({ id: 'Matches', description: 'More than one match of a search by name' });
+  },
+  'More than one match of a search by name',
+);
 
-const noMatchBody = z
-  .object({
+const noMatchBody = named(
+  'NoMatch',
+  {
     found: z.literal(false),
     count: z.literal(0),
     message: z.string().describe('What was searched, in which dataset, and who is the authority'),
@@ -36,19 +39,15 @@ const noMatchBody = z
         'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
       ),
     ...originFields,
-  })
-  .meta({
-    id: 'NoMatch',
-    description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
-  });
+  },
+  'No match of a search by name: an answer, not an error, and never "unlicensed"',
+);
 
-export const numberNotFoundBody = z
-  .object({
-    detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    ...missFacts.shape,
-    ...dataAge,
-  })
-  .meta({ id: 'NumberMiss' });
+export const numberNotFoundBody = named('NumberMiss', {
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  ...missFacts.shape,
+  ...dataAge,
+});
 
 /** What an answer says of a miss: the facts, beside the words. */
 export function missBody(view: Extract<View, { outcome: 'not_found' }>) {

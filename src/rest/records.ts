@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { accountOf, type Route, resource } from '../http/guard.ts';
+import { accountOf, named, type Route, resource } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licenseHistory } from '../lookup/service.ts';
 import {
@@ -36,17 +36,15 @@ const savingBody = z.object(savingFields, REQUEST_WORDS.rest.notAnObject).meta({
   description: 'The license to check; the record also shows who checked it and a reference',
 });
 
-const savedBody = z
-  .object({
-    code: z.string().describe('Under which the website shows the record: /records/CODE'),
-    url: z.string().optional().describe('Its address; absent where the operator has not set PUBLIC_URL'),
-    saved_at: z.string().describe('ISO 8601, in UTC'),
-    kept_until: z.string().describe('YYYY-MM-DD'),
-    checked_by: z.string().optional(),
-    reference: z.string().optional(),
-    record: licenseBody.describe('The license as it was saved'),
-  })
-  .meta({ id: 'SavedRecord' });
+const savedBody = named('SavedRecord', {
+  code: z.string().describe('Under which the website shows the record: /records/CODE'),
+  url: z.string().optional().describe('Its address; absent where the operator has not set PUBLIC_URL'),
+  saved_at: z.string().describe('ISO 8601, in UTC'),
+  kept_until: z.string().describe('YYYY-MM-DD'),
+  checked_by: z.string().optional(),
+  reference: z.string().optional(),
+  record: licenseBody.describe('The license as it was saved'),
+});
 
 const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; detail: string }>> = {
   day: { status: 503, detail: 'So many records were saved in the last 24 hours that no more are taken now.' },

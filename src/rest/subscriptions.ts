@@ -7,7 +7,7 @@ import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, type Route, resource, spendForItems } from '../http/guard.ts';
+import { accountOf, named, type Route, resource, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
 import { licenseId } from '../licenses/license.ts';
 import {
@@ -39,30 +39,26 @@ const subscriptionBody = z.object({
   created_at: z.string().describe('ISO 8601'),
 });
 
-const createdBody = subscriptionBody.extend({ record: licenseBody }).meta({ id: 'Subscription' });
+const createdBody = named('Subscription', { ...subscriptionBody.shape, record: licenseBody });
 
-const duplicateBody = z.object({ detail: z.string(), subscription_id }).meta({ id: 'DuplicateSubscription' });
+const duplicateBody = named('DuplicateSubscription', { detail: z.string(), subscription_id });
 
-const limitBody = z
-  .object({ detail: z.string(), reason: z.literal('limit').optional() })
-  .meta({ id: 'SubscriptionLimit' });
+const limitBody = named('SubscriptionLimit', { detail: z.string(), reason: z.literal('limit').optional() });
 
 /** A subscription as responses have it. */
 function bodyOf(subscription: Subscription): z.output<typeof subscriptionBody> {
   return subscriptionBody.parse({ ...subscription, subscription_id: subscription.id });
 }
 
-const watchedBody = z
-  .object({
-    ...resultBase,
-    outcome: z
-      .enum(['created', 'exists'])
-      .describe('exists: your account watches the license already, or an earlier item names it'),
-    subscription_id,
-    board: z.string(),
-    license_number: z.string().describe('As the board writes it'),
-  })
-  .meta({ id: 'WatchedItem' });
+const watchedBody = named('WatchedItem', {
+  ...resultBase,
+  outcome: z
+    .enum(['created', 'exists'])
+    .describe('exists: your account watches the license already, or an earlier item names it'),
+  subscription_id,
+  board: z.string(),
+  license_number: z.string().describe('As the board writes it'),
+});
 
 const batchResult = z.discriminatedUnion('outcome', [watchedBody, notFoundResult, invalidResult]);
 
@@ -70,30 +66,25 @@ function itemBody({ id, board, license_number }: Subscription) {
   return { subscription_id: id, board: currentBoardName(board), license_number };
 }
 
-const batchAnswerBody = z
-  .object({
-    count: z.int().min(1).max(MAX_ITEMS),
-    summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
-    ...originFields,
-    results: z.array(batchResult).describe('In the order of the items'),
-  })
-  .meta({ id: 'SubscriptionBatchAnswer' });
+const batchAnswerBody = named('SubscriptionBatchAnswer', {
+  count: z.int().min(1).max(MAX_ITEMS),
+  summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
+  ...originFields,
+  results: z.array(batchResult).describe('In the order of the items'),
+});
 
-const listedBody = subscriptionBody
-  .extend({
-    in_dataset: z.boolean().describe('Whether the dataset has the license'),
-    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
-  })
-  .meta({ id: 'ListedSubscription' });
+const listedBody = named('ListedSubscription', {
+  ...subscriptionBody.shape,
+  in_dataset: z.boolean().describe('Whether the dataset has the license'),
+  record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+});
 
-const listAnswerBody = z
-  .object({
-    ...originFields,
-    feed_cursor: feedCursor,
-    next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
-    subscriptions: z.array(listedBody),
-  })
-  .meta({ id: 'SubscriptionPage' });
+const listAnswerBody = named('SubscriptionPage', {
+  ...originFields,
+  feed_cursor: feedCursor,
+  next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
+  subscriptions: z.array(listedBody),
+});
 
 /** A subscription as lists have it. @param result of the lookup of its number */
 function listed(subscription: Subscription, result: RosterResult | undefined): z.output<typeof listedBody> {
@@ -135,9 +126,11 @@ const subscriptionItem = lookupFields
   .extend({ reference: reference.describe('Your own name for the license, which changes and lists repeat') })
   .meta({ id: 'SubscriptionItem' });
 
-const subscriptionRequest = z
-  .object({ ...subscriptionItem.shape, board: boardName, license_number: z.string() })
-  .meta({ id: 'SubscriptionRequest' });
+const subscriptionRequest = named('SubscriptionRequest', {
+  ...subscriptionItem.shape,
+  board: boardName,
+  license_number: z.string(),
+});
 
 const batchRequest = listBody(board, 'licenses', {});
 
@@ -163,20 +156,18 @@ const listQuery = z.object({
 const endpoint = resource('Subscriptions');
 
 const day = z.string();
-const proofBody = z
-  .object({
-    ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
-    ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
-    ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
-    coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
-    compared: z.array(day).describe('Days whose dataset was compared with the one before'),
-    missed: z.array(day).describe('The next comparison finds what changed on these days'),
-    withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
-    gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
-    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
-    changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
-  })
-  .meta({ id: 'WatchProof' });
+const proofBody = named('WatchProof', {
+  ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
+  ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
+  ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
+  coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
+  compared: z.array(day).describe('Days whose dataset was compared with the one before'),
+  missed: z.array(day).describe('The next comparison finds what changed on these days'),
+  withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
+  gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
+  record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+  changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
+});
 
 const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
 const ofOne = z.object({ id: z.string() });
@@ -285,9 +276,10 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         'more licenses than it may, none is added.',
       firstAnswers,
       input: { body: batchRequest },
-      shownBody: batchRequest
-        .extend({ items: z.array(subscriptionItem).min(1).max(MAX_ITEMS) })
-        .meta({ id: 'SubscriptionBatchRequest' }),
+      shownBody: named('SubscriptionBatchRequest', {
+        ...batchRequest.shape,
+        items: z.array(subscriptionItem).min(1).max(MAX_ITEMS),
+      }),
       limit: listLimit('a batch of subscriptions takes at most 1 MB'),
       responses: { 200: { when: 'What became of each item', body: batchAnswerBody }, ...LIMIT },
       handle: async (ctx, { body: sent }) => {
@@ -341,9 +333,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
           return days === undefined || (left >= 0 && left <= days);
         });
         const place = { feed_cursor: origin.feedCursor, next: page.next ?? null };
-        return { ...originBody(origin), ...place, subscriptions: asked } satisfies z.output<
-          typeof listAnswerBody
-        >;
+        return { ...originBody(origin), ...place, subscriptions: asked };
       },
     }),
     endpoint('GET', '/subscriptions/:id/proof', {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, REST_PATH, type Route, resource } from '../http/guard.ts';
+import { accountOf, named, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import { requestBody } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
@@ -30,21 +30,20 @@ const STATE_WORDS =
   'days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a ' +
   'test that is delivered, makes it active again.';
 
-const webhookBody = z
-  .object({
-    url: z.string(),
-    state: z.enum(WEBHOOK_STATES).describe(STATE_WORDS),
-    created_at: z.string().describe('ISO 8601'),
-    delivered_at: time.describe('When a message was delivered last, ISO 8601; null before the first'),
-    delivered_cursor: z.string().describe('You were told what changed up to this place of the feed'),
-    failing_since: time.describe('Since when messages are not delivered, ISO 8601; null where they are'),
-    rotated_at: time.describe('When the secret was changed, ISO 8601; null if never'),
-  })
-  .meta({ id: 'Webhook' });
+const webhookBody = named('Webhook', {
+  url: z.string(),
+  state: z.enum(WEBHOOK_STATES).describe(STATE_WORDS),
+  created_at: z.string().describe('ISO 8601'),
+  delivered_at: time.describe('When a message was delivered last, ISO 8601; null before the first'),
+  delivered_cursor: z.string().describe('You were told what changed up to this place of the feed'),
+  failing_since: time.describe('Since when messages are not delivered, ISO 8601; null where they are'),
+  rotated_at: time.describe('When the secret was changed, ISO 8601; null if never'),
+});
 
-const webhookWithSecret = webhookBody
-  .extend({ secret: z.string().describe('What you verify signatures with. It is shown this once') })
-  .meta({ id: 'WebhookWithSecret' });
+const webhookWithSecret = named('WebhookWithSecret', {
+  ...webhookBody.shape,
+  secret: z.string().describe('What you verify signatures with. It is shown this once'),
+});
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   return webhookBody.parse({ ...webhook, state: webhookState(webhook) });

@@ -37,10 +37,9 @@ const running: Running[] = [];
  * file of N bytes, as one that was found.
  */
 async function started({ isBehindProxies = false, isAdmin = false } = {}): Promise<Running> {
-  const trustedProxies = isBehindProxies ? 1 : 0;
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
-  const app = httpApp({ log, trustedProxies });
+  const app = httpApp(log, undefined, isBehindProxies ? 1 : 0);
   app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
   let handled = 0;
   app.use(async (_ctx, next) => {
@@ -61,7 +60,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     } else if (ctx.path === '/') ctx.body = 'hello';
     else if (ctx.path === '/nothing') ctx.status = 204;
   });
-  const server = httpServer(app, log, isBehindProxies);
+  const server = httpServer(app, log);
   await listen(server, '0.0.0.0', 0);
   const { port } = z.custom<AddressInfo>().parse(server.address());
   const logged = (message: string) =>
