@@ -150,10 +150,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     firstAnswers: firstAnswers(store, idempotencyKeys),
     exportsPerDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
     savesPerDay: savesOf('rest'),
-    webhooks: {
-      webhooks: api.webhooks,
-      testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
-    },
+    webhookTests: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
   });
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);

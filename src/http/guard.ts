@@ -237,22 +237,18 @@ export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise
   try {
     return await limit.spend(ctx.ip, points);
   } catch (error) {
-    if (error instanceof TooManyRequestsError) {
-      setLimitHeaders(ctx, limit, 0, error.retryAfterSeconds * 1000);
-    }
+    if (error instanceof TooManyRequestsError)
+      tellLeft(ctx, limit, { remaining: 0, msBeforeReset: error.retryAfterSeconds * 1000 });
     throw error;
   }
 }
 
 /** Counts points as `spend` does, if there are any; the headers always say what is left. */
 export async function spendMore(ctx: Context, limit: RateLimit, points: number): Promise<void> {
-  if (points <= 0) return;
-  const { remaining, msBeforeReset } = await spend(ctx, limit, points);
-  setLimitHeaders(ctx, limit, remaining, msBeforeReset);
+  if (points > 0) tellLeft(ctx, limit, await spend(ctx, limit, points));
 }
 
-/** @param msBeforeReset until the count starts again, which clients are told in Unix seconds */
-function setLimitHeaders(ctx: Context, limit: RateLimit, remaining: number, msBeforeReset: number): void {
+function tellLeft(ctx: Context, limit: RateLimit, { remaining, msBeforeReset }: Spent): void {
   ctx.set('x-ratelimit-limit', String(limit.limitFor(ctx.ip)));
   ctx.set('x-ratelimit-remaining', String(remaining));
   ctx.set('x-ratelimit-reset', String(Math.ceil((Date.now() + msBeforeReset) / 1000)));

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { boardActivity } from '../changes/board-activity.ts';
 import { named, type Route, resource } from '../http/guard.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
-import type { Lookups } from '../lookup/service.ts';
 import { board } from './fields.ts';
+import type { RestServices } from './services.ts';
 
 const boardDetails = named('BoardDetails', {
   code: z.string().describe('The short code of the board'),
@@ -20,14 +20,14 @@ const boardTypesBody = named('BoardTypes', { board: z.string(), ...boardDetails.
 
 const endpoint = resource('Boards');
 
-type Live = Awaited<ReturnType<Lookups['livePublication']>>;
+type Live = Awaited<ReturnType<RestServices['lookups']['livePublication']>>;
 
 function detailsOf({ name, code }: Board, { licenseTypes }: Live): z.output<typeof boardDetails> {
   return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
 }
 
 /** GET /lookup/boards (BOARDS-04) and GET /lookup/boards/{board}/types (BOARDS-06). */
-export function boardRoutes(lookups: Lookups): Route[] {
+export function boardRoutes({ lookups }: RestServices): Route[] {
   return [
     endpoint('GET', '/lookup/boards', {
       id: 'boards',

@@ -4,12 +4,13 @@ import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, historyChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
-import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
+import { UNKNOWN_CURSOR } from '../changes/service.ts';
 import { accountOf, named, type Route, resource } from '../http/guard.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { board, fromText, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
+import type { RestServices } from './services.ts';
 
 // Generators of clients need a name for the values of a map.
 fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
@@ -61,33 +62,6 @@ const changesResponse = named('ChangePage', {
 
 const endpoint = resource('Changes');
 
-/** GET /changes: the feed of changes. */
-export function changesRoute(changes: Changes): Route {
-  return endpoint('GET', '/changes', {
-    id: 'changes',
-    summary: 'What changed',
-    description:
-      'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
-      'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
-      'filters, a page may have fewer changes than limit, even none, while more is true.',
-    input: { query: changesQuery },
-    responses: {
-      200: { when: 'The changes', body: changesResponse },
-      410: { when: 'A cursor whose changes are no longer kept' },
-    },
-    handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
-      const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      const page = await changes.page({ since, limit, filters, watchedBy });
-      const listed = page.changes.map(({ reference, ...change }) => ({
-        cursor: cursorText(change),
-        ...(reference !== undefined && { reference }),
-        ...changeBody.parse(change),
-      }));
-      return { ...page, changes: listed } satisfies z.output<typeof changesResponse>;
-    },
-  });
-}
-
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 export const MAX_NUMBER_LENGTH = 100;
 
@@ -123,9 +97,32 @@ function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
   return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
 }
 
-/** GET /history: what changed in one license. */
-export function historyRoute(changes: Changes, lookups: Lookups): Route {
-  return endpoint('GET', '/history', {
+/** GET /changes: the feed of changes. GET /history: what changed in one license. */
+export function changesRoutes(services: RestServices): Route[] {
+  const feed = endpoint('GET', '/changes', {
+    id: 'changes',
+    summary: 'What changed',
+    description:
+      'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
+      'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
+      'filters, a page may have fewer changes than limit, even none, while more is true.',
+    input: { query: changesQuery },
+    responses: {
+      200: { when: 'The changes', body: changesResponse },
+      410: { when: 'A cursor whose changes are no longer kept' },
+    },
+    handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
+      const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
+      const page = await services.changes.page({ since, limit, filters, watchedBy });
+      const listed = page.changes.map(({ reference, ...change }) => ({
+        cursor: cursorText(change),
+        ...(reference !== undefined && { reference }),
+        ...changeBody.parse(change),
+      }));
+      return { ...page, changes: listed } satisfies z.output<typeof changesResponse>;
+    },
+  });
+  const history = endpoint('GET', '/history', {
     id: 'history',
     summary: 'What changed in one license',
     input: { query: historyQuery },
@@ -134,7 +131,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       404: { when: 'A number that was never seen', body: neverSeenBody },
     },
     handle: async (ctx, { query: { board, license_number: number } }) => {
-      const history = await licenseHistory({ lookups, changes }, { board, number }, ctx.state.keyCheckedMs);
+      const history = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
       ctx.state.outcome = outcome.outcome;
       if (licenseNumber === undefined && outcome.outcome === 'none') {
@@ -155,4 +152,5 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       } satisfies z.output<typeof historyResponse>;
     },
   });
+  return [feed, history];
 }

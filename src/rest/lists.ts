@@ -6,7 +6,7 @@ import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { named, type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
+import { named, type Route, resource, spendForItems } from '../http/guard.ts';
 import { boardByText } from '../licenses/boards.ts';
 import {
   BadRequestError,
@@ -25,9 +25,10 @@ import {
   readItems,
   reference,
 } from '../rosters/roster.ts';
-import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
+import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { anyBoard, feedCursor, fromText, listBody, whole } from './fields.ts';
 import { licenseBody, missBody } from './lookup.ts';
+import type { RestServices } from './services.ts';
 
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
@@ -201,7 +202,7 @@ const CSV_RULES =
 const endpoint = resource('Lookups');
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
-export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
+export function rosterRoute({ rosters, cost }: RestServices): Route {
   return endpoint('POST', '/lookup/batch', {
     id: 'verifyRoster',
     summary: 'Verify a roster',

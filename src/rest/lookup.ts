@@ -6,8 +6,8 @@ import type { Context } from '../http/app.ts';
 import { header, named, type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { BadRequestError, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
-import type { Lookups } from '../lookup/service.ts';
 import { boardName } from './fields.ts';
+import type { RestServices } from './services.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -111,7 +111,7 @@ const DEPRECATION_HEADERS = {
 };
 
 /** POST /lookup/verify (LOOKUP-10) and its deprecated alias POST /lookup/cached (VERSIONS-04). */
-export function lookupRoutes(lookups: Lookups): Route[] {
+export function lookupRoutes({ lookups }: RestServices): Route[] {
   async function handle(ctx: Context, { body }: { body: unknown }): Promise<unknown> {
     const request = readLookup(body, REQUEST_WORDS.rest);
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);

@@ -8,7 +8,7 @@ import { httpsOnly, type Middleware } from '../http/app.ts';
 import { authenticated, counted, limited, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
-import { changesRoute, historyRoute } from './changes.ts';
+import { changesRoutes } from './changes.ts';
 import { exportRoute } from './export.ts';
 import { rosterRoute } from './lists.ts';
 import { lookupRoutes } from './lookup.ts';
@@ -19,18 +19,9 @@ import { webhookRoutes } from './webhook.ts';
 
 /** The endpoints of the REST API. */
 export function restRoutes(services: RestServices): Route[] {
-  const { lookups, rosters, changes } = services;
-  return [
-    ...lookupRoutes(lookups),
-    rosterRoute(rosters, services.cost),
-    ...boardRoutes(lookups),
-    changesRoute(changes),
-    historyRoute(changes, lookups),
-    ...subscriptionRoutes(services),
-    ...webhookRoutes(services.webhooks),
-    exportRoute(services),
-    recordsRoute(services),
-  ];
+  const ofLookups = [lookupRoutes, rosterRoute, boardRoutes];
+  const ofChanges = [changesRoutes, subscriptionRoutes, webhookRoutes, exportRoute];
+  return [...ofLookups, ...ofChanges, recordsRoute].flatMap((routesOf) => routesOf(services));
 }
 
 /** The router takes a slash at the end, too. */

@@ -114,12 +114,9 @@ function goneNumber({ view }: RosterResult): NumberRequest | undefined {
   return ['ambiguous', 'not_a_business'].includes(view.miss.reason) ? undefined : view.miss.request;
 }
 
-const LIMIT = {
-  403: {
-    when: 'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http',
-    body: limitBody,
-  },
-};
+const LIMIT_WORDS =
+  'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http';
+const LIMIT = { 403: { when: LIMIT_WORDS, body: limitBody } };
 
 const subscriptionItem = lookupFields
   .pick({ board: true, license_number: true })
@@ -241,9 +238,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
         'changes. Subscriptions belong to your account: all of its keys see the same. A license that is removed from ' +
         'the dataset stays watched.',
-      input: {
-        body: watchRequest.transform((sent) => ({ reference: sent.reference, request: numberRequest(sent) })),
-      },
+      input: { body: watchRequest },
       shownBody: subscriptionRequest,
       responses: {
         201: { when: 'The license is watched', body: createdBody },
@@ -251,8 +246,9 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         404: { when: 'No license for the number at the board', body: numberNotFoundBody },
         409: { when: 'The account watches the license already', body: duplicateBody },
       },
-      handle: async (ctx, { body }) => {
-        const { results, watched, created } = await watchAll(ctx, [body]);
+      handle: async (ctx, { body: sent }) => {
+        const item = { reference: sent.reference, request: numberRequest(sent) };
+        const { results, watched, created } = await watchAll(ctx, [item]);
         const [{ view } = { view: undefined }] = results;
         const [now] = watched;
         if (view === undefined) throw new Error('A license was looked up without a result.');

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
-import type { RateLimit } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
 import { accountOf, named, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import { requestBody } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
-import { tested, type Webhooks } from '../subscriptions/webhook-service.ts';
+import { tested } from '../subscriptions/webhook-service.ts';
+import type { RestServices } from './services.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -80,20 +80,13 @@ const MESSAGES = {
   'webhook.test': message('webhookTest', 'You asked for a test message', test),
 };
 
-export interface WebhookAccess {
-  /** `undefined` where the operator has not set WEBHOOK_SECRET_KEY. */
-  readonly webhooks: Webhooks | undefined;
-  /** Of an account's tests. */
-  readonly testLimit: RateLimit;
-}
-
 const endpoint = resource('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
 
 const NOT_SET_UP =
   'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.';
 
 /** The webhook of the account that holds the key. */
-export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
+export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[] {
   const testing = slots(MAX_TESTS, () => 1, 15);
 
   const routes = [
@@ -145,7 +138,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       handle: async (ctx) => {
         const account = accountOf(ctx);
         return testing.during(account, 1, async () => {
-          await testLimit.spend(account);
+          await webhookTests.spend(account);
           ctx.res.setTimeout(TEST_RESPONSE_MS);
           return found(await webhooks?.test(account));
         });
