@@ -17,7 +17,7 @@ import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { httpApp, logFailure, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
-import { counted, limited, routerOf } from './http/guard.ts';
+import { counted, routerOf } from './http/guard.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
@@ -158,8 +158,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const mcp = routerOf([]);
   mcp.all(
     MCP_PATH,
-    counted('mcp'),
-    limited(mcpLimit),
+    counted('mcp', mcpLimit),
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
 
@@ -181,7 +180,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
         aDay: savesOf('web'),
       },
       endedWorkbooks: limitOf('ended-workbooks', 1),
-      counted: counted('web'),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
   );

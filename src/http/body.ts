@@ -73,23 +73,16 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const { 'content-encoding': given = '', 'content-length': length = null } = ctx.req.headers;
   const encoding = given.toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
-  if (decompress === undefined && !['', 'identity'].includes(encoding)) {
-    throw new ClientError(
-      415,
-      'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
-    );
-  }
+  if (decompress === undefined && !['', 'identity'].includes(encoding)) throw REFUSED.otherEncoding();
   const read = async () => {
     try {
       const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
       return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
     } catch (error) {
       await readOn(ctx.req);
-      if (isTooLarge(error)) throw refusedBody(ctx, bodyTooLarge(limit));
-      throw refusedBody(
-        ctx,
-        decompress === undefined ? REFUSED.notJson() : new BadRequestError(NOT_UNPACKED),
-      );
+      ctx.set('connection', 'close');
+      if (isTooLarge(error)) throw bodyTooLarge(limit);
+      throw decompress === undefined ? REFUSED.notJson() : REFUSED.notUnpacked();
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
@@ -97,8 +90,6 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
     ? read()
     : limit.received.during(ctx.ip, Math.min(mostBytes, limit.bytes), read);
 }
-
-const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
 
 const READ_ON_MS = 500;
 
@@ -119,25 +110,20 @@ function isTooLarge(error: unknown): boolean {
 /** Refuses forms that are not from this website's own pages: browsers name the origin. @throws {ClientError} 403 */
 export function requireSameOrigin({ req, host }: Context): void {
   if (URL.parse(req.headers.origin ?? '')?.host === host) return;
-  throw new ClientError(
-    403,
-    'This form was not sent from a page of this website. Go to the page and send it there.',
-  );
+  const other = 'This form was not sent from a page of this website. Go to the page and send it there.';
+  throw new ClientError(403, other);
 }
-
-/** Of any page of the website but that of a list, which has a field for each column. */
-const MAX_FIELDS = 20;
 
 /**
  * The fields of an HTML form, files among them.
  *
+ * @param maxFields enough for any page of the website but that of a list, which has a field for each column
  * @throws {ClientError} 415 for a body that is no form
  * @throws {BadRequestError} for more fields than a page has, or a form that is not written as it says
  * @throws what `textBody` does
  */
-export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_FIELDS): Promise<FormData> {
-  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase()))
-    throw new ClientError(415, 'Send the form as the page sends it.');
+export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): Promise<FormData> {
+  if (!ctx.is('urlencoded', 'multipart')) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
   const form = new FormData();
   const files: Promise<void>[] = [];
@@ -163,11 +149,10 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_F
     return form;
   } catch (error) {
     if (error === tooMany) throw error;
-    throw refusedBody(ctx, new BadRequestError('The form cannot be read. Go back, and send it again.'));
+    ctx.set('connection', 'close');
+    throw new BadRequestError('The form cannot be read. Go back, and send it again.');
   }
 }
-
-const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
 
 /**
  * The body as JSON; `undefined` where the request has neither a body nor a media type.
@@ -185,15 +170,11 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   try {
     return JSON.parse(text);
   } catch {
-    throw refusedBody(ctx, REFUSED.notJson());
+    ctx.set('connection', 'close');
+    throw REFUSED.notJson();
   }
 }
 
 export function bodyTooLarge({ words }: BodyLimit): ClientError {
   return new ClientError(413, `The body is too large; ${words}.`);
-}
-
-function refusedBody(ctx: Context, error: Error): Error {
-  ctx.set('connection', 'close');
-  return error;
 }

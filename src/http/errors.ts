@@ -25,6 +25,8 @@ export class ClientError extends Error {
   }
 }
 
+const ENCODINGS = 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
+
 /** The refusals that requests of every kind may meet. */
 export const REFUSED = {
   notJson: () => new ClientError(400, 'The body is not valid JSON.'),
@@ -35,6 +37,8 @@ export const REFUSED = {
   nothingHere: () =>
     new ClientError(404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'),
   otherMethod: () => new ClientError(405, 'Method not allowed; see the Allow header.'),
+  notUnpacked: () => new ClientError(400, 'The body can not be unpacked as its Content-Encoding says.'),
+  otherEncoding: () => new ClientError(415, ENCODINGS),
   otherType: () => new ClientError(415, 'Send the body as JSON, with Content-Type: application/json.'),
 };
 

@@ -30,7 +30,7 @@ export interface Route {
 
 /** What a request sends, by where it is sent. */
 type InputShape = {
-  readonly params?: z.ZodObject;
+  readonly path?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
 };
@@ -109,7 +109,7 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
       operation: { ...own, tag, responses: { ...own.responses, ...shared } },
       handle: async (ctx) => {
         const body = input?.body === undefined ? undefined : await jsonBody(ctx, limit);
-        const sent = { params: ctx.params, query: input?.query && sentQuery(ctx), body };
+        const sent = { path: ctx.params, query: input?.query && sentQuery(ctx), body };
         const work = async () => {
           const answer = await handle(ctx, checked(schema, sent));
           if (answer !== undefined) ctx.body = answer;
@@ -190,24 +190,20 @@ export function under<Ctx extends Context>(path: string, middleware: compose.Mid
 }
 
 /**
- * Counts how each request at an interface ended and how long it took, and for whose key.
+ * Counts each request at an interface against the limit of its address before anything else, and sets the headers that
+ * say what is left. Counts how it ended and how long it took, and for whose key.
  *
  * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
  */
-export function counted(name: 'rest' | 'mcp' | 'web', usage?: KeyUsage): Middleware {
+export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: KeyUsage): Middleware {
   return (ctx, next) => {
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
       if (keyId !== undefined) usage?.count(keyId, outcome);
     });
-    return next();
+    return spendMore(ctx, limit, 1).then(next);
   };
-}
-
-/** Counts each request before anything else, and sets the headers that say what is left. */
-export function limited(limit: RateLimit): Middleware {
-  return (ctx, next) => spendMore(ctx, limit, 1).then(next);
 }
 
 /**

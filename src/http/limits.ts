@@ -40,7 +40,6 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
   return {
     take,
     has: (address: string, size: number): boolean => !isFull(size) && !hasMost(address, size),
-    taken: () => all,
     /** Does work that takes this many slots while it lasts. @throws as `take` */
     during: async <Result>(address: string, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(address, size);
@@ -104,32 +103,30 @@ type Responding = Pick<Koa.Context, 'ip' | 'req' | 'res'>;
  * @throws {TooBusyError} or {TooManyRequestsError} when there is no room for it
  */
 export function largeResponses(log: Logger, limits: Record<LimitName, number> = RESPONSE_LIMITS) {
-  const { take, taken } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
+  const { take } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
   const logCut = onceAMinute((responses) =>
-    log.warn({ responses, held: taken() }, 'responses cut off: their clients read too slowly'),
+    log.warn({ responses }, 'responses cut off: their clients read too slowly'),
   );
   return ({ ip, req, res }: Responding, bytes: number, size: number): void => {
     const giveBack = take(ip, bytes);
     responseBytesHeld.inc(bytes);
     const held = new AbortController();
     const release = () => held.abort();
+    const ms = limits.freeMs + size / limits.minBytesPerMs;
     held.signal.addEventListener('abort', () => {
       clearTimeout(deadline);
       giveBack();
       responseBytesHeld.dec(bytes);
     });
     // Node tells nothing to a response that waits behind another one on a connection that has ended: this frees it.
-    const deadline = setTimeout(
-      () => {
-        release();
-        if (req.socket.destroyed) return;
-        responsesCut.inc();
-        logCut();
-        // What the network has accepted and not delivered is dropped, too.
-        req.socket.resetAndDestroy();
-      },
-      limits.freeMs + size / limits.minBytesPerMs,
-    );
+    const deadline = setTimeout(() => {
+      release();
+      if (req.socket.destroyed) return;
+      responsesCut.inc();
+      logCut();
+      // What the network has accepted and not delivered is dropped, too.
+      req.socket.resetAndDestroy();
+    }, ms);
     if (res.closed) release();
     else res.once('close', release);
   };

@@ -97,6 +97,7 @@ const detail = named(
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;
+  const { body: _, ...params } = input;
   const answered = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
   const needsKey = own.security === undefined;
   const errors = needsKey ? errorsOf(input, limit, shownBody !== undefined) : {};
@@ -106,11 +107,7 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
     ...own,
     operationId: id,
     tags: [tag],
-    requestParams: {
-      ...(input.params && { path: input.params }),
-      ...(input.query && { query: input.query }),
-      ...(firstAnswers && { header: idempotencyHeader }),
-    },
+    requestParams: { ...params, ...(firstAnswers && { header: idempotencyHeader }) },
     ...(shownBody && { requestBody: requestBody(id, shownBody) }),
     responses: Object.fromEntries(
       all.map(([status, { when, body, error, alternatives = {}, ...own }]) => {

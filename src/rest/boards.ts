@@ -45,12 +45,12 @@ export function boardRoutes({ lookups }: RestServices): Route[] {
     endpoint('GET', '/lookup/boards/:board/types', {
       id: 'boardTypes',
       summary: 'The license types of one board',
-      input: { params: z.object({ board }) },
+      input: { path: z.object({ board }) },
       responses: {
         200: { when: 'The types', body: boardTypesBody },
         404: { when: 'An address that is none' },
       },
-      handle: async (_ctx, { params: { board } }) => {
+      handle: async (_ctx, { path: { board } }) => {
         const live = await lookups.livePublication();
         return { board: board.name, ...detailsOf(board, live) } satisfies z.output<typeof boardTypesBody>;
       },

@@ -27,17 +27,16 @@ const matchesBody = named(
   'More than one match of a search by name',
 );
 
+const SIMILAR_NAMES =
+  'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last';
+
 const noMatchBody = named(
   'NoMatch',
   {
     found: z.literal(false),
     count: z.literal(0),
     message: z.string().describe('What was searched, in which dataset, and who is the authority'),
-    did_you_mean: z
-      .array(z.string())
-      .describe(
-        'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
-      ),
+    did_you_mean: z.array(z.string()).describe(SIMILAR_NAMES),
     ...originFields,
   },
   'No match of a search by name: an answer, not an error, and never "unlicensed"',

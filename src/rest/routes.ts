@@ -5,7 +5,7 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
 import { httpsOnly, type Middleware } from '../http/app.ts';
-import { authenticated, counted, limited, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
+import { authenticated, counted, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
 import { changesRoutes } from './changes.ts';
@@ -59,8 +59,7 @@ export function restApi(
     REST_PATH,
     compose([
       withDataAge,
-      counted('rest', usage),
-      limited(limit),
+      counted('rest', limit, usage),
       httpsOnly(log),
       authenticated(keys, limit, badKeyLimit),
       routerOf(routes).routes(),

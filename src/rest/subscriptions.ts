@@ -135,10 +135,9 @@ export const MAX_PAGE = 1000;
 export const DEFAULT_PAGE = 100;
 export const MAX_DAYS = 3650;
 
+const pageSize = whole('limit', 1, MAX_PAGE).default(DEFAULT_PAGE);
 const listQuery = z.object({
-  limit: fromText(whole('limit', 1, MAX_PAGE).default(DEFAULT_PAGE)).describe(
-    'How many subscriptions are looked through',
-  ),
+  limit: fromText(pageSize).describe('How many subscriptions are looked through'),
   after: z
     .string()
     .regex(/^(sub_[0-9a-f]{24})?$/, 'after must be the next of an earlier response.')
@@ -176,10 +175,8 @@ export function subscriptionRoutes(services: RestServices): Route[] {
   /** The subscription to each license that was found, new or not, and to each that is watched and left the dataset. */
   async function watchFound(account: string, results: readonly RosterResult[]) {
     const gone = results.map(goneNumber);
-    const meant = await subscriptions.meantBy(
-      account,
-      gone.flatMap((request) => request ?? []),
-    );
+    const asked = gone.flatMap((request) => request ?? []);
+    const meant = await subscriptions.meantBy(account, asked);
     const wanted = results.flatMap(({ reference, view }) =>
       view.outcome === 'found' ? [{ reference, record: view.record }] : [],
     );
@@ -201,17 +198,14 @@ export function subscriptionRoutes(services: RestServices): Route[] {
    */
   async function watchAll(ctx: Context, items: readonly RosterItem[]) {
     const account = accountOf(ctx);
+    const roster = { items, maxMatches: 1 };
     const created = new Set<string>();
     const removeCreated = async (but: readonly (Subscription | undefined)[] = []) => {
       const kept = new Set(but.map((each) => each?.id));
       for (const id of created) if (!kept.has(id)) await subscriptions.remove(account, id);
     };
     return readFromOne(async () => {
-      const { origin, shaped } = await rosters.answer(
-        { items, maxMatches: 1 },
-        (part) => part,
-        clientGone(ctx),
-      );
+      const { origin, shaped } = await rosters.answer(roster, (part) => part, clientGone(ctx));
       const results = shaped.flat();
       const found = await watchFound(account, results).catch(async (error: unknown) => {
         if (!(error instanceof TooManySubscriptionsError)) throw error;
@@ -336,13 +330,13 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       id: 'watchProof',
       summary: 'Prove that a license is watched',
       description: `On which days it was compared, and what changed; with Accept: ${JOSE}, signed.`,
-      input: { params: ofOne },
+      input: { path: ofOne },
       responses: {
         200: { when: 'The proof', body: proofBody, alternatives: signedForm },
         404: { when: NOT_SUBSCRIBED },
         ...NOTHING_SIGNED,
       },
-      handle: async (ctx, { params: { id } }) => {
+      handle: async (ctx, { path: { id } }) => {
         const { account: by = '' } = ctx.state;
         const watched = await subscriptions.find(accountOf(ctx), id);
         const proof = watched && (await proofOf(watched));
@@ -360,9 +354,9 @@ export function subscriptionRoutes(services: RestServices): Route[] {
     endpoint('DELETE', '/subscriptions/:id', {
       id: 'unsubscribe',
       summary: 'Watch a license no more',
-      input: { params: ofOne },
+      input: { path: ofOne },
       responses: { 204: { when: 'It is deleted' }, 404: { when: NOT_SUBSCRIBED } },
-      handle: async (ctx, { params: { id } }) => {
+      handle: async (ctx, { path: { id } }) => {
         if (await subscriptions.remove(accountOf(ctx), id)) return null;
         throw new ClientError(404, NOT_SUBSCRIBED);
       },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import compose from 'koa-compose';
 import type { Context } from '../http/app.ts';
 import { REFUSED } from '../http/errors.ts';
-import { limited, type Route, routerOf } from '../http/guard.ts';
+import { counted, type Route, routerOf } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
 import { aboutBody } from './about-page.ts';
 import { dataBody } from './data-page.ts';
@@ -50,9 +50,8 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ]);
   const files = routerOf([...services.files, favicon, styleSheet, script]);
   return compose([
-    services.counted,
     errorsAsPages(router, files, common),
-    limited(limit),
+    counted('web', limit),
     files.routes(),
     router.routes(),
     () => {

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
+import type { RateLimit } from '../../src/access/rate-limit.ts';
 import { httpApp, type RequestState } from '../../src/http/app.ts';
 import { close, httpServer, listen } from '../../src/http/connections.ts';
 import { counted } from '../../src/http/guard.ts';
@@ -32,6 +33,13 @@ interface Running {
 
 const running: Running[] = [];
 
+const UNLIMITED: RateLimit = {
+  limitFor: () => 1,
+  spend: () => Promise.resolve({ remaining: 1, msBeforeReset: 0 }),
+  hasLeft: () => Promise.resolve(true),
+  giveBack: () => Promise.resolve(),
+};
+
 /**
  * A server of the service whose app answers `/bytes/N` with N bytes, `/json/N` with N bytes of JSON and `/file/N` with a
  * file of N bytes, as one that was found.
@@ -40,7 +48,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const app = httpApp(log, undefined, isBehindProxies ? 1 : 0);
-  app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
+  app.use(counted('web', UNLIMITED));
   let handled = 0;
   app.use(async (_ctx, next) => {
     await next();
