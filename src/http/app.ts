@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Logger } from 'pino';
@@ -105,7 +105,8 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
   app.use(async (ctx, next) => {
     begin(ctx, log);
     try {
-      dropLongHeaders(ctx.req.headers);
+      for (const [name, characters] of PARSED_HEADERS)
+        if ((ctx.req.headers[name]?.length ?? 0) > characters) delete ctx.req.headers[name];
       requireOneHost(ctx.req);
       ctx.state.path = readPath(ctx);
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
@@ -130,14 +131,7 @@ function bodySize(ctx: Context): number {
   const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
   // As Koa would do it a little later.
   if (!isWritten && body != null) ctx.body = JSON.stringify(body);
-  const length = Number(ctx.response.get('content-length'));
-  return Number.isNaN(length) ? 0 : length;
-}
-
-function dropLongHeaders(headers: IncomingHttpHeaders): void {
-  for (const [name, characters] of PARSED_HEADERS) {
-    if ((headers[name]?.length ?? 0) > characters) delete headers[name];
-  }
+  return ctx.response.length ?? 0;
 }
 
 /**
@@ -199,13 +193,11 @@ function refusalLog(log: Logger): (error: unknown) => void {
     ),
   );
   return (error) => {
-    const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
+    const example = String(error).slice(0, 300);
     const name = error instanceof Error ? error.constructor.name : typeof error;
     counterOf(name)({ openSearchStatus: responseStatus(error), example });
   };
 }
-
-const MAX_EXAMPLE_CHARACTERS = 300;
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
@@ -246,23 +238,4 @@ export function clientProtocol({ app, req }: Context): string | undefined {
   const header = req.headers['x-forwarded-proto'];
   if (!app.proxy || header === undefined) return undefined;
   return [header].flat().join(',').split(',').at(-1)?.trim().toLowerCase() || undefined;
-}
-
-/**
- * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
- * not say how the request came, the request is answered, and the log warns once.
- *
- * @throws {ClientError} 403
- */
-export function httpsOnly(log: Logger): Middleware {
-  let hasWarned = false;
-  return (ctx, next) => {
-    const protocol = clientProtocol(ctx);
-    if (protocol === 'http') throw REFUSED.plainHttp();
-    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
-      hasWarned = true;
-      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
-    }
-    return next();
-  };
 }

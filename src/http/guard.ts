@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type compose from 'koa-compose';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { accountId } from '../access/accounts.ts';
@@ -11,7 +12,7 @@ import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
 import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
-import { type Context, type Middleware, type RequestState, whenClosed } from './app.ts';
+import { type Context, clientProtocol, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';
 import { ClientError, REFUSED } from './errors.ts';
 
@@ -207,12 +208,27 @@ export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: 
 }
 
 /**
+ * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
+ * not say how the request came, the request is answered, and the log warns once.
+ *
  * Lets only requests with an active API key pass (KEYS-03). A request with a bad key counts against the address's
  * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
  * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
  */
-export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
+export function authenticated(
+  keys: KeyCheck,
+  general: RateLimit,
+  badKeys: RateLimit,
+  log: Logger,
+): Middleware {
+  let hasWarned = false;
   return async (ctx, next) => {
+    const protocol = clientProtocol(ctx);
+    if (protocol === 'http') throw REFUSED.plainHttp();
+    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
+      hasWarned = true;
+      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+    }
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     const isChecked = key !== undefined && (key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip)));
     const account = isChecked ? await key.activeAccount() : undefined;

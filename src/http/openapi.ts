@@ -125,6 +125,8 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   };
 }
 
+const AWAY = 'Nothing is published yet, or lookups are not available now';
+
 /** The errors that follow from what an operation reads, and those of every operation. */
 function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
   return {
@@ -139,11 +141,7 @@ function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
     }),
     429: { when: 'Too fast', error: new TooManyRequestsError(7), headers: RETRY_AFTER },
     500: { when: 'A fault of the service', error: new Error() },
-    503: {
-      when: 'Nothing is published yet, or lookups are not available now',
-      error: new SearchUnavailableError(),
-      headers: RETRY_AFTER,
-    },
+    503: { when: AWAY, error: new SearchUnavailableError(), headers: RETRY_AFTER },
   };
 }
 

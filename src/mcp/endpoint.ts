@@ -115,12 +115,11 @@ export function mcpEndpoint(
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
 }
 
+const listArguments = z.object({ items: z.array(z.unknown()).optional() });
+
 const params = z.object({
   name: z.unknown(),
-  arguments: z
-    .object({ items: z.array(z.unknown()).optional() })
-    .optional()
-    .catch(undefined),
+  arguments: listArguments.optional().catch(undefined),
   _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 

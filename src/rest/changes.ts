@@ -30,14 +30,11 @@ export const DEFAULT_CHANGES = 100;
 
 const MAX_CURSOR_LENGTH = 100;
 
+const SINCE_WORDS =
+  'A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept';
+
 const changesQuery = z.object({
-  since: z
-    .string()
-    .max(MAX_CURSOR_LENGTH, UNKNOWN_CURSOR)
-    .optional()
-    .describe(
-      'A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept',
-    ),
+  since: z.string().max(MAX_CURSOR_LENGTH, UNKNOWN_CURSOR).optional().describe(SINCE_WORDS),
   board: board.optional(),
   kind: z.enum(CHANGE_KINDS, `kind must be one of ${CHANGE_KINDS.join(', ')}.`).optional(),
   cause: z.enum(CHANGE_CAUSES, `cause must be one of ${CHANGE_CAUSES.join(', ')}.`).optional(),
@@ -74,12 +71,12 @@ export const historyQuery = z.object({
     .max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
+const GAPS_WORDS =
+  'Changes between the datasets of these two dates are not known; absent when there is no gap';
+
 const coverage = {
   coverage_start: z.string().describe('Changes are known since the dataset of this date, YYYY-MM-DD'),
-  gaps: z
-    .array(historyGap)
-    .optional()
-    .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
+  gaps: z.array(historyGap).optional().describe(GAPS_WORDS),
 };
 
 const historyResponse = named('LicenseHistory', {

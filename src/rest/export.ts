@@ -90,8 +90,7 @@ export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestSe
       },
     },
     handle: async (ctx) => {
-      const isConditional = ctx.get('if-none-match') !== '';
-      if (ctx.method === 'HEAD' || isConditional) {
+      if (ctx.method === 'HEAD' || ctx.get('if-none-match') !== '') {
         setHeaders(ctx, await exports.origin());
         // A client that asks as `fetch` does, with `no-cache`, would never have the same.
         delete ctx.req.headers['cache-control'];

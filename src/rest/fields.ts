@@ -13,14 +13,13 @@ export const boardName = z
   .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
 
 /** A board by exactly its name. */
-export const board = boardName.transform((name) => found(name, boardByName(name)));
+export const board = boardName.transform((name) => found(name, boardByName));
 
 /** A board by its name, code or short name. */
-export const anyBoard = z
-  .string('board must be a string.')
-  .transform((text) => found(text, boardByText(text)));
+export const anyBoard = z.string('board must be a string.').transform((text) => found(text, boardByText));
 
-function found(name: string, board: Board | undefined): Board {
+function found(name: string, find: (text: string) => Board | undefined): Board {
+  const board = find(name);
   if (board !== undefined) return board;
   throw new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
 }

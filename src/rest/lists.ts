@@ -55,19 +55,18 @@ const ambiguousResult = itemEnded('AmbiguousItem', 'ambiguous', {
   truncated: z.boolean().describe('Whether more match than are listed'),
 });
 
+const { reason } = missFacts.shape;
+const texts = z.array(z.string());
+const OMITTED_WORDS = `Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`;
+
 export const notFoundResult = itemEnded('NotFoundItem', 'not_found', {
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
   ...missFacts.shape,
-  reason: missFacts.shape.reason
+  reason: reason
     .optional()
     .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
-  did_you_mean: z
-    .array(z.string())
-    .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
-  suggestions_omitted: z
-    .literal(true)
-    .optional()
-    .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
+  did_you_mean: texts.describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
+  suggestions_omitted: z.literal(true).optional().describe(OMITTED_WORDS),
 });
 
 export const invalidResult = itemEnded('InvalidItem', 'invalid', {

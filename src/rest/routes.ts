@@ -4,7 +4,7 @@ import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import { httpsOnly, type Middleware } from '../http/app.ts';
+import type { Middleware } from '../http/app.ts';
 import { authenticated, counted, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
@@ -60,8 +60,7 @@ export function restApi(
     compose([
       withDataAge,
       counted('rest', limit, usage),
-      httpsOnly(log),
-      authenticated(keys, limit, badKeyLimit),
+      authenticated(keys, limit, badKeyLimit, log),
       routerOf(routes).routes(),
     ]),
   );
