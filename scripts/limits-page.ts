@@ -48,7 +48,7 @@ ${sections.join('\n\n')}
 function limits(): readonly [title: string, rows: readonly Row[]][] {
   const config = readConfig({ STATE_DIR: '/nowhere' });
   const log = pino({ level: 'silent' });
-  const server = httpServer(httpApp({ log }), { log });
+  const server = httpServer(httpApp(log), log);
   return [
     [
       'Requests a minute of an address',

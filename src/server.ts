@@ -17,7 +17,7 @@ import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { httpApp, logFailure, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
-import { counted, limited, routerOf } from './http/guard.ts';
+import { counted, routerOf } from './http/guard.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
@@ -150,10 +150,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     firstAnswers: firstAnswers(store, idempotencyKeys),
     exportsPerDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
     savesPerDay: savesOf('rest'),
-    webhooks: {
-      webhooks: api.webhooks,
-      testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
-    },
+    webhookTests: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
   });
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
@@ -161,12 +158,11 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const mcp = routerOf([]);
   mcp.all(
     MCP_PATH,
-    counted('mcp'),
-    limited(mcpLimit),
+    counted('mcp', mcpLimit),
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
 
-  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, stopping: api.draining });
+  const app = httpApp(log, api.draining, config.TRUSTED_PROXIES);
   app.use(
     restApi(rest, () => tracker.current()?.metadata.date, {
       ...{ log, usage, keys, limit: restLimit, badKeyLimit },
@@ -184,7 +180,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
         aDay: savesOf('web'),
       },
       endedWorkbooks: limitOf('ended-workbooks', 1),
-      counted: counted('web'),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
   );
@@ -225,9 +220,8 @@ export async function serve(): Promise<void> {
   const draining = new AbortController();
   const ending = new AbortController();
   const api = await connect(config, log, draining.signal, ending.signal);
-  const isBehindProxies = config.TRUSTED_PROXIES > 0;
-  const server = httpServer(await publicApp(api), { log, isBehindProxies });
-  const adminServer = httpServer(operatorApp(api), { log });
+  const server = httpServer(await publicApp(api), log);
+  const adminServer = httpServer(operatorApp(api), log);
   endOnUncaughtError(log, () => {
     exitCode = 1;
     return stop();

@@ -60,7 +60,7 @@ export async function work(): Promise<void> {
   const { WEBHOOK_SECRET_KEY: secretKey } = config;
   const webhooks =
     secretKey === undefined ? undefined : startWebhooks(config, secretKey, store, log, metrics.delivery);
-  const admin = httpServer(workerAdminApp({ config, store, queue, log, webhooks }, metrics), { log });
+  const admin = httpServer(workerAdminApp({ config, store, queue, log, webhooks }, metrics), log);
   await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
   const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');

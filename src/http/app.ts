@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Stream } from 'node:stream';
-import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Outcome } from '../access/usage.ts';
@@ -9,7 +8,7 @@ import { memoize } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { responseStatus } from '../storage/errors.ts';
 import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
-import { errorResponse, httpsRequired } from './errors.ts';
+import { ClientError, errorResponse, REFUSED } from './errors.ts';
 import { largeResponses } from './limits.ts';
 
 /** What is known of a request while it is answered. */
@@ -18,8 +17,6 @@ export interface RequestState {
   requestId: string;
   /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
   traceparent?: string | undefined;
-  /** The path, for the log. */
-  path: string;
   /** What is done once the response has ended. An error in it is logged, and ends nothing else. */
   onClose: (() => void)[];
   /** When the request arrived, in the milliseconds of `performance.now()`. */
@@ -30,8 +27,8 @@ export interface RequestState {
   account?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
-  /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
-  route?: string;
+  /** Its path, for the log; where that says what was searched, the template of its route: `/licenses/:board/:number`. */
+  path: string;
   /** Whether the response is a file that is in memory once for all. */
   isFile?: boolean;
   /** What the body of an error has beside its detail; the one of a 401 is fixed. */
@@ -57,7 +54,7 @@ export function whenClosed(ctx: Context, work: () => void): void {
 /** Aborts when the client closes the connection before it has its answer, or has closed it already. */
 export function clientGone(ctx: Context): AbortSignal {
   const gone = new AbortController();
-  const abort = () => gone.abort(createError(400, 'The client is gone.'));
+  const abort = () => gone.abort(new ClientError(400, 'The client is gone.'));
   if (ctx.req.socket.destroyed) abort();
   else whenClosed(ctx, () => ctx.res.writableFinished || abort());
   return gone.signal;
@@ -79,14 +76,10 @@ export function traceparentOf(given: unknown): string | undefined {
  */
 const PARSED_HEADERS = [
   ['accept', 1000],
-  ['accept-charset', 1000],
   ['accept-encoding', 1000],
-  ['accept-language', 1000],
   // The parser of forms searches for a boundary, of at most 70 characters, as long as it is.
   ['content-type', 200],
-  ['cookie', 1000],
   ['if-none-match', 1000],
-  ['range', 1000],
 ] as const;
 
 const SECURITY_HEADERS = new Map([
@@ -96,19 +89,14 @@ const SECURITY_HEADERS = new Map([
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
 ]);
 
-interface HttpAppOptions {
-  readonly log: Logger;
-  /** How many proxies in front of it append the client's address to X-Forwarded-For. */
-  readonly trustedProxies?: number;
-  /** Aborted once the process is about to end; then every response closes its connection. */
-  readonly stopping?: AbortSignal | undefined;
-}
-
 /**
  * A Koa app without routes. Every response has a request id and the security headers; every error and every path
  * that nothing serves is answered with `{"detail": string}`; every request is one line in the log.
+ *
+ * @param stopping aborted once the process is about to end; then every response closes its connection
+ * @param trustedProxies how many proxies in front of it append the client's address to X-Forwarded-For
  */
-export function httpApp({ log, trustedProxies = 0, stopping }: HttpAppOptions): Koa<RequestState> {
+export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const hold = largeResponses(log);
   const noteRefusal = refusalLog(log);
@@ -117,12 +105,13 @@ export function httpApp({ log, trustedProxies = 0, stopping }: HttpAppOptions): 
   app.use(async (ctx, next) => {
     begin(ctx, log);
     try {
-      dropLongHeaders(ctx.req.headers);
+      for (const [name, characters] of PARSED_HEADERS)
+        if ((ctx.req.headers[name]?.length ?? 0) > characters) delete ctx.req.headers[name];
       requireOneHost(ctx.req);
       ctx.state.path = readPath(ctx);
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
       await next();
-      if (ctx.status === 404 && ctx.body === undefined) throw createError(404);
+      if (ctx.status === 404 && ctx.body === undefined) throw REFUSED.nothingHere();
       const bytes = bodySize(ctx);
       if (bytes >= LARGE_BYTES) hold(ctx, ctx.state.isFile === true ? 0 : bytes, bytes);
     } catch (error) {
@@ -142,14 +131,7 @@ function bodySize(ctx: Context): number {
   const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
   // As Koa would do it a little later.
   if (!isWritten && body != null) ctx.body = JSON.stringify(body);
-  const length = Number(ctx.response.get('content-length'));
-  return Number.isNaN(length) ? 0 : length;
-}
-
-function dropLongHeaders(headers: IncomingHttpHeaders): void {
-  for (const [name, characters] of PARSED_HEADERS) {
-    if ((headers[name]?.length ?? 0) > characters) delete headers[name];
-  }
+  return ctx.response.length ?? 0;
 }
 
 /**
@@ -205,21 +187,17 @@ function readPath(ctx: Context): string {
 
 /** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
 function refusalLog(log: Logger): (error: unknown) => void {
-  const last = new Map<string, object>();
   const counterOf = memoize((error) =>
-    onceAMinute((requests) =>
-      log.error({ requests, error, ...last.get(error) }, 'requests refused with 503'),
+    onceAMinute((requests, last: object) =>
+      log.error({ requests, error, ...last }, 'requests refused with 503'),
     ),
   );
   return (error) => {
+    const example = String(error).slice(0, 300);
     const name = error instanceof Error ? error.constructor.name : typeof error;
-    const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
-    last.set(name, { openSearchStatus: responseStatus(error), example });
-    counterOf(name)();
+    counterOf(name)({ openSearchStatus: responseStatus(error), example });
   };
 }
-
-const MAX_EXAMPLE_CHARACTERS = 300;
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
@@ -236,16 +214,18 @@ function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (er
 }
 
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {
-  const { requestId, route, path } = state;
-  const openSearchStatus = responseStatus(error);
-  log.error({ requestId, path: route ?? path, openSearchStatus, stack: stackOf(error) }, 'request failed');
+  const { requestId, path } = state;
+  log.error(
+    { requestId, path, openSearchStatus: responseStatus(error), stack: stackOf(error) },
+    'request failed',
+  );
 }
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
 function logRequest({ state, method, status }: Context, log: Logger): void {
-  const { requestId, traceparent, route, path, arrivedAt } = state;
+  const { requestId, traceparent, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
-  log.info({ requestId, traceparent, method, path: route ?? path, status, ms }, 'request');
+  log.info({ requestId, traceparent, method, path, status, ms }, 'request');
 }
 
 /**
@@ -258,23 +238,4 @@ export function clientProtocol({ app, req }: Context): string | undefined {
   const header = req.headers['x-forwarded-proto'];
   if (!app.proxy || header === undefined) return undefined;
   return [header].flat().join(',').split(',').at(-1)?.trim().toLowerCase() || undefined;
-}
-
-/**
- * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
- * not say how the request came, the request is answered, and the log warns once.
- *
- * @throws {ClientError} 403
- */
-export function httpsOnly(log: Logger): Middleware {
-  let hasWarned = false;
-  return (ctx, next) => {
-    const protocol = clientProtocol(ctx);
-    if (protocol === 'http') throw httpsRequired();
-    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
-      hasWarned = true;
-      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
-    }
-    return next();
-  };
 }

@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import busboy from 'busboy';
-import createError, { isHttpError } from 'http-errors';
+import { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/lookup.ts';
 import type { Context } from './app.ts';
-import { ClientError } from './errors.ts';
+import { ClientError, REFUSED } from './errors.ts';
 import { slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
@@ -73,20 +73,16 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const { 'content-encoding': given = '', 'content-length': length = null } = ctx.req.headers;
   const encoding = given.toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
-  if (decompress === undefined && !['', 'identity'].includes(encoding)) {
-    throw new ClientError(
-      415,
-      'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
-    );
-  }
+  if (decompress === undefined && !['', 'identity'].includes(encoding)) throw REFUSED.otherEncoding();
   const read = async () => {
     try {
       const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
       return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
     } catch (error) {
       await readOn(ctx.req);
-      if (isTooLarge(error)) throw refusedBody(ctx, bodyTooLarge(limit));
-      throw refusedBody(ctx, decompress === undefined ? createError(400) : new BadRequestError(NOT_UNPACKED));
+      ctx.set('connection', 'close');
+      if (isTooLarge(error)) throw bodyTooLarge(limit);
+      throw decompress === undefined ? REFUSED.notJson() : REFUSED.notUnpacked();
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
@@ -94,8 +90,6 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
     ? read()
     : limit.received.during(ctx.ip, Math.min(mostBytes, limit.bytes), read);
 }
-
-const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
 
 const READ_ON_MS = 500;
 
@@ -116,61 +110,48 @@ function isTooLarge(error: unknown): boolean {
 /** Refuses forms that are not from this website's own pages: browsers name the origin. @throws {ClientError} 403 */
 export function requireSameOrigin({ req, host }: Context): void {
   if (URL.parse(req.headers.origin ?? '')?.host === host) return;
-  throw new ClientError(
-    403,
-    'This form was not sent from a page of this website. Go to the page and send it there.',
-  );
+  const other = 'This form was not sent from a page of this website. Go to the page and send it there.';
+  throw new ClientError(403, other);
 }
-
-/** Of any page of the website but that of a list, which has a field for each column. */
-const MAX_FIELDS = 20;
 
 /**
  * The fields of an HTML form, files among them.
  *
+ * @param maxFields enough for any page of the website but that of a list, which has a field for each column
  * @throws {ClientError} 415 for a body that is no form
  * @throws {BadRequestError} for more fields than a page has, or a form that is not written as it says
  * @throws what `textBody` does
  */
-export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_FIELDS): Promise<FormData> {
-  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase())) {
-    throw new ClientError(415, 'Send the form as the page sends it.');
-  }
+export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): Promise<FormData> {
+  if (!ctx.is('urlencoded', 'multipart')) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
-  try {
-    return await readForm(ctx.request.get('content-type'), bytes, maxFields);
-  } catch (error) {
-    if (error instanceof BadRequestError) throw error;
-    throw refusedBody(ctx, new BadRequestError('The form cannot be read. Go back, and send it again.'));
-  }
-}
-
-const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
-
-/** @throws {BadRequestError} for too many fields; what the parser throws for a form that is not well formed */
-async function readForm(contentType: string, bytes: Buffer, maxFields: number): Promise<FormData> {
   const form = new FormData();
   const files: Promise<void>[] = [];
-  const parser = busboy({
-    headers: { 'content-type': contentType },
-    defParamCharset: 'utf8',
-    // It says that there are too many parts at the last one that it takes.
-    limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
-  });
-  parser.on('field', (name, value) => form.append(name, value));
-  parser.on('file', (name, file, { filename }) => {
-    const read = buffer(file).then((content) =>
-      form.append(name, new File([new Uint8Array(content)], filename)),
-    );
-    // The parser fails, too.
-    read.catch(() => undefined);
-    files.push(read);
-  });
   const tooMany = new BadRequestError(`A form takes at most ${maxFields} fields.`);
-  for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
-  await pipeline([bytes], parser);
-  await Promise.all(files);
-  return form;
+  try {
+    const parser = busboy({
+      headers: ctx.req.headers,
+      defParamCharset: 'utf8',
+      // It says that there are too many parts at the last one that it takes.
+      limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
+    });
+    parser.on('field', (name, value) => form.append(name, value));
+    parser.on('file', (name, file, { filename }) => {
+      const add = (content: Buffer) => form.append(name, new File([new Uint8Array(content)], filename));
+      const read = buffer(file).then(add);
+      // The parser fails, too.
+      read.catch(() => undefined);
+      files.push(read);
+    });
+    for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
+    await pipeline([bytes], parser);
+    await Promise.all(files);
+    return form;
+  } catch (error) {
+    if (error === tooMany) throw error;
+    ctx.set('connection', 'close');
+    throw new BadRequestError('The form cannot be read. Go back, and send it again.');
+  }
 }
 
 /**
@@ -183,21 +164,17 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   const mediaType = ctx.request.type.toLowerCase();
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.req.headers;
   if (mediaType === '' && encoding === undefined && length === '0') return undefined;
-  if (mediaType !== 'application/json') throw createError(415);
+  if (mediaType !== 'application/json') throw REFUSED.otherType();
   const text = await textBody(ctx, limit);
   ctx.state.sentJson = text;
   try {
     return JSON.parse(text);
   } catch {
-    throw refusedBody(ctx, createError(400));
+    ctx.set('connection', 'close');
+    throw REFUSED.notJson();
   }
 }
 
 export function bodyTooLarge({ words }: BodyLimit): ClientError {
   return new ClientError(413, `The body is too large; ${words}.`);
-}
-
-function refusedBody(ctx: Context, error: Error): Error {
-  ctx.set('connection', 'close');
-  return error;
 }

@@ -9,37 +9,21 @@ import { onceAMinute } from '../telemetry/process.ts';
 import { lastResponses, type RequestState } from './app.ts';
 import { slots } from './limits.ts';
 
-/** Clients that send more slowly than this, or stop half-way, are disconnected. */
-const MAX_HEADERS_MS = 5000;
-const MAX_REQUEST_MS = 10_000;
-const CHECK_INTERVAL_MS = 1000;
-/** A connection with a response in progress may be idle for at most this long. */
-const MAX_RESPONSE_IDLE_MS = 10_000;
-/** Longer than proxies keep an idle connection, so that they close it first. */
-const MAX_KEEP_ALIVE_MS = 75_000;
 const MAX_CONNECTIONS = 10_000;
 /** Of one address, or of the /64 of an IPv6 address. Behind proxies only the proxies can count by client. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
-const CLOSE_IDLE_INTERVAL_MS = 100;
-
-interface HttpServerOptions {
-  readonly log: Logger;
-  /** Whether all connections come from proxies; then those of one address are those of many clients. */
-  readonly isBehindProxies?: boolean;
-}
 
 /** An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections. */
-export function httpServer(
-  app: Koa<RequestState>,
-  { log, isBehindProxies = false }: HttpServerOptions,
-): Server {
+export function httpServer(app: Koa<RequestState>, log: Logger): Server {
   const answer = app.callback();
   const server = createServer(
     {
-      headersTimeout: MAX_HEADERS_MS,
-      requestTimeout: MAX_REQUEST_MS,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      keepAliveTimeout: MAX_KEEP_ALIVE_MS,
+      // Clients that send more slowly than this, or stop half-way, are disconnected.
+      headersTimeout: 5000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 1000,
+      // Longer than proxies keep an idle connection, so that they close it first.
+      keepAliveTimeout: 75_000,
       // The app says what is wrong; Node would send 400 without a word.
       requireHostHeader: false,
     },
@@ -47,15 +31,11 @@ export function httpServer(
   );
   // Node would send 417 without a word, and nothing would count it. A server may ignore an expectation (RFC 9110, 10.1.1).
   server.on('checkExpectation', answer);
-  server.setTimeout(MAX_RESPONSE_IDLE_MS);
-  boundConnections(server, isBehindProxies ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
-  server.on('clientError', (error, socket) => {
-    try {
-      answerBrokenRequest(error, socket, lastResponses.get(socket));
-    } catch {
-      socket.destroy();
-    }
-  });
+  // A connection with a response in progress may be idle for at most this long.
+  server.setTimeout(10_000);
+  // Connections from one proxy are those of many clients.
+  boundConnections(server, app.proxy ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, lastResponses.get(socket)));
   return server;
 }
 
@@ -77,12 +57,12 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
   });
   server.on('connection', (socket) => {
     const { remoteAddress: address = '' } = socket;
-    if (open.has(address, 1)) {
+    try {
       socket.once('close', open.take(address, 1));
-      return;
+    } catch {
+      refused('address');
+      socket.destroy();
     }
-    refused('address');
-    socket.destroy();
   });
 }
 
@@ -118,13 +98,9 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 /** Takes no new connection, and ends once the requests in flight are answered. */
-export function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection whose request is answered only now is idle only now.
-    const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
-    server.close(() => {
-      clearInterval(closingIdle);
-      resolve();
-    });
-  });
+export async function close(server: Server): Promise<void> {
+  // A connection whose request is answered only now is idle only now.
+  const closingIdle = setInterval(() => server.closeIdleConnections(), 100);
+  await server[Symbol.asyncDispose]();
+  clearInterval(closingIdle);
 }

@@ -25,15 +25,22 @@ export class ClientError extends Error {
   }
 }
 
-/** For a request without an active API key. */
-export function invalidKey(): ClientError {
-  return new ClientError(401, 'Invalid or inactive API key');
-}
+const ENCODINGS = 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
 
-/** For a request that came to a trusted proxy by plain http. */
-export function httpsRequired(): ClientError {
-  return new ClientError(403, 'Requests are taken by https only; send this one to the https address.');
-}
+/** The refusals that requests of every kind may meet. */
+export const REFUSED = {
+  notJson: () => new ClientError(400, 'The body is not valid JSON.'),
+  invalidKey: () => new ClientError(401, 'Invalid or inactive API key'),
+  /** For a request that came to a trusted proxy by plain http. */
+  plainHttp: () =>
+    new ClientError(403, 'Requests are taken by https only; send this one to the https address.'),
+  nothingHere: () =>
+    new ClientError(404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'),
+  otherMethod: () => new ClientError(405, 'Method not allowed; see the Allow header.'),
+  notUnpacked: () => new ClientError(400, 'The body can not be unpacked as its Content-Encoding says.'),
+  otherEncoding: () => new ClientError(415, ENCODINGS),
+  otherType: () => new ClientError(415, 'Send the body as JSON, with Content-Type: application/json.'),
+};
 
 /** The part of an error that a client may see. */
 export interface ErrorResponse {
@@ -45,46 +52,25 @@ export interface ErrorResponse {
   readonly retryAfter?: number;
 }
 
-/** Messages for errors of the HTTP layer. */
-const HTTP_DETAILS: Readonly<Record<number, string>> = {
-  400: 'The body is not valid JSON.',
-  404: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
-  405: 'Method not allowed; see the Allow header.',
-  415: 'Send the body as JSON, with Content-Type: application/json.',
-};
-
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof ClientError)
     return { status: error.status, detail: error.message, facts: error.facts };
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
-  if (error instanceof TooManyRequestsError) {
+  if (error instanceof TooManyRequestsError)
     return { status: 429, detail: error.message, retryAfter: error.retryAfterSeconds };
-  }
-  if (error instanceof NothingPublishedError) {
+  if (error instanceof NothingPublishedError)
     return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
-  }
   if (error instanceof SeveralLiveError) return { status: 503, detail: error.message, retryAfter: 60 };
+  if (error instanceof TooBusyError)
+    return { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 };
+  const isAway = error instanceof SearchUnavailableError || isTransient(error) || isDenied(error);
   // An index is missing after an upgrade, until a worker has prepared it.
-  if (
-    error instanceof SearchUnavailableError ||
-    isTransient(error) ||
-    isDenied(error) ||
-    isIndexNotFound(error)
-  ) {
+  if (isAway || isIndexNotFound(error))
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
-  }
-  if (error instanceof TooBusyError) {
-    return {
-      status: 503,
-      detail: 'The service is overloaded; try again shortly.',
-      retryAfter: 1,
-    };
-  }
-  if (isHttpError(error) && error.statusCode < 500) {
-    const { statusCode: status } = error;
-    return { status, detail: HTTP_DETAILS[status] ?? 'The request cannot be answered.' };
-  }
+  // Of a library.
+  if (isHttpError(error) && error.statusCode < 500)
+    return { status: error.statusCode, detail: 'The request cannot be answered.' };
   return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 }

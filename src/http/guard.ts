@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
-import createError from 'http-errors';
+import type Koa from 'koa';
 import type compose from 'koa-compose';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { accountId } from '../access/accounts.ts';
@@ -11,9 +12,9 @@ import { type RateLimit, type Spent, TooManyRequestsError } from '../access/rate
 import { type KeyUsage, statusOutcome } from '../access/usage.ts';
 import { BadRequestError, checked } from '../licenses/lookup.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
-import { type Context, type Middleware, type RequestState, whenClosed } from './app.ts';
+import { type Context, clientProtocol, type Middleware, type RequestState, whenClosed } from './app.ts';
 import { type BodyLimit, jsonBody } from './body.ts';
-import { ClientError, invalidKey } from './errors.ts';
+import { ClientError, REFUSED } from './errors.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';
@@ -30,7 +31,7 @@ export interface Route {
 
 /** What a request sends, by where it is sent. */
 type InputShape = {
-  readonly params?: z.ZodObject;
+  readonly path?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
 };
@@ -40,10 +41,24 @@ export interface ResponseEntry {
   readonly when: string;
   /** Of its JSON body. A success without one has none; an error without one has `{"detail": string}`. */
   readonly body?: z.ZodType;
-  /** Its further headers: their types and what they say. */
-  readonly headers?: Readonly<Record<string, readonly [type: 'string' | 'integer', says: string]>>;
+  /** An error that it may say, where nothing was recorded. */
+  readonly error?: Error;
+  /** Its further headers. */
+  readonly headers?: Readonly<Record<string, HeaderEntry>>;
   /** The schemas of other media types that it may have. */
   readonly alternatives?: Readonly<Record<string, z.ZodType>>;
+}
+
+/** An object that has a name in the document. */
+export function named<Shape extends z.ZodRawShape>(id: string, shape: Shape, description?: string) {
+  return z.object(shape).meta({ id, ...(description !== undefined && { description }) });
+}
+
+type HeaderEntry = ReturnType<typeof header>;
+
+/** A header that a response always has. @param description what it says */
+export function header(description: string, type: 'string' | 'integer' = 'string') {
+  return { description, required: true, schema: { type } };
 }
 
 type Documented = 'summary' | 'description' | 'deprecated' | 'security' | 'callbacks';
@@ -95,7 +110,7 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
       operation: { ...own, tag, responses: { ...own.responses, ...shared } },
       handle: async (ctx) => {
         const body = input?.body === undefined ? undefined : await jsonBody(ctx, limit);
-        const sent = { params: ctx.params, query: input?.query && sentQuery(ctx), body };
+        const sent = { path: ctx.params, query: input?.query && sentQuery(ctx), body };
         const work = async () => {
           const answer = await handle(ctx, checked(schema, sent));
           if (answer !== undefined) ctx.body = answer;
@@ -109,14 +124,10 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
 const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
 const KEY_USE =
   'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
+const idempotencyKey = z.stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS).optional();
 
 /** The header with which a client repeats a request without fear. */
-export const idempotencyHeader = z.object({
-  'idempotency-key': z
-    .stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS)
-    .optional()
-    .describe(KEY_USE),
-});
+export const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKey.describe(KEY_USE) });
 
 /** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
 async function onceWithKey(
@@ -167,73 +178,69 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
       const handle = handlers.get(ctx.method);
       if (handle !== undefined) return handle(ctx);
       ctx.set('Allow', [...handlers.keys()].join(', '));
-      throw createError(405);
+      throw REFUSED.otherMethod();
     });
   }
   return router;
 }
 
 /** Applies middleware to a path and all paths below it. */
-export function under<Ctx extends Context>(
-  path: string,
-  middleware: compose.Middleware<Ctx>,
-): compose.Middleware<Ctx> {
-  return (ctx, next) =>
-    ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
+export function under<Ctx extends Context>(path: string, middleware: compose.Middleware<Ctx>) {
+  const isUnder = (asked: string) => asked === path || asked.startsWith(`${path}/`);
+  return (ctx: Ctx, next: Koa.Next) => (isUnder(ctx.path) ? middleware(ctx, next) : next());
 }
 
 /**
- * Counts how each request at an interface ended and how long it took, and for whose key.
+ * Counts each request at an interface against the limit of its address before anything else, and sets the headers that
+ * say what is left. Counts how it ended and how long it took, and for whose key.
  *
  * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
- * @param errorFacts what the errors of an address have beside their detail, by its path
  */
-export function counted(
-  name: 'rest' | 'mcp' | 'web',
-  usage?: KeyUsage,
-  errorFacts?: ReadonlyMap<string, RequestState['errorFacts']>,
-): Middleware {
+export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: KeyUsage): Middleware {
   return (ctx, next) => {
-    // The router takes a slash at the end, too.
-    ctx.state.errorFacts = errorFacts?.get(ctx.path.replace(/\/$/, ''));
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
       if (keyId !== undefined) usage?.count(keyId, outcome);
     });
-    return next();
-  };
-}
-
-/** Counts each request before anything else, and sets the headers that say what is left. */
-export function limited(limit: RateLimit): Middleware {
-  return async (ctx, next) => {
-    await spendMore(ctx, limit, 1);
-    return next();
+    return spendMore(ctx, limit, 1).then(next);
   };
 }
 
 /**
+ * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
+ * not say how the request came, the request is answered, and the log warns once.
+ *
  * Lets only requests with an active API key pass (KEYS-03). A request with a bad key counts against the address's
  * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
  * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
  */
-export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
+export function authenticated(
+  keys: KeyCheck,
+  general: RateLimit,
+  badKeys: RateLimit,
+  log: Logger,
+): Middleware {
+  let hasWarned = false;
   return async (ctx, next) => {
+    const protocol = clientProtocol(ctx);
+    if (protocol === 'http') throw REFUSED.plainHttp();
+    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
+      hasWarned = true;
+      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+    }
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
-    if (key !== undefined) {
-      const isChecked = key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip));
-      const account = isChecked ? await key.activeAccount() : undefined;
-      if (account !== undefined) {
-        ctx.state.keyId = key.id;
-        ctx.state.account = account;
-        ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
-        return next();
-      }
+    const isChecked = key !== undefined && (key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip)));
+    const account = isChecked ? await key.activeAccount() : undefined;
+    if (isChecked && account !== undefined) {
+      ctx.state.keyId = key.id;
+      ctx.state.account = account;
+      ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
+      return next();
     }
     await general.giveBack(ctx.ip);
     await spend(ctx, badKeys);
-    throw invalidKey();
+    throw REFUSED.invalidKey();
   };
 }
 
@@ -242,22 +249,18 @@ export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise
   try {
     return await limit.spend(ctx.ip, points);
   } catch (error) {
-    if (error instanceof TooManyRequestsError) {
-      setLimitHeaders(ctx, limit, 0, error.retryAfterSeconds * 1000);
-    }
+    if (error instanceof TooManyRequestsError)
+      tellLeft(ctx, limit, { remaining: 0, msBeforeReset: error.retryAfterSeconds * 1000 });
     throw error;
   }
 }
 
 /** Counts points as `spend` does, if there are any; the headers always say what is left. */
 export async function spendMore(ctx: Context, limit: RateLimit, points: number): Promise<void> {
-  if (points <= 0) return;
-  const { remaining, msBeforeReset } = await spend(ctx, limit, points);
-  setLimitHeaders(ctx, limit, remaining, msBeforeReset);
+  if (points > 0) tellLeft(ctx, limit, await spend(ctx, limit, points));
 }
 
-/** @param msBeforeReset until the count starts again, which clients are told in Unix seconds */
-function setLimitHeaders(ctx: Context, limit: RateLimit, remaining: number, msBeforeReset: number): void {
+function tellLeft(ctx: Context, limit: RateLimit, { remaining, msBeforeReset }: Spent): void {
   ctx.set('x-ratelimit-limit', String(limit.limitFor(ctx.ip)));
   ctx.set('x-ratelimit-remaining', String(remaining));
   ctx.set('x-ratelimit-reset', String(Math.ceil((Date.now() + msBeforeReset) / 1000)));
@@ -276,18 +279,10 @@ export interface RosterCost {
  * @throws {ClientError} 413 for more items than a whole minute's limit
  * @throws {TooManyRequestsError} for more than what is left of it
  */
-export async function spendForItems(
-  ctx: Context,
-  items: number,
-  { limit, itemsPerRequest }: RosterCost,
-): Promise<void> {
-  const points = Math.ceil(items / itemsPerRequest);
-  const allowed = limit.limitFor(ctx.ip);
-  if (points > allowed) {
-    throw new ClientError(
-      413,
-      `This request is for ${items} licenses; your limit of ${allowed} requests a minute allows at most ${allowed * itemsPerRequest}. Ask for fewer.`,
-    );
-  }
-  await spendMore(ctx, limit, points - 1);
+export async function spendForItems(ctx: Context, items: number, cost: RosterCost): Promise<void> {
+  const points = Math.ceil(items / cost.itemsPerRequest);
+  const allowed = cost.limit.limitFor(ctx.ip);
+  if (points <= allowed) return spendMore(ctx, cost.limit, points - 1);
+  const most = `your limit of ${allowed} requests a minute allows at most ${allowed * cost.itemsPerRequest}`;
+  throw new ClientError(413, `This request is for ${items} licenses; ${most}. Ask for fewer.`);
 }

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { addressKey, TooManyRequestsError } from '../access/rate-limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
@@ -40,7 +40,6 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
   return {
     take,
     has: (address: string, size: number): boolean => !isFull(size) && !hasMost(address, size),
-    taken: () => all,
     /** Does work that takes this many slots while it lasts. @throws as `take` */
     during: async <Result>(address: string, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(address, size);
@@ -53,15 +52,14 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
   };
 }
 
+type Slots = ReturnType<typeof slots>;
+
 /**
  * As `during` of `slots`, but work waits for its slots. No more may wait than may be under way: the rest fails at once.
  *
  * @param waitMs how long work waits at most
  */
-export function waitingSlots(
-  waitMs: number,
-  ...bounds: Parameters<typeof slots>
-): ReturnType<typeof slots>['during'] {
+export function waitingSlots(waitMs: number, ...bounds: Parameters<typeof slots>): Slots['during'] {
   const [underWay, waiting] = [slots(...bounds), slots(...bounds)];
   const ended = new EventEmitter().setMaxListeners(0);
 
@@ -90,14 +88,12 @@ export const RESPONSE_LIMITS = {
   /** A client must read a response this fast (1 Mbit/s), after the first ten seconds. */
   minBytesPerMs: 128,
   freeMs: 10_000,
-} as const;
+};
+
+type LimitName = keyof typeof RESPONSE_LIMITS;
 
 /** A request whose response is about to be sent. */
-interface Responding {
-  readonly ip: string;
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-}
+type Responding = Pick<Koa.Context, 'ip' | 'req' | 'res'>;
 
 /**
  * Bounds what clients that read slowly cost: each large response holds its bytes until it has ended, and is cut off
@@ -106,36 +102,31 @@ interface Responding {
  * @returns takes the bytes that a response has of its own, and its size
  * @throws {TooBusyError} or {TooManyRequestsError} when there is no room for it
  */
-export function largeResponses(
-  log: Logger,
-  limits: Readonly<Record<keyof typeof RESPONSE_LIMITS, number>> = RESPONSE_LIMITS,
-): (responding: Responding, bytes: number, size: number) => void {
-  const { take, taken } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
+export function largeResponses(log: Logger, limits: Record<LimitName, number> = RESPONSE_LIMITS) {
+  const { take } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
   const logCut = onceAMinute((responses) =>
-    log.warn({ responses, held: taken() }, 'responses cut off: their clients read too slowly'),
+    log.warn({ responses }, 'responses cut off: their clients read too slowly'),
   );
-  return ({ ip, req, res }, bytes, size) => {
+  return ({ ip, req, res }: Responding, bytes: number, size: number): void => {
     const giveBack = take(ip, bytes);
     responseBytesHeld.inc(bytes);
     const held = new AbortController();
     const release = () => held.abort();
+    const ms = limits.freeMs + size / limits.minBytesPerMs;
     held.signal.addEventListener('abort', () => {
       clearTimeout(deadline);
       giveBack();
       responseBytesHeld.dec(bytes);
     });
     // Node tells nothing to a response that waits behind another one on a connection that has ended: this frees it.
-    const deadline = setTimeout(
-      () => {
-        release();
-        if (req.socket.destroyed) return;
-        responsesCut.inc();
-        logCut();
-        // What the network has accepted and not delivered is dropped, too.
-        req.socket.resetAndDestroy();
-      },
-      limits.freeMs + size / limits.minBytesPerMs,
-    );
+    const deadline = setTimeout(() => {
+      release();
+      if (req.socket.destroyed) return;
+      responsesCut.inc();
+      logCut();
+      // What the network has accepted and not delivered is dropped, too.
+      req.socket.resetAndDestroy();
+    }, ms);
     if (res.closed) release();
     else res.once('close', release);
   };

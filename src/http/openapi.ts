@@ -1,4 +1,3 @@
-import createError from 'http-errors';
 import { z } from 'zod';
 import {
   createDocument,
@@ -6,7 +5,6 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiOverride,
   type ZodOpenApiPathsObject,
-  type ZodOpenApiResponseObject,
 } from 'zod-openapi';
 import recorded from '../../data/openapi-examples.json' with { type: 'json' };
 import { TooManyRequestsError } from '../access/rate-limit.ts';
@@ -14,8 +12,8 @@ import { dataAge } from '../answers/origin.ts';
 import { type Config, SERVICE_VERSION } from '../config.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { bodyTooLarge, LOOKUP_LIMIT } from './body.ts';
-import { errorResponse, httpsRequired, invalidKey } from './errors.ts';
-import { idempotencyHeader, type Operation, type ResponseEntry, type Route } from './guard.ts';
+import { errorResponse, REFUSED } from './errors.ts';
+import { header, idempotencyHeader, named, type Operation, type ResponseEntry, type Route } from './guard.ts';
 
 type Limits = Pick<Config, 'REST_REQUESTS_PER_MINUTE' | 'MCP_REQUESTS_PER_MINUTE'>;
 
@@ -76,56 +74,58 @@ const withoutEngineLimits: ZodOpenApiOverride = ({ jsonSchema }) => {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 };
 
-const examples = z.record(
-  z.string(),
-  z.unknown().transform((value) => ({ value })),
-);
-
-type Examples = Readonly<z.output<typeof examples>>;
-
-const examplesOf = z.record(z.string(), z.record(z.string(), examples));
+const example = z.unknown().transform((value) => ({ value }));
+const examples = z.record(z.string(), z.record(z.string(), z.record(z.string(), example)));
 
 /** What the service has answered, by operation, then by `request` or status, then by name. */
-const EXAMPLES = new Map(Object.entries(examplesOf.parse(recorded)));
+const EXAMPLES = new Map(Object.entries(examples.parse(recorded)));
 
-/** The bodies that the document shows for a request. */
-export function exampleRequests(id: string): Examples {
-  return EXAMPLES.get(id)?.request ?? {};
+/** The body that the document shows for a request. */
+export function requestBody(id: string, schema: z.ZodType) {
+  const content = { 'application/json': { schema, examples: EXAMPLES.get(id)?.request ?? {} } };
+  return { required: true, content };
 }
 
-const detail = z
-  .object({
+const detail = named(
+  'Detail',
+  {
     detail: z.string(),
     data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
-  })
-  .meta({ id: 'Detail', description: 'What is wrong and what to do' });
+  },
+  'What is wrong and what to do',
+);
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;
+  const { body: _, ...params } = input;
   const answered = new Map(Object.entries(EXAMPLES.get(id) ?? {}));
   const needsKey = own.security === undefined;
   const errors = needsKey ? errorsOf(input, limit, shownBody !== undefined) : {};
-  const all = Object.entries<ResponseEntry & { error?: Error }>({ ...errors, ...responses });
+  const headers = { ...REQUEST_ID, ...(needsKey && LIMIT_HEADERS) };
+  const all = Object.entries<ResponseEntry>({ ...errors, ...responses });
   return {
     ...own,
     operationId: id,
     tags: [tag],
-    requestParams: {
-      ...(input.params && { path: input.params }),
-      ...(input.query && { query: input.query }),
-      ...(firstAnswers && { header: idempotencyHeader }),
-    },
-    ...(shownBody !== undefined && {
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: shownBody, examples: exampleRequests(id) } },
-      },
-    }),
+    requestParams: { ...params, ...(firstAnswers && { header: idempotencyHeader }) },
+    ...(shownBody && { requestBody: requestBody(id, shownBody) }),
     responses: Object.fromEntries(
-      all.map(([status, entry]) => [status, responseOf(status, entry, answered.get(status), needsKey)]),
+      all.map(([status, { when, body, error, alternatives = {}, ...own }]) => {
+        const shown = error && { example: { value: { detail: errorResponse(error).detail } } };
+        const json = { schema: body ?? detail, examples: answered.get(status) ?? shown ?? {} };
+        const others = Object.entries(alternatives).map(([type, schema]) => [type, { schema }]);
+        const content = { 'application/json': json, ...Object.fromEntries(others) };
+        const hasBody = body !== undefined || status >= '400';
+        return [
+          status,
+          { description: when, headers: { ...headers, ...own.headers }, ...(hasBody && { content }) },
+        ];
+      }),
     ),
   };
 }
+
+const AWAY = 'Nothing is published yet, or lookups are not available now';
 
 /** The errors that follow from what an operation reads, and those of every operation. */
 function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
@@ -133,58 +133,26 @@ function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
     ...(Object.keys(input).length > 0 && {
       400: { when: 'The request can not be understood; detail says why' },
     }),
-    401: { when: 'No active key came with the request', error: invalidKey() },
-    403: { when: 'The request came by plain http', error: httpsRequired() },
+    401: { when: 'No active key came with the request', error: REFUSED.invalidKey() },
+    403: { when: 'The request came by plain http', error: REFUSED.plainHttp() },
     ...(hasBody && {
       413: { when: 'The body is too large', error: bodyTooLarge(limit) },
-      415: { when: 'The body is not JSON, or has another Content-Encoding', error: createError(415) },
+      415: { when: 'The body is not JSON, or has another Content-Encoding', error: REFUSED.otherType() },
     }),
     429: { when: 'Too fast', error: new TooManyRequestsError(7), headers: RETRY_AFTER },
     500: { when: 'A fault of the service', error: new Error() },
-    503: {
-      when: 'Nothing is published yet, or lookups are not available now',
-      error: new SearchUnavailableError(),
-      headers: RETRY_AFTER,
-    },
+    503: { when: AWAY, error: new SearchUnavailableError(), headers: RETRY_AFTER },
   };
 }
 
-type Headers = NonNullable<ResponseEntry['headers']>;
+const RETRY_AFTER = { 'Retry-After': header('Seconds after which another try makes sense', 'integer') };
 
-const RETRY_AFTER: Headers = { 'Retry-After': ['integer', 'Seconds after which another try makes sense'] };
-
-const REQUEST_ID: Headers = {
-  'X-Request-Id': ['string', 'The id of the request: the one sent, where it is sensible, else a new one'],
+const REQUEST_ID = {
+  'X-Request-Id': header('The id of the request: the one sent, where it is sensible, else a new one'),
 };
 
-const LIMIT_HEADERS: Headers = {
-  'X-RateLimit-Limit': ['integer', 'Requests that this address may make in a minute'],
-  'X-RateLimit-Remaining': ['integer', 'How many of them are left'],
-  'X-RateLimit-Reset': ['integer', 'When the count starts again, in Unix seconds'],
+const LIMIT_HEADERS = {
+  'X-RateLimit-Limit': header('Requests that this address may make in a minute', 'integer'),
+  'X-RateLimit-Remaining': header('How many of them are left', 'integer'),
+  'X-RateLimit-Reset': header('When the count starts again, in Unix seconds', 'integer'),
 };
-
-function responseOf(
-  status: string,
-  {
-    when,
-    body = status < '400' ? undefined : detail,
-    headers,
-    alternatives = {},
-    error,
-  }: ResponseEntry & { error?: Error },
-  shown: Examples | undefined,
-  isLimited: boolean,
-): ZodOpenApiResponseObject {
-  const all = Object.entries({ ...REQUEST_ID, ...(isLimited && LIMIT_HEADERS), ...headers });
-  const examples = shown ?? (error && { example: { value: { detail: errorResponse(error).detail } } }) ?? {};
-  const others = Object.entries(alternatives).map(([type, schema]) => [type, { schema }] as const);
-  return {
-    description: when,
-    headers: Object.fromEntries(
-      all.map(([name, [type, description]]) => [name, { description, required: true, schema: { type } }]),
-    ),
-    ...(body !== undefined && {
-      content: { 'application/json': { schema: body, examples }, ...Object.fromEntries(others) },
-    }),
-  };
-}

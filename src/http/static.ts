@@ -7,18 +7,13 @@ import type { Route } from './guard.ts';
 /** Smaller files fit into one packet, compressed or not. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/**
- * The route of a file that never changes while the process runs. It is compressed when it is first asked for; fonts are
- * compressed already.
- */
+/** The route of a file that never changes while the process runs. It is compressed when it is first asked for. */
 export function staticFile(
   path: string,
   content: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
 ): Route {
   const plain = Buffer.from(content);
-  const extension = posix.extname(path);
-  const isCompressible = extension !== '.woff2' && plain.length >= COMPRESSED_FROM_BYTES;
   let compressed: Promise<Buffer> | undefined;
   return {
     method: 'GET',
@@ -26,9 +21,9 @@ export function staticFile(
     handle: async (ctx) => {
       ctx.state.isFile = true;
       ctx.set(headers);
-      ctx.type = extension || 'html';
+      ctx.type = posix.extname(path) || 'html';
       ctx.body = plain;
-      if (!isCompressible) return;
+      if (plain.length < COMPRESSED_FROM_BYTES) return;
       ctx.vary('Accept-Encoding');
       if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
       compressed ??= promisify(gzip)(plain);
@@ -37,9 +32,6 @@ export function staticFile(
     },
   };
 }
-
-/** Of swagger-ui-dist. */
-const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
 
 /** The page's own script; what it shows comes from `/openapi.json`. */
 const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
@@ -64,17 +56,15 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; frame-ancestors 'none'";
 
-const CACHED = 'public, max-age=86400';
-
 /** The OpenAPI document and a page that shows it, from files of this machine alone. */
 export function docsRoutes(document: object): Promise<Route[]> {
   return Promise.all([
     staticFile('/openapi.json', JSON.stringify(document)),
     staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
     staticFile('/docs/page.js', SCRIPT),
-    ...FILES.map(async (name) => {
+    ...['swagger-ui.css', 'swagger-ui-bundle.js'].map(async (name) => {
       const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-      return staticFile(`/docs/${name}`, content, { 'cache-control': CACHED });
+      return staticFile(`/docs/${name}`, content, { 'cache-control': 'public, max-age=86400' });
     }),
   ]);
 }

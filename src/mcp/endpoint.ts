@@ -115,12 +115,11 @@ export function mcpEndpoint(
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
 }
 
+const listArguments = z.object({ items: z.array(z.unknown()).optional() });
+
 const params = z.object({
   name: z.unknown(),
-  arguments: z
-    .object({ items: z.array(z.unknown()).optional() })
-    .optional()
-    .catch(undefined),
+  arguments: listArguments.optional().catch(undefined),
   _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
@@ -135,9 +134,6 @@ const message = z
 
 /** Nearly every client lists the type like this. Reading all of the header takes several µs. */
 const ACCEPTS_JSON = /^application\/json(?:,|$)/;
-
-/** How long a browser may cache the response to a CORS preflight request. */
-const PREFLIGHT_MAX_AGE_SECONDS = 600;
 
 type AllowedNames = Pick<Config, 'MCP_ALLOWED_HOSTS' | 'MCP_ALLOWED_ORIGINS'>;
 
@@ -159,14 +155,10 @@ function allowedOrigins(config: AllowedNames): Middleware {
     },
     allowMethods: ['POST'],
     exposeHeaders: 'Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
-    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    // Seconds for which a browser may cache the response to a preflight request.
+    maxAge: 600,
   });
 }
-
-/** The page that says how to connect, for a person who opens the server's address in a browser. */
-const HOW_TO_CONNECT = '/developers#assistants';
-
-const POST_ONLY = 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.';
 
 /** Rejects a wrong Host, Origin, method or Accept before the body is read. */
 function checkRequest(config: AllowedNames): Middleware {
@@ -177,14 +169,15 @@ function checkRequest(config: AllowedNames): Middleware {
       ? originError(ctx.get('origin'), config)
       : `${host.message}. The setting MCP_ALLOWED_HOSTS has those that are allowed.`;
     if (error !== undefined) return sendError(ctx, 403, NOT_ALLOWED, error);
+    // A person has opened the server's address in a browser: that page says how to connect.
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
-      return ctx.redirect(HOW_TO_CONNECT);
+      return ctx.redirect('/developers#assistants');
     const accepts = () => ACCEPTS_JSON.test(ctx.get('accept')) || ctx.accepts('json') !== false;
     if (ctx.method === 'POST' && accepts()) return next();
     if (ctx.method === 'POST') return sendError(ctx, 406, NOT_ALLOWED, 'Not Acceptable: the answer is JSON.');
     ctx.status = 405;
     ctx.set('allow', 'POST');
-    ctx.body = { detail: POST_ONLY };
+    ctx.body = { detail: 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.' };
   };
 }
 

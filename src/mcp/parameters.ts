@@ -84,11 +84,10 @@ export const personParameters = z.object({
   ...filtersAndLimit('person'),
 });
 
+const TRADE_NAME = 'The beginning of the trade name, or of the name after "D.B.A."';
+
 export const businessParameters = z.object({
-  business_name: text(
-    'The beginning of the trade name, or of the name after "D.B.A."',
-    'Example Pharmacy',
-  ).optional(),
+  business_name: text(TRADE_NAME, 'Example Pharmacy').optional(),
   license_number: text('The license number of the establishment', '02987654321').optional(),
   board: boardName.describe('The board that licenses it, by its exact name; may be left out').optional(),
   ...filtersAndLimit('business'),

@@ -14,15 +14,6 @@ import { joined } from './parameters.ts';
 /** The fields of a record that every result has beside its licenses. */
 const OF_RESULT = { found: true, source: true, last_scraped: true, data_age_days: true } as const;
 
-/** The fields of a license that only its whole record has. */
-const OF_WHOLE = {
-  days_until_expiry: true,
-  issue_date: true,
-  extra_data: true,
-  name_match: true,
-  name_at_board: true,
-} as const;
-
 const license = responseRecord
   .omit(OF_RESULT)
   .extend({
@@ -36,8 +27,11 @@ const license = responseRecord
   .partial()
   .required({ license_number: true, full_name: true });
 
+/** The fields of a license, after those that only its whole record has. */
+const { days_until_expiry, issue_date, extra_data, name_match, name_at_board, ...common } = license.shape;
+
 /** A license in a roster and in a history. */
-export const compactLicense = license.omit(OF_WHOLE);
+export const compactLicense = z.object(common);
 
 /** The names of its fields. */
 const COMPACT = compactLicense.keyof().options;

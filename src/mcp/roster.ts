@@ -36,14 +36,14 @@ const itemResult = z.object({
   ...missResult,
 });
 
+const count = z.int();
+
 /** The result of verify_roster. */
 export const rosterResult = z.object({
   ...resultOrigin,
-  count: z.int(),
+  count,
   /** How many items ended in each way. Those that are clear are found and have no cautions. */
-  summary: z.object({
-    ...{ found: z.int(), clear: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() },
-  }),
+  summary: z.object({ found: count, clear: count, ambiguous: count, not_found: count, invalid: count }),
   /** In the order of the items. */
   results: z.array(itemResult),
 });

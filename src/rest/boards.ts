@@ -1,37 +1,33 @@
 import { z } from 'zod';
 import { boardActivity } from '../changes/board-activity.ts';
-import { type Route, resource } from '../http/guard.ts';
+import { named, type Route, resource } from '../http/guard.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
-import type { Lookups } from '../lookup/service.ts';
 import { board } from './fields.ts';
+import type { RestServices } from './services.ts';
 
-const boardDetails = z
-  .object({
-    code: z.string().describe('The short code of the board'),
-    license_types: z.array(z.string()).describe('Names of the license types that it issues'),
-  })
-  .meta({ id: 'BoardDetails' });
+const boardDetails = named('BoardDetails', {
+  code: z.string().describe('The short code of the board'),
+  license_types: z.array(z.string()).describe('Names of the license types that it issues'),
+});
 
-const boardsBody = z
-  .object({
-    boards: z.array(z.string()).describe('The names of the 24 boards'),
-    board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
-    board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
-  })
-  .meta({ id: 'BoardList' });
+const boardsBody = named('BoardList', {
+  boards: z.array(z.string()).describe('The names of the 24 boards'),
+  board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
+  board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
+});
 
-const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape }).meta({ id: 'BoardTypes' });
+const boardTypesBody = named('BoardTypes', { board: z.string(), ...boardDetails.shape });
 
 const endpoint = resource('Boards');
 
-type Live = Awaited<ReturnType<Lookups['livePublication']>>;
+type Live = Awaited<ReturnType<RestServices['lookups']['livePublication']>>;
 
 function detailsOf({ name, code }: Board, { licenseTypes }: Live): z.output<typeof boardDetails> {
   return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
 }
 
 /** GET /lookup/boards (BOARDS-04) and GET /lookup/boards/{board}/types (BOARDS-06). */
-export function boardRoutes(lookups: Lookups): Route[] {
+export function boardRoutes({ lookups }: RestServices): Route[] {
   return [
     endpoint('GET', '/lookup/boards', {
       id: 'boards',
@@ -49,16 +45,15 @@ export function boardRoutes(lookups: Lookups): Route[] {
     endpoint('GET', '/lookup/boards/:board/types', {
       id: 'boardTypes',
       summary: 'The license types of one board',
-      input: { params: z.object({ board }) },
+      input: { path: z.object({ board }) },
       responses: {
         200: { when: 'The types', body: boardTypesBody },
         404: { when: 'An address that is none' },
       },
-      handle: async (_ctx, { params: { board } }) =>
-        ({
-          board: board.name,
-          ...detailsOf(board, await lookups.livePublication()),
-        }) satisfies z.output<typeof boardTypesBody>,
+      handle: async (_ctx, { path: { board } }) => {
+        const live = await lookups.livePublication();
+        return { board: board.name, ...detailsOf(board, live) } satisfies z.output<typeof boardTypesBody>;
+      },
     }),
   ];
 }

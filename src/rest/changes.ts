@@ -4,31 +4,25 @@ import { missFacts, toResponseRecord } from '../answers/view.ts';
 import { missDetail, noChangeKnown } from '../answers/words.ts';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, historyChange, storedChange } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
-import { type Changes, UNKNOWN_CURSOR } from '../changes/service.ts';
-import { accountOf, type Route, resource } from '../http/guard.ts';
+import { UNKNOWN_CURSOR } from '../changes/service.ts';
+import { accountOf, named, type Route, resource } from '../http/guard.ts';
 import { visibleText } from '../licenses/fold.ts';
-import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { board, fromText, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
+import type { RestServices } from './services.ts';
 
 // Generators of clients need a name for the values of a map.
 fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
-/** What responses do not have of a change. */
-const HIDDEN = {
-  feed: true,
-  epoch: true,
-  position: true,
-  license: true,
-  number: true,
-  erases: true,
-  last_in_dataset: true,
-} as const;
+/** What responses have of a change, after what they do not have. */
+const { feed, epoch, position, license, number, erases, last_in_dataset, ...shown } = storedChange.shape;
 
 /** A change as responses have it. */
-export const changeBody = storedChange.omit(HIDDEN);
+export const changeBody = z.object(shown);
 
-export const historyChangeBody = historyChange.omit(HIDDEN).meta({ id: 'HistoryChange' });
+const { withdrawn } = historyChange.shape;
+export const historyChangeBody = named('HistoryChange', { ...shown, withdrawn });
 
 /** The most changes in a response, and how many there are without `limit`. */
 export const MAX_CHANGES = 1000;
@@ -36,14 +30,11 @@ export const DEFAULT_CHANGES = 100;
 
 const MAX_CURSOR_LENGTH = 100;
 
+const SINCE_WORDS =
+  'A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept';
+
 const changesQuery = z.object({
-  since: z
-    .string()
-    .max(MAX_CURSOR_LENGTH, UNKNOWN_CURSOR)
-    .optional()
-    .describe(
-      'A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept',
-    ),
+  since: z.string().max(MAX_CURSOR_LENGTH, UNKNOWN_CURSOR).optional().describe(SINCE_WORDS),
   board: board.optional(),
   kind: z.enum(CHANGE_KINDS, `kind must be one of ${CHANGE_KINDS.join(', ')}.`).optional(),
   cause: z.enum(CHANGE_CAUSES, `cause must be one of ${CHANGE_CAUSES.join(', ')}.`).optional(),
@@ -54,56 +45,19 @@ const changesQuery = z.object({
     .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 
-const feedChange = changeBody
-  .extend({
-    cursor: z.string().describe('The place of this change in the feed'),
-    reference: z
-      .string()
-      .nullable()
-      .optional()
-      .describe('With watched=true: what your subscription calls the license'),
-  })
-  .meta({ id: 'Change' });
+const feedChange = named('Change', {
+  ...shown,
+  cursor: z.string().describe('The place of this change in the feed'),
+  reference: z.string().nullish().describe('With watched=true: what your subscription calls the license'),
+});
 
-const changesResponse = z
-  .object({
-    changes: z.array(feedChange),
-    next: z.string().describe('The cursor to send as since in the next request'),
-    more: z.boolean().describe('Whether there are more changes already'),
-  })
-  .meta({ id: 'ChangePage' });
+const changesResponse = named('ChangePage', {
+  changes: z.array(feedChange),
+  next: z.string().describe('The cursor to send as since in the next request'),
+  more: z.boolean().describe('Whether there are more changes already'),
+});
 
 const endpoint = resource('Changes');
-
-/** GET /changes: the feed of changes. */
-export function changesRoute(changes: Changes): Route {
-  return endpoint('GET', '/changes', {
-    id: 'changes',
-    summary: 'What changed',
-    description:
-      'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
-      'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
-      'filters, a page may have fewer changes than limit, even none, while more is true.',
-    input: { query: changesQuery },
-    responses: {
-      200: { when: 'The changes', body: changesResponse },
-      410: { when: 'A cursor whose changes are no longer kept' },
-    },
-    handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
-      const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      const { next, more, ...page } = await changes.page({ since, limit, filters, watchedBy });
-      return {
-        changes: page.changes.map(({ reference, ...change }) => ({
-          cursor: cursorText(change),
-          ...(reference !== undefined && { reference }),
-          ...changeBody.parse(change),
-        })),
-        next,
-        more,
-      } satisfies z.output<typeof changesResponse>;
-    },
-  });
-}
 
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 export const MAX_NUMBER_LENGTH = 100;
@@ -117,35 +71,55 @@ export const historyQuery = z.object({
     .max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
+const GAPS_WORDS =
+  'Changes between the datasets of these two dates are not known; absent when there is no gap';
+
 const coverage = {
   coverage_start: z.string().describe('Changes are known since the dataset of this date, YYYY-MM-DD'),
-  gaps: z
-    .array(historyGap)
-    .optional()
-    .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
+  gaps: z.array(historyGap).optional().describe(GAPS_WORDS),
 };
 
-const historyResponse = z
-  .object({
-    board: z.string(),
-    license_number: z.string(),
-    ...coverage,
-    record: licenseBody.nullable().describe('The license as it is now; null once it was removed'),
-    changes: z.array(historyChangeBody).describe('The newest first'),
-  })
-  .meta({ id: 'LicenseHistory' });
+const historyResponse = named('LicenseHistory', {
+  board: z.string(),
+  license_number: z.string(),
+  ...coverage,
+  record: licenseBody.nullable().describe('The license as it is now; null once it was removed'),
+  changes: z.array(historyChangeBody).describe('The newest first'),
+});
 
-const neverSeenBody = z
-  .object({ detail: z.string(), reason: missFacts.shape.reason, ...dataAge, ...coverage })
-  .meta({ id: 'NeverSeen' });
+const { reason } = missFacts.shape;
+const neverSeenBody = named('NeverSeen', { detail: z.string(), reason, ...dataAge, ...coverage });
 
 function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
   return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
 }
 
-/** GET /history: what changed in one license. */
-export function historyRoute(changes: Changes, lookups: Lookups): Route {
-  return endpoint('GET', '/history', {
+/** GET /changes: the feed of changes. GET /history: what changed in one license. */
+export function changesRoutes(services: RestServices): Route[] {
+  const feed = endpoint('GET', '/changes', {
+    id: 'changes',
+    summary: 'What changed',
+    description:
+      'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
+      'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
+      'filters, a page may have fewer changes than limit, even none, while more is true.',
+    input: { query: changesQuery },
+    responses: {
+      200: { when: 'The changes', body: changesResponse },
+      410: { when: 'A cursor whose changes are no longer kept' },
+    },
+    handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
+      const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
+      const page = await services.changes.page({ since, limit, filters, watchedBy });
+      const listed = page.changes.map(({ reference, ...change }) => ({
+        cursor: cursorText(change),
+        ...(reference !== undefined && { reference }),
+        ...changeBody.parse(change),
+      }));
+      return { ...page, changes: listed } satisfies z.output<typeof changesResponse>;
+    },
+  });
+  const history = endpoint('GET', '/history', {
     id: 'history',
     summary: 'What changed in one license',
     input: { query: historyQuery },
@@ -154,7 +128,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       404: { when: 'A number that was never seen', body: neverSeenBody },
     },
     handle: async (ctx, { query: { board, license_number: number } }) => {
-      const history = await licenseHistory({ lookups, changes }, { board, number }, ctx.state.keyCheckedMs);
+      const history = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
       ctx.state.outcome = outcome.outcome;
       if (licenseNumber === undefined && outcome.outcome === 'none') {
@@ -175,4 +149,5 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       } satisfies z.output<typeof historyResponse>;
     },
   });
+  return [feed, history];
 }

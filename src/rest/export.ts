@@ -5,7 +5,7 @@ import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { errorResponse } from '../http/errors.ts';
-import { accountOf, type Route, resource } from '../http/guard.ts';
+import { accountOf, header, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
 import type { ExportOrigin } from '../lookup/export.ts';
 import type { RestServices } from './services.ts';
@@ -37,17 +37,12 @@ export const MAX_EXPORT_MS = 3_600_000;
  * @param signal cuts the connection
  * @throws what `parts` throws; nothing when only the client or the signal has ended it
  */
-async function sendCompressed(
-  ctx: Context,
-  parts: AsyncIterable<string>,
-  signal: AbortSignal,
-): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
+async function sendCompressed(ctx: Context, parts: AsyncIterable<string>, signal: AbortSignal) {
   async function* taken() {
     try {
       yield* parts;
     } catch (error) {
-      failure = { error };
+      // The request is counted once its connection is cut.
       ctx.state.outcome = statusOutcome(errorResponse(error).status);
       throw error;
     }
@@ -58,8 +53,8 @@ async function sendCompressed(
   ctx.res.flushHeaders();
   try {
     await pipeline(taken, createGzip(), ctx.res, { signal });
-  } catch {
-    if (failure !== undefined && !signal.aborted) throw failure.error;
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 
@@ -82,26 +77,24 @@ export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestSe
       200: {
         when: 'A record in each line',
         headers: {
-          'Content-Encoding': ['string', 'Always gzip, whatever the request accepts'],
-          'Content-Disposition': ['string', 'A name for the file, with the date of the dataset'],
-          'X-Record-Count': ['integer', 'How many records the whole export has; one more line ends it'],
-          'X-Feed-Cursor': ['string', 'The first since with which to ask for the changes after it'],
-          'X-Publication': ['string', 'The publication that all lines are from'],
-          ETag: [
-            'string',
+          'Content-Encoding': header('Always gzip, whatever the request accepts'),
+          'Content-Disposition': header('A name for the file, with the date of the dataset'),
+          'X-Record-Count': header('How many records the whole export has; one more line ends it', 'integer'),
+          'X-Feed-Cursor': header('The first since with which to ask for the changes after it'),
+          'X-Publication': header('The publication that all lines are from'),
+          ETag: header(
             'The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count.',
-          ],
-          'X-Last-Scraped': ['string', 'The run date of its dataset, YYYY-MM-DDT00:00:00'],
+          ),
+          'X-Last-Scraped': header('The run date of its dataset, YYYY-MM-DDT00:00:00'),
         },
       },
     },
     handle: async (ctx) => {
-      const isConditional = ctx.get('if-none-match') !== '';
-      if (ctx.method === 'HEAD' || isConditional) {
+      if (ctx.method === 'HEAD' || ctx.get('if-none-match') !== '') {
         setHeaders(ctx, await exports.origin());
-        ctx.status = 200;
         // A client that asks as `fetch` does, with `no-cache`, would never have the same.
         delete ctx.req.headers['cache-control'];
+        ctx.status = 200;
         if (ctx.fresh) ctx.status = 304;
         if (ctx.fresh || ctx.method === 'HEAD') return;
       }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByName, boardByText } from '../licenses/boards.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
+import { MAX_ITEMS } from '../rosters/roster.ts';
 
 /** Exactly a board's name, in requests and in the OpenAPI document. */
 export const boardName = z
@@ -12,11 +13,16 @@ export const boardName = z
   .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
 
 /** A board by exactly its name. */
-export const board = boardName.transform((name): Board => {
-  const named = boardByName(name);
-  if (named === undefined) throw unknownBoard(name);
-  return named;
-});
+export const board = boardName.transform((name) => found(name, boardByName));
+
+/** A board by its name, code or short name. */
+export const anyBoard = z.string('board must be a string.').transform((text) => found(text, boardByText));
+
+function found(name: string, find: (text: string) => Board | undefined): Board {
+  const board = find(name);
+  if (board !== undefined) return board;
+  throw new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
+}
 
 /** Where in the feed of changes the publication that answered ends. */
 export const feedCursor = z
@@ -29,16 +35,11 @@ export const feedCursor = z
 
 function boardError(input: unknown): string {
   if ((absentIfBlank(input) ?? null) === null) return 'board is needed.';
-  return typeof input === 'string' ? unknownBoard(input).message : 'board must be a string.';
-}
-
-/** The error for a name that is not exactly one of the 24 boards'. */
-export function unknownBoard(name: string): BadRequestError {
-  return new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
+  return typeof input === 'string' ? REQUEST_WORDS.rest.unknownBoard(input) : 'board must be a string.';
 }
 
 /** A text of blanks counts as absent. */
-export function absentIfBlank(value: unknown): unknown {
+function absentIfBlank(value: unknown): unknown {
   return typeof value === 'string' && value.trim() === '' ? undefined : value;
 }
 
@@ -54,4 +55,17 @@ export function fromText<Schema extends z.ZodType>(schema: Schema) {
     (text: unknown) => (typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : text),
     schema,
   );
+}
+
+/** The body of a list. Its items are counted before anything looks at each. @param more what it has beside them */
+export function listBody<Named extends z.ZodType, More extends z.ZodRawShape>(
+  board: Named,
+  what: string,
+  more: More,
+) {
+  const error = `items must be an array of 1 to ${MAX_ITEMS} ${what}.`;
+  const items = z.array(z.unknown(), error).min(1, error).max(MAX_ITEMS, error);
+  const description = 'The board of every item that names none';
+  const boardOfItems = z.preprocess(absentIfBlank, board.nullish()).meta({ description });
+  return z.object({ board: boardOfItems, ...more, items }, REQUEST_WORDS.rest.notAnObject);
 }

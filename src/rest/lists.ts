@@ -6,8 +6,8 @@ import { itemsOf, REQUEST_WORDS } from '../answers/words.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { type RosterCost, type Route, resource, spendForItems } from '../http/guard.ts';
-import { type Board, boardByText } from '../licenses/boards.ts';
+import { named, type Route, resource, spendForItems } from '../http/guard.ts';
+import { boardByText } from '../licenses/boards.ts';
 import {
   BadRequestError,
   checked,
@@ -15,7 +15,7 @@ import {
   MAX_LISTED_MATCHES,
   readLookup,
 } from '../licenses/lookup.ts';
-import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { ROW_FIELDS, rowRequest } from '../licenses/row-lookup.ts';
 import { type AnsweredTable, answerTable, RESULT_COLUMNS } from '../rosters/answer.ts';
 import { readTable, rowFields } from '../rosters/list.ts';
 import {
@@ -25,81 +25,65 @@ import {
   readItems,
   reference,
 } from '../rosters/roster.ts';
-import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type Rosters } from '../rosters/service.ts';
-import { absentIfBlank, feedCursor, fromText, unknownBoard, whole } from './fields.ts';
+import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
+import { anyBoard, feedCursor, fromText, listBody, whole } from './fields.ts';
 import { licenseBody, missBody } from './lookup.ts';
+import type { RestServices } from './services.ts';
 
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
   reference: z.string().nullable().describe('As in the item'),
 };
 
-const foundResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('found'),
-    found_by: z
-      .enum(FOUND_BY)
-      .describe('name: the only match, so compare it with the person or business meant'),
-    record: licenseBody,
-  })
-  .meta({ id: 'FoundItem' });
+function itemEnded<const Outcome extends string, More extends z.ZodRawShape>(
+  id: string,
+  outcome: Outcome,
+  more: More,
+) {
+  return named(id, { ...resultBase, outcome: z.literal(outcome), ...more });
+}
 
-const ambiguousResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('ambiguous'),
-    matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
-    truncated: z.boolean().describe('Whether more match than are listed'),
-  })
-  .meta({ id: 'AmbiguousItem' });
+const foundResult = itemEnded('FoundItem', 'found', {
+  found_by: z
+    .enum(FOUND_BY)
+    .describe('name: the only match, so compare it with the person or business meant'),
+  record: licenseBody,
+});
 
-export const notFoundResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('not_found'),
-    detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    ...missFacts.shape,
-    reason: missFacts.shape.reason
-      .optional()
-      .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
-    did_you_mean: z
-      .array(z.string())
-      .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
-    suggestions_omitted: z
-      .literal(true)
-      .optional()
-      .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
-  })
-  .meta({ id: 'NotFoundItem' });
+const ambiguousResult = itemEnded('AmbiguousItem', 'ambiguous', {
+  matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
+  truncated: z.boolean().describe('Whether more match than are listed'),
+});
 
-export const invalidResult = z
-  .object({
-    ...resultBase,
-    outcome: z.literal('invalid'),
-    detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
-  })
-  .meta({ id: 'InvalidItem' });
+const { reason } = missFacts.shape;
+const texts = z.array(z.string());
+const OMITTED_WORDS = `Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`;
 
-const rosterAnswerBody = z
-  .object({
-    count: z.int().min(1).max(MAX_ITEMS),
-    summary: z
-      .object({
-        found: z.int(),
-        clear: z.int().describe('Those of the found, by number or as the only match, that have no cautions'),
-        ambiguous: z.int(),
-        not_found: z.int(),
-        invalid: z.int(),
-      })
-      .describe('How many items ended in each way; clear is part of found'),
-    ...originFields,
-    feed_cursor: feedCursor,
-    results: z
-      .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
-      .describe('In the order of the items'),
-  })
-  .meta({ id: 'RosterAnswer' });
+export const notFoundResult = itemEnded('NotFoundItem', 'not_found', {
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  ...missFacts.shape,
+  reason: reason
+    .optional()
+    .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
+  did_you_mean: texts.describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
+  suggestions_omitted: z.literal(true).optional().describe(OMITTED_WORDS),
+});
+
+export const invalidResult = itemEnded('InvalidItem', 'invalid', {
+  detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
+});
+
+const clear = z.int().describe('Those of the found, by number or as the only match, that have no cautions');
+const summary = z.object({ found: z.int(), clear, ambiguous: z.int(), not_found: z.int(), invalid: z.int() });
+const result = z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]);
+
+const rosterAnswerBody = named('RosterAnswer', {
+  count: z.int().min(1).max(MAX_ITEMS),
+  summary: summary.describe('How many items ended in each way; clear is part of found'),
+  ...originFields,
+  feed_cursor: feedCursor,
+  results: z.array(result).describe('In the order of the items'),
+});
 
 export function resultBody({ index, reference, view, suggestionsOmitted }: RosterResult) {
   const item = { index, reference, outcome: view.outcome };
@@ -117,40 +101,23 @@ export function resultBody({ index, reference, view, suggestionsOmitted }: Roste
 
 /** A roster's answer as JSON. */
 const JSON_ANSWER: AnswerFormat<Buffer> = {
-  shape: (results) => Buffer.from(results.map((result) => JSON.stringify(resultBody(result))).join(',')),
+  shape: (results) => Buffer.from(results.map(separatedBody).join('')),
   parts: ({ origin, summary, shaped }) => {
-    const head = {
-      count: itemsOf(summary),
-      summary,
-      ...originBody(origin),
-      feed_cursor: origin.feedCursor,
-    };
-    const comma = Buffer.from(',');
-    return [
-      Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
-      ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
-      Buffer.from(']}'),
-    ];
+    const head = { count: itemsOf(summary), summary, ...originBody(origin), feed_cursor: origin.feedCursor };
+    const beginning = `${JSON.stringify(head).slice(0, -1)},"results":[`;
+    return [Buffer.from(beginning), ...shaped, Buffer.from(']}')];
   },
 };
+
+function separatedBody(result: RosterResult): string {
+  return (result.index === 0 ? '' : ',') + JSON.stringify(resultBody(result));
+}
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
 const MEDIA_TYPES = 'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
 
 const maxMatches = whole('max_matches', 1, MAX_LISTED_MATCHES).describe('The most matches of a name to list');
-
-/** The items of a list. They are counted before anything looks at each. */
-export function itemsOfList(items: string) {
-  const error = `items must be an array of 1 to ${MAX_ITEMS} ${items}.`;
-  return z.array(z.unknown(), error).min(1, error).max(MAX_ITEMS, error);
-}
-
-const anyBoard = z.string('board must be a string.').transform((text): Board => {
-  const found = boardByText(text);
-  if (found === undefined) throw unknownBoard(text);
-  return found;
-});
 
 const rosterQuery = z.object({
   board: anyBoard.optional().meta({
@@ -162,16 +129,7 @@ const rosterQuery = z.object({
   ),
 });
 
-const rosterBody = z.object(
-  {
-    board: z
-      .preprocess(absentIfBlank, anyBoard.nullish())
-      .meta({ description: 'The board of every item that names none' }),
-    max_matches: maxMatches.nullish(),
-    items: itemsOfList('lookups'),
-  },
-  'The body must be a JSON object.',
-);
+const rosterBody = listBody(anyBoard, 'lookups', { max_matches: maxMatches.nullish() });
 
 const rosterItem = lookupFields
   .extend({
@@ -194,22 +152,27 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
     if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-    const reader = {
-      fieldsOf: ({ cells }: (typeof table.rows)[number]) => rowFields(table, cells),
-      requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+    const read = () =>
+      readItems(table.rows, {
+        fieldsOf: ({ cells }) => rowFields(table, cells),
+        requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
+      });
+    return {
+      count: table.rows.length,
+      table: () => table,
+      read,
+      maxMatches: query.max_matches,
+      isTable: true,
     };
-    const read = () => readItems(table.rows, reader);
-    const { max_matches: maxMatches } = query;
-    return { count: table.rows.length, table: () => table, read, maxMatches, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));
   const board = sent.board ?? query.board;
-  const reader = {
-    fieldsOf: (item: unknown) => item,
-    requestOf: (item: unknown) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
-  };
-  const read = () => readItems(sent.items, reader);
+  const read = () =>
+    readItems(sent.items, {
+      fieldsOf: (item) => item,
+      requestOf: (item) => readLookup(item, REQUEST_WORDS.restItem, board, boardByText),
+    });
   const maxMatches = sent.max_matches ?? query.max_matches;
   const table = () => itemsTable(sent.items);
   return { count: sent.items.length, table, read, maxMatches, isTable: false };
@@ -238,7 +201,7 @@ const CSV_RULES =
 const endpoint = resource('Lookups');
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
-export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
+export function rosterRoute({ rosters, cost }: RestServices): Route {
   return endpoint('POST', '/lookup/batch', {
     id: 'verifyRoster',
     summary: 'Verify a roster',
@@ -246,9 +209,10 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       `Up to ${MAX_ITEMS.toLocaleString('en-US')} lookups, each answered as /lookup/verify answers it, and all of them ` +
       `from one day’s dataset. ${cost.itemsPerRequest} items count as one request. ${CSV_RULES}`,
     input: { query: rosterQuery },
-    shownBody: rosterBody
-      .extend({ items: z.array(rosterItem).min(1).max(MAX_ITEMS) })
-      .meta({ id: 'RosterRequest' }),
+    shownBody: named('RosterRequest', {
+      ...rosterBody.shape,
+      items: z.array(rosterItem).min(1).max(MAX_ITEMS),
+    }),
     limit: ROSTER_LIMIT,
     responses: {
       200: {

@@ -3,79 +3,71 @@ import { dataAge, originBody, originFields } from '../answers/origin.ts';
 import { missFacts, responseRecord, sentencesOf, type View, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import type { Context } from '../http/app.ts';
-import { type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
+import { header, named, type Operation, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import { type LookupRequest, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
-import type { Lookups } from '../lookup/service.ts';
+import { BadRequestError, lookupFields, MAX_MATCHES, readLookup } from '../licenses/lookup.ts';
 import { boardName } from './fields.ts';
+import type { RestServices } from './services.ts';
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
   description: 'A license and its holder',
 });
 
-const matchesBody = z
-  .object({
+const matchesBody = named(
+  'Matches',
+  {
     found: z.literal(true),
     count: z.int().min(2).max(MAX_MATCHES),
     truncated: z.boolean().describe('Whether more match than are answered'),
     message: z.string().optional().describe('Where truncated: how to narrow the search'),
     multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
     ...originFields,
-  })
-  .meta({ id: 'Matches', description: 'More than one match of a search by name' });
+  },
+  'More than one match of a search by name',
+);
 
-const noMatchBody = z
-  .object({
+const SIMILAR_NAMES =
+  'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last';
+
+const noMatchBody = named(
+  'NoMatch',
+  {
     found: z.literal(false),
     count: z.literal(0),
     message: z.string().describe('What was searched, in which dataset, and who is the authority'),
-    did_you_mean: z
-      .array(z.string())
-      .describe(
-        'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
-      ),
+    did_you_mean: z.array(z.string()).describe(SIMILAR_NAMES),
     ...originFields,
-  })
-  .meta({
-    id: 'NoMatch',
-    description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
-  });
+  },
+  'No match of a search by name: an answer, not an error, and never "unlicensed"',
+);
 
-export const numberNotFoundBody = z
-  .object({
-    detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    ...missFacts.shape,
-    ...dataAge,
-  })
-  .meta({ id: 'NumberMiss' });
+export const numberNotFoundBody = named('NumberMiss', {
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  ...missFacts.shape,
+  ...dataAge,
+});
 
 /** What an answer says of a miss: the facts, beside the words. */
 export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
   return { detail: sentencesOf(view, 'rest').join(' '), ...view.facts };
 }
 
-/** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
-export function verifyResponse(view: View) {
-  if (view.outcome === 'invalid') return { status: 400, body: { detail: view.detail } };
+/** Answers a lookup (requirements LOOKUP-10 to LOOKUP-12). @returns the body */
+export function answerOf(ctx: Context, view: View) {
+  if (view.outcome === 'invalid') throw new BadRequestError(view.detail);
+  if (view.outcome === 'found') return view.record;
   const from = originBody(view.origin);
-  if (view.outcome === 'found') return { status: 200, body: view.record };
-  if (view.outcome === 'not_found') {
-    const { detail, ...facts } = missBody(view);
-    return facts.reason === undefined
-      ? { status: 200, body: { found: false, count: 0, message: detail, ...facts, ...from } }
-      : { status: 404, body: { detail, ...facts, data_age_days: from.data_age_days } };
+  if (view.outcome === 'ambiguous') {
+    const { records, truncated } = view;
+    const message = truncated && { message: TRUNCATED_MESSAGE };
+    const matches = { found: true, count: records.length, truncated, ...message, multiple: records };
+    return { ...matches, ...from };
   }
-  const { records, truncated } = view;
-  const body: z.output<typeof matchesBody> = {
-    found: true,
-    count: records.length,
-    truncated,
-    ...(truncated && { message: TRUNCATED_MESSAGE }),
-    multiple: [...records],
-    ...from,
-  };
-  return { status: 200, body };
+  const { detail, ...facts } = missBody(view);
+  if (facts.reason === undefined) return { found: false, count: 0, message: detail, ...facts, ...from };
+  ctx.status = 404;
+  return { detail, ...facts, data_age_days: from.data_age_days };
 }
 
 const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
@@ -94,7 +86,7 @@ const VERIFY = {
   id: 'verify',
   summary: 'Verify a license',
   description: 'By number (200 or 404), by person or by business (always 200; see found).',
-  input: { body: z.unknown().transform((sent) => readLookup(sent, REQUEST_WORDS.rest)) },
+  input: { body: z.unknown() },
   shownBody,
   responses: {
     200: {
@@ -112,37 +104,32 @@ const DEPRECATION = {
   Deprecation: '@1767225600',
   Link: `<${REST_PATH}/lookup/verify>; rel="successor-version"`,
 };
-const DEPRECATION_WORDS = {
-  Deprecation: ['string', 'Since when (RFC 9745)'],
-  Link: ['string', 'The address that took its place'],
-} as const;
+const DEPRECATION_HEADERS = {
+  Deprecation: header('Since when (RFC 9745)'),
+  Link: header('The address that took its place'),
+};
 
 /** POST /lookup/verify (LOOKUP-10) and its deprecated alias POST /lookup/cached (VERSIONS-04). */
-export function lookupRoutes(lookups: Lookups): Route[] {
-  async function handle(ctx: Context, { body: request }: { body: LookupRequest }): Promise<unknown> {
+export function lookupRoutes({ lookups }: RestServices): Route[] {
+  async function handle(ctx: Context, { body }: { body: unknown }): Promise<unknown> {
+    const request = readLookup(body, REQUEST_WORDS.rest);
     const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(viewOf(outcome, origin));
     ctx.state.outcome = outcome.outcome;
-    ctx.status = status;
-    return body;
+    return answerOf(ctx, viewOf(outcome, origin));
   }
-  const cached = endpoint('POST', '/lookup/cached', {
-    ...VERIFY,
-    id: 'cached',
-    summary: 'The earlier name of /lookup/verify',
-    description: 'Answers exactly as /lookup/verify.',
-    deprecated: true,
-    responses: { ...VERIFY.responses, 200: { ...VERIFY.responses[200], headers: DEPRECATION_WORDS } },
-    handle,
-  });
   return [
     endpoint('POST', '/lookup/verify', { ...VERIFY, handle }),
-    {
-      ...cached,
-      handle: (ctx) => {
+    endpoint('POST', '/lookup/cached', {
+      ...VERIFY,
+      id: 'cached',
+      summary: 'The earlier name of /lookup/verify',
+      description: 'Answers exactly as /lookup/verify.',
+      deprecated: true,
+      responses: { ...VERIFY.responses, 200: { ...VERIFY.responses[200], headers: DEPRECATION_HEADERS } },
+      handle: (ctx, sent) => {
         ctx.set(DEPRECATION);
-        return cached.handle(ctx);
+        return handle(ctx, sent);
       },
-    },
+    }),
   ];
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toResponseRecord, viewOf } from '../answers/view.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { accountOf, type Route, resource } from '../http/guard.ts';
+import { accountOf, named, type Route, resource } from '../http/guard.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { licenseHistory } from '../lookup/service.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../records/saved-records.ts';
 import { JOSE } from '../signing/keys.ts';
 import { historyQuery } from './changes.ts';
-import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
+import { answerOf, licenseBody, numberNotFoundBody } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
@@ -30,27 +30,21 @@ function note(field: 'checked_by' | 'reference') {
     .refine((text) => text === undefined || recordNote.safeParse(text).success, words);
 }
 
-const savingBody = z
-  .object(
-    { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') },
-    REQUEST_WORDS.rest.notAnObject,
-  )
-  .meta({
-    id: 'SavingRequest',
-    description: 'The license to check; the record also shows who checked it and a reference',
-  });
+const savingFields = { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') };
+const savingBody = z.object(savingFields, REQUEST_WORDS.rest.notAnObject).meta({
+  id: 'SavingRequest',
+  description: 'The license to check; the record also shows who checked it and a reference',
+});
 
-const savedBody = z
-  .object({
-    code: z.string().describe('Under which the website shows the record: /records/CODE'),
-    url: z.string().optional().describe('Its address; absent where the operator has not set PUBLIC_URL'),
-    saved_at: z.string().describe('ISO 8601, in UTC'),
-    kept_until: z.string().describe('YYYY-MM-DD'),
-    checked_by: z.string().optional(),
-    reference: z.string().optional(),
-    record: licenseBody.describe('The license as it was saved'),
-  })
-  .meta({ id: 'SavedRecord' });
+const savedBody = named('SavedRecord', {
+  code: z.string().describe('Under which the website shows the record: /records/CODE'),
+  url: z.string().optional().describe('Its address; absent where the operator has not set PUBLIC_URL'),
+  saved_at: z.string().describe('ISO 8601, in UTC'),
+  kept_until: z.string().describe('YYYY-MM-DD'),
+  checked_by: z.string().optional(),
+  reference: z.string().optional(),
+  record: licenseBody.describe('The license as it was saved'),
+});
 
 const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; detail: string }>> = {
   day: { status: 503, detail: 'So many records were saved in the last 24 hours that no more are taken now.' },
@@ -82,11 +76,7 @@ export function recordsRoute(services: RestServices): Route {
       const view = await licenseHistory(services, { board, number }, ctx.state.keyCheckedMs);
       const { outcome, record, publicUrl } = view;
       ctx.state.outcome = outcome.outcome;
-      if (record === undefined) {
-        const { status, body } = verifyResponse(viewOf(outcome, view));
-        ctx.status = status;
-        return body;
-      }
+      if (record === undefined) return answerOf(ctx, viewOf(outcome, view));
       const asked = { board: board.name, license_number: number };
       const saver = { ...notes, account: ctx.state.account };
       const shown = recordOfLicense({ ...view, record, asked }, view.today, saver);

@@ -4,11 +4,11 @@ import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import { httpsOnly } from '../http/app.ts';
-import { authenticated, counted, limited, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
+import type { Middleware } from '../http/app.ts';
+import { authenticated, counted, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
-import { changesRoute, historyRoute } from './changes.ts';
+import { changesRoutes } from './changes.ts';
 import { exportRoute } from './export.ts';
 import { rosterRoute } from './lists.ts';
 import { lookupRoutes } from './lookup.ts';
@@ -19,21 +19,13 @@ import { webhookRoutes } from './webhook.ts';
 
 /** The endpoints of the REST API. */
 export function restRoutes(services: RestServices): Route[] {
-  const { lookups, rosters, changes } = services;
-  return [
-    ...lookupRoutes(lookups),
-    rosterRoute(rosters, services.cost),
-    ...boardRoutes(lookups),
-    changesRoute(changes),
-    historyRoute(changes, lookups),
-    ...subscriptionRoutes(services),
-    ...webhookRoutes(services.webhooks),
-    exportRoute(services),
-    recordsRoute(services),
-  ];
+  const ofLookups = [lookupRoutes, rosterRoute, boardRoutes];
+  const ofChanges = [changesRoutes, subscriptionRoutes, webhookRoutes, exportRoute];
+  return [...ofLookups, ...ofChanges, recordsRoute].flatMap((routesOf) => routesOf(services));
 }
 
-const LOOKUPS = ['verify', 'cached', 'batch'].map((name) => `${REST_PATH}/lookup/${name}`);
+/** The router takes a slash at the end, too. */
+const LOOKUPS = /^\/api\/v1\/lookup\/(?:verify|cached|batch)\/?$/;
 
 /** What every request passes before its route. */
 interface Guards {
@@ -59,13 +51,16 @@ export function restApi(
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
+  const withDataAge: Middleware = (ctx, next) => {
+    if (LOOKUPS.test(ctx.path)) ctx.state.errorFacts = dataAge;
+    return next();
+  };
   return under(
     REST_PATH,
     compose([
-      counted('rest', usage, new Map(LOOKUPS.map((path) => [path, dataAge]))),
-      limited(limit),
-      httpsOnly(log),
-      authenticated(keys, limit, badKeyLimit),
+      withDataAge,
+      counted('rest', limit, usage),
+      authenticated(keys, limit, badKeyLimit, log),
       routerOf(routes).routes(),
     ]),
   );

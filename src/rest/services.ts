@@ -9,7 +9,7 @@ import type { Rosters } from '../rosters/service.ts';
 import type { Signing } from '../signing/keys.ts';
 import type { WatchProofs } from '../subscriptions/proof.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
-import type { WebhookAccess } from './webhook.ts';
+import type { Webhooks } from '../subscriptions/webhook-service.ts';
 
 /** What the endpoints need. */
 export interface RestServices {
@@ -23,7 +23,10 @@ export interface RestServices {
   readonly exports: LicenseExports;
   readonly records: SavedRecords;
   readonly cost: RosterCost;
-  readonly webhooks: WebhookAccess;
+  /** `undefined` where the operator has not set WEBHOOK_SECRET_KEY. */
+  readonly webhooks: Webhooks | undefined;
+  /** Of the tests of an account's webhook. */
+  readonly webhookTests: RateLimit;
   /** How many exports an account may get within a day. */
   readonly exportsPerDay: RateLimit;
   /** Ends the exports of a process that stops. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Origin, originBody, originFields } from '../answers/origin.ts';
+import { originBody, originFields } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { historyGap } from '../changes/feed.ts';
 import { readFromOne } from '../changes/service.ts';
@@ -7,7 +7,7 @@ import { SERVICE_VERSION } from '../config.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, type Route, resource, spendForItems } from '../http/guard.ts';
+import { accountOf, named, type Route, resource, spendForItems } from '../http/guard.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
 import { licenseId } from '../licenses/license.ts';
 import {
@@ -20,112 +20,75 @@ import {
 import { sourceHashes } from '../records/saved-records.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import { JOSE } from '../signing/keys.ts';
-import { TooManySubscriptionsError, type Watched } from '../subscriptions/service.ts';
+import { TooManySubscriptionsError } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { historyChangeBody } from './changes.ts';
-import { absentIfBlank, board, boardName, feedCursor, fromText, whole } from './fields.ts';
-import { invalidResult, itemsOfList, notFoundResult, resultBase, resultBody } from './lists.ts';
-import { licenseBody, numberNotFoundBody, verifyResponse } from './lookup.ts';
+import { board, boardName, feedCursor, fromText, listBody, whole } from './fields.ts';
+import { invalidResult, notFoundResult, resultBase, resultBody } from './lists.ts';
+import { answerOf, licenseBody, numberNotFoundBody } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
-const subscriptionId = z.string().describe('The id of the subscription');
+const subscription_id = z.string().describe('The id of the subscription');
 
 const subscriptionBody = z.object({
-  subscription_id: subscriptionId,
+  subscription_id,
   board: z.string(),
   license_number: z.string().describe('As the board writes it, or wrote it last'),
   reference: z.string().nullable(),
   created_at: z.string().describe('ISO 8601'),
 });
 
-const createdBody = subscriptionBody.extend({ record: licenseBody }).meta({ id: 'Subscription' });
+const createdBody = named('Subscription', { ...subscriptionBody.shape, record: licenseBody });
 
-const duplicateBody = z
-  .object({ detail: z.string(), subscription_id: subscriptionId })
-  .meta({ id: 'DuplicateSubscription' });
+const duplicateBody = named('DuplicateSubscription', { detail: z.string(), subscription_id });
 
-const limitBody = z
-  .object({ detail: z.string(), reason: z.literal('limit').optional() })
-  .meta({ id: 'SubscriptionLimit' });
+const limitBody = named('SubscriptionLimit', { detail: z.string(), reason: z.literal('limit').optional() });
 
 /** A subscription as responses have it. */
 function bodyOf(subscription: Subscription): z.output<typeof subscriptionBody> {
   return subscriptionBody.parse({ ...subscription, subscription_id: subscription.id });
 }
 
-const watchedBody = z
-  .object({
-    ...resultBase,
-    outcome: z
-      .enum(['created', 'exists'])
-      .describe('exists: your account watches the license already, or an earlier item names it'),
-    subscription_id: subscriptionId,
-    board: z.string(),
-    license_number: z.string().describe('As the board writes it'),
-  })
-  .meta({ id: 'WatchedItem' });
+const watchedBody = named('WatchedItem', {
+  ...resultBase,
+  outcome: z
+    .enum(['created', 'exists'])
+    .describe('exists: your account watches the license already, or an earlier item names it'),
+  subscription_id,
+  board: z.string(),
+  license_number: z.string().describe('As the board writes it'),
+});
 
 const batchResult = z.discriminatedUnion('outcome', [watchedBody, notFoundResult, invalidResult]);
-
-const batchAnswerBody = z
-  .object({
-    count: z.int().min(1).max(MAX_ITEMS),
-    summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
-    ...originFields,
-    results: z.array(batchResult).describe('In the order of the items'),
-  })
-  .meta({ id: 'SubscriptionBatchAnswer' });
-
-/** What became of a list of licenses. */
-interface WatchedList {
-  readonly origin: Origin;
-  readonly results: readonly RosterResult[];
-  /** Of each, what is watched now, if anything. */
-  readonly watched: readonly (Subscription | undefined)[];
-  /** The ids of those that were not watched before. */
-  readonly created: ReadonlySet<string>;
-}
-
-function batchAnswer({ origin, results, watched, created }: WatchedList) {
-  const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
-  const unnamed = new Set(created);
-  const bodies = results.map((result, at) => {
-    const { index, reference } = result;
-    const now = watched[at];
-    const outcome = now && unnamed.delete(now.id) ? ('created' as const) : ('exists' as const);
-    const body = now === undefined ? resultBody(result) : { index, reference, outcome, ...itemBody(now) };
-    if (body.outcome === 'found' || body.outcome === 'ambiguous')
-      throw new Error('A license that was found is not watched.');
-    summary[body.outcome] += 1;
-    return body;
-  });
-  return { count: bodies.length, summary, ...originBody(origin), results: bodies };
-}
 
 function itemBody({ id, board, license_number }: Subscription) {
   return { subscription_id: id, board: currentBoardName(board), license_number };
 }
 
-const listedBody = subscriptionBody
-  .extend({
-    in_dataset: z.boolean().describe('Whether the dataset has the license'),
-    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
-  })
-  .meta({ id: 'ListedSubscription' });
+const batchAnswerBody = named('SubscriptionBatchAnswer', {
+  count: z.int().min(1).max(MAX_ITEMS),
+  summary: z.object({ created: z.int(), exists: z.int(), not_found: z.int(), invalid: z.int() }),
+  ...originFields,
+  results: z.array(batchResult).describe('In the order of the items'),
+});
 
-const listAnswerBody = z
-  .object({
-    ...originFields,
-    feed_cursor: feedCursor,
-    next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
-    subscriptions: z.array(listedBody),
-  })
-  .meta({ id: 'SubscriptionPage' });
+const listedBody = named('ListedSubscription', {
+  ...subscriptionBody.shape,
+  in_dataset: z.boolean().describe('Whether the dataset has the license'),
+  record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+});
+
+const listAnswerBody = named('SubscriptionPage', {
+  ...originFields,
+  feed_cursor: feedCursor,
+  next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
+  subscriptions: z.array(listedBody),
+});
 
 /** A subscription as lists have it. @param result of the lookup of its number */
-function listed(subscription: Subscription, { view }: RosterResult): z.output<typeof listedBody> {
-  const found = view.outcome === 'found' ? view.record : undefined;
+function listed(subscription: Subscription, result: RosterResult | undefined): z.output<typeof listedBody> {
+  const found = result?.view.outcome === 'found' ? result.view.record : undefined;
   // Not another license whose number is written like it.
   const isIt = found && licenseId(found.board, found.license_number) === subscription.license;
   const record = isIt ? found : null;
@@ -135,15 +98,12 @@ function listed(subscription: Subscription, { view }: RosterResult): z.output<ty
 const NUMBER_NEEDED = 'license_number is needed: the number of the license to watch.';
 const WORDS = { ...REQUEST_WORDS.rest, noName: NUMBER_NEEDED };
 
-/** Only these fields say which license is meant. */
-const numberFields = z.object(
-  { board: z.unknown().optional(), license_number: z.unknown().optional() },
-  WORDS.notAnObject,
-);
+const watchRequest = z.looseObject({ reference }, WORDS.notAnObject);
 
-/** @throws {BadRequestError} as a lookup by number */
+/** The number of a license to watch: no other fields say which is meant. @throws {BadRequestError} as a lookup by number */
 function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
-  const request = readLookup(checked(numberFields, fields), WORDS, defaultBoard);
+  const { board, license_number } = checked(watchRequest, fields);
+  const request = readLookup({ board, license_number }, WORDS, defaultBoard);
   if (request.by !== 'number') throw new BadRequestError(NUMBER_NEEDED);
   return request;
 }
@@ -154,42 +114,30 @@ function goneNumber({ view }: RosterResult): NumberRequest | undefined {
   return ['ambiguous', 'not_a_business'].includes(view.miss.reason) ? undefined : view.miss.request;
 }
 
-const LIMIT = {
-  403: {
-    when: 'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http',
-    body: limitBody,
-  },
-};
+const LIMIT_WORDS =
+  'The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http';
+const LIMIT = { 403: { when: LIMIT_WORDS, body: limitBody } };
 
 const subscriptionItem = lookupFields
   .pick({ board: true, license_number: true })
   .extend({ reference: reference.describe('Your own name for the license, which changes and lists repeat') })
   .meta({ id: 'SubscriptionItem' });
 
-const subscriptionRequest = z
-  .object({ ...subscriptionItem.shape, board: boardName, license_number: z.string() })
-  .meta({ id: 'SubscriptionRequest' });
+const subscriptionRequest = named('SubscriptionRequest', {
+  ...subscriptionItem.shape,
+  board: boardName,
+  license_number: z.string(),
+});
 
-const referred = z.object({ reference }, WORDS.notAnObject);
-
-const batchRequest = z.object(
-  {
-    board: z
-      .preprocess(absentIfBlank, board.nullish())
-      .meta({ description: 'The board of every item that names none' }),
-    items: itemsOfList('licenses'),
-  },
-  WORDS.notAnObject,
-);
+const batchRequest = listBody(board, 'licenses', {});
 
 export const MAX_PAGE = 1000;
 export const DEFAULT_PAGE = 100;
 export const MAX_DAYS = 3650;
 
+const pageSize = whole('limit', 1, MAX_PAGE).default(DEFAULT_PAGE);
 const listQuery = z.object({
-  limit: fromText(whole('limit', 1, MAX_PAGE).default(DEFAULT_PAGE)).describe(
-    'How many subscriptions are looked through',
-  ),
+  limit: fromText(pageSize).describe('How many subscriptions are looked through'),
   after: z
     .string()
     .regex(/^(sub_[0-9a-f]{24})?$/, 'after must be the next of an earlier response.')
@@ -201,32 +149,24 @@ const listQuery = z.object({
   ),
 });
 
-/** A subscription as an item of a roster, which looks up its license. */
-function itemOf({ board: label, license_number: number, reference }: Subscription): RosterItem {
-  const board = boardByLabel(label);
-  if (board === undefined) return { reference, request: { outcome: 'invalid', detail: 'No such board.' } };
-  return { reference, request: { by: 'number', number, board, businessOnly: false } };
-}
-
 const endpoint = resource('Subscriptions');
 
 const day = z.string();
-const proofBody = z
-  .object({
-    ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
-    ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
-    ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
-    coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
-    compared: z.array(day).describe('Days whose dataset was compared with the one before'),
-    missed: z.array(day).describe('The next comparison finds what changed on these days'),
-    withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
-    gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
-    record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
-    changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
-  })
-  .meta({ id: 'WatchProof' });
+const proofBody = named('WatchProof', {
+  ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
+  ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
+  ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
+  coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
+  compared: z.array(day).describe('Days whose dataset was compared with the one before'),
+  missed: z.array(day).describe('The next comparison finds what changed on these days'),
+  withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
+  gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
+  record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
+  changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
+});
 
 const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
+const ofOne = z.object({ id: z.string() });
 
 /** What an account watches. */
 export function subscriptionRoutes(services: RestServices): Route[] {
@@ -234,16 +174,14 @@ export function subscriptionRoutes(services: RestServices): Route[] {
 
   /** The subscription to each license that was found, new or not, and to each that is watched and left the dataset. */
   async function watchFound(account: string, results: readonly RosterResult[]) {
-    const found = results.flatMap(({ reference, view }) =>
+    const gone = results.map(goneNumber);
+    const asked = gone.flatMap((request) => request ?? []);
+    const meant = await subscriptions.meantBy(account, asked);
+    const wanted = results.flatMap(({ reference, view }) =>
       view.outcome === 'found' ? [{ reference, record: view.record }] : [],
     );
-    const gone = results.map(goneNumber);
-    const meant = await subscriptions.meantBy(
-      account,
-      gone.flatMap((request) => request ?? []),
-    );
-    const watched = await subscriptions.watch(account, found);
-    return results.map(({ view }, at): Watched | undefined => {
+    const watched = await subscriptions.watch(account, wanted);
+    return results.map(({ view }, at) => {
       if (view.outcome === 'found')
         return watched.get(licenseId(view.record.board, view.record.license_number));
       const one = gone[at] && meant.get(gone[at]);
@@ -255,18 +193,20 @@ export function subscriptionRoutes(services: RestServices): Route[] {
    * Looks licenses up and watches them, and does so again where another publication went live meanwhile: its changes of
    * a license that was not watched yet would be told to nobody.
    *
+   * @returns of each, what is watched now, if anything; `created` are the ids of those that were not watched before
    * @throws {ClientError} 403 where the account would watch more licenses than it may; then nothing is written
    */
-  async function watchAll(ctx: Context, items: readonly RosterItem[]): Promise<WatchedList> {
+  async function watchAll(ctx: Context, items: readonly RosterItem[]) {
     const account = accountOf(ctx);
+    const roster = { items, maxMatches: 1 };
     const created = new Set<string>();
     const removeCreated = async (but: readonly (Subscription | undefined)[] = []) => {
       const kept = new Set(but.map((each) => each?.id));
       for (const id of created) if (!kept.has(id)) await subscriptions.remove(account, id);
     };
     return readFromOne(async () => {
-      const answer = await rosters.answer({ items, maxMatches: 1 }, (part) => part, clientGone(ctx));
-      const [origin, results] = [answer.origin, answer.shaped.flat()];
+      const { origin, shaped } = await rosters.answer(roster, (part) => part, clientGone(ctx));
+      const results = shaped.flat();
       const found = await watchFound(account, results).catch(async (error: unknown) => {
         if (!(error instanceof TooManySubscriptionsError)) throw error;
         await removeCreated();
@@ -292,9 +232,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         'The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its ' +
         'changes. Subscriptions belong to your account: all of its keys see the same. A license that is removed from ' +
         'the dataset stays watched.',
-      input: {
-        body: z.unknown().transform((sent) => ({ ...checked(referred, sent), request: numberRequest(sent) })),
-      },
+      input: { body: watchRequest },
       shownBody: subscriptionRequest,
       responses: {
         201: { when: 'The license is watched', body: createdBody },
@@ -302,25 +240,21 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         404: { when: 'No license for the number at the board', body: numberNotFoundBody },
         409: { when: 'The account watches the license already', body: duplicateBody },
       },
-      handle: async (ctx, { body }) => {
-        const { results, watched, created } = await watchAll(ctx, [body]);
+      handle: async (ctx, { body: sent }) => {
+        const item = { reference: sent.reference, request: numberRequest(sent) };
+        const { results, watched, created } = await watchAll(ctx, [item]);
         const [{ view } = { view: undefined }] = results;
         const [now] = watched;
         if (view === undefined) throw new Error('A license was looked up without a result.');
         ctx.state.outcome = view.outcome === 'found' ? 'found' : 'none';
-        if (now === undefined) {
-          const { status, body } = verifyResponse(view);
-          ctx.status = status;
-          return body;
+        if (now === undefined) return answerOf(ctx, view);
+        if (view.outcome === 'found' && created.has(now.id)) {
+          ctx.status = 201;
+          return { ...bodyOf(now), record: view.record } satisfies z.output<typeof createdBody>;
         }
-        const isNew = view.outcome === 'found' && created.has(now.id);
-        ctx.status = isNew ? 201 : 409;
-        return isNew
-          ? ({ ...bodyOf(now), record: view.record } satisfies z.output<typeof createdBody>)
-          : ({
-              detail: 'Your account watches this license already.',
-              subscription_id: now.id,
-            } satisfies z.output<typeof duplicateBody>);
+        ctx.status = 409;
+        const detail = 'Your account watches this license already.';
+        return { detail, subscription_id: now.id } satisfies z.output<typeof duplicateBody>;
       },
     }),
     endpoint('POST', '/subscriptions/batch', {
@@ -332,9 +266,10 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         'more licenses than it may, none is added.',
       firstAnswers,
       input: { body: batchRequest },
-      shownBody: batchRequest
-        .extend({ items: z.array(subscriptionItem).min(1).max(MAX_ITEMS) })
-        .meta({ id: 'SubscriptionBatchRequest' }),
+      shownBody: named('SubscriptionBatchRequest', {
+        ...batchRequest.shape,
+        items: z.array(subscriptionItem).min(1).max(MAX_ITEMS),
+      }),
       limit: listLimit('a batch of subscriptions takes at most 1 MB'),
       responses: { 200: { when: 'What became of each item', body: batchAnswerBody }, ...LIMIT },
       handle: async (ctx, { body: sent }) => {
@@ -343,7 +278,21 @@ export function subscriptionRoutes(services: RestServices): Route[] {
           fieldsOf: (item) => item,
           requestOf: (fields) => numberRequest(fields, sent.board ?? undefined),
         });
-        return batchAnswer(await watchAll(ctx, items));
+        const { origin, results, watched, created } = await watchAll(ctx, items);
+        const summary = { created: 0, exists: 0, not_found: 0, invalid: 0 };
+        const bodies = results.map((result, at) => {
+          const { index, reference } = result;
+          const now = watched[at];
+          // The first item that names a new one has created it.
+          const outcome = now && created.delete(now.id) ? ('created' as const) : ('exists' as const);
+          const body =
+            now === undefined ? resultBody(result) : { index, reference, outcome, ...itemBody(now) };
+          if (body.outcome === 'found' || body.outcome === 'ambiguous')
+            throw new Error('A license that was found is not watched.');
+          summary[body.outcome] += 1;
+          return body;
+        });
+        return { count: bodies.length, summary, ...originBody(origin), results: bodies };
       },
     }),
     endpoint('GET', '/subscriptions', {
@@ -361,48 +310,41 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       handle: async (ctx, { query: { limit, after, expires_within_days: days } }) => {
         const page = await subscriptions.page(accountOf(ctx), after, limit);
         await spendForItems(ctx, page.subscriptions.length, cost);
-        const items = page.subscriptions.map(itemOf);
+        const items = page.subscriptions.map(({ board, license_number: number, reference }) => ({
+          reference,
+          request: { by: 'number' as const, number, board: boardByLabel(board), businessOnly: false },
+        }));
         const roster = { items, maxMatches: 1, withoutSuggestions: true };
-        const isAsked = ({ record }: z.output<typeof listedBody>) => {
+        const { origin, shaped } = await rosters.answer(roster, (part) => part, clientGone(ctx));
+        const results = shaped.flat();
+        const all = page.subscriptions.map((subscription, at) => listed(subscription, results[at]));
+        const asked = all.filter(({ record }) => {
           const left = record?.days_until_expiry ?? Number.NEGATIVE_INFINITY;
           return days === undefined || (left >= 0 && left <= days);
-        };
-        const shape = (results: readonly RosterResult[]) =>
-          results.flatMap((result) => {
-            const subscription = page.subscriptions[result.index];
-            return subscription === undefined ? [] : [listed(subscription, result)].filter(isAsked);
-          });
-        const { origin, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
-        return {
-          ...originBody(origin),
-          feed_cursor: origin.feedCursor,
-          next: page.next ?? null,
-          subscriptions: shaped.flat(),
-        } satisfies z.output<typeof listAnswerBody>;
+        });
+        const place = { feed_cursor: origin.feedCursor, next: page.next ?? null };
+        return { ...originBody(origin), ...place, subscriptions: asked };
       },
     }),
     endpoint('GET', '/subscriptions/:id/proof', {
       id: 'watchProof',
       summary: 'Prove that a license is watched',
       description: `On which days it was compared, and what changed; with Accept: ${JOSE}, signed.`,
-      input: { params: z.object({ id: z.string() }) },
+      input: { path: ofOne },
       responses: {
         200: { when: 'The proof', body: proofBody, alternatives: signedForm },
         404: { when: NOT_SUBSCRIBED },
         ...NOTHING_SIGNED,
       },
-      handle: async (ctx, { params: { id } }) => {
+      handle: async (ctx, { path: { id } }) => {
         const { account: by = '' } = ctx.state;
         const watched = await subscriptions.find(accountOf(ctx), id);
         const proof = watched && (await proofOf(watched));
         if (!watched || !proof) throw new ClientError(404, NOT_SUBSCRIBED);
+        const changes = proof.changes.map((change) => historyChangeBody.parse(change));
         const statement: z.output<typeof proofBody> = {
           ...{ type: 'watch_proof', service_version: SERVICE_VERSION, at: new Date().toISOString(), by },
-          ...{
-            ...bodyOf(watched),
-            ...proof,
-            changes: proof.changes.map((change) => historyChangeBody.parse(change)),
-          },
+          ...{ ...bodyOf(watched), ...proof, changes },
         };
         if (!wantsSigned(ctx, signing)) return statement;
         ctx.type = JOSE;
@@ -412,12 +354,9 @@ export function subscriptionRoutes(services: RestServices): Route[] {
     endpoint('DELETE', '/subscriptions/:id', {
       id: 'unsubscribe',
       summary: 'Watch a license no more',
-      input: { params: z.object({ id: z.string() }) },
-      responses: {
-        204: { when: 'It is deleted' },
-        404: { when: NOT_SUBSCRIBED },
-      },
-      handle: async (ctx, { params: { id } }) => {
+      input: { path: ofOne },
+      responses: { 204: { when: 'It is deleted' }, 404: { when: NOT_SUBSCRIBED } },
+      handle: async (ctx, { path: { id } }) => {
         if (await subscriptions.remove(accountOf(ctx), id)) return null;
         throw new ClientError(404, NOT_SUBSCRIBED);
       },

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ZodOpenApiCallbacksObject } from 'zod-openapi';
-import type { RateLimit } from '../access/rate-limit.ts';
 import { ClientError } from '../http/errors.ts';
-import { accountOf, REST_PATH, type Route, resource } from '../http/guard.ts';
+import { accountOf, named, REST_PATH, type Route, resource } from '../http/guard.ts';
 import { slots } from '../http/limits.ts';
-import { exampleRequests } from '../http/openapi.ts';
+import { requestBody } from '../http/openapi.ts';
 import { changesPublished, webhookTest } from '../subscriptions/message.ts';
 import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
-import { tested, type Webhooks } from '../subscriptions/webhook-service.ts';
+import { tested } from '../subscriptions/webhook-service.ts';
+import type { RestServices } from './services.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
@@ -18,40 +18,32 @@ const TEST_RESPONSE_MS = 20_000;
 
 const URL_NEEDED = 'url is needed: an https address to which messages are posted.';
 
-const webhookRequest = z
-  .object(
-    {
-      url: z
-        .string(URL_NEEDED)
-        .describe('https, at most 500 characters; no user name, fragment or port. A public host'),
-    },
-    URL_NEEDED,
-  )
-  .meta({ id: 'WebhookRequest' });
+const url = z
+  .string(URL_NEEDED)
+  .describe('https, at most 500 characters; no user name, fragment or port. A public host');
+const webhookRequest = z.object({ url }, URL_NEEDED).meta({ id: 'WebhookRequest' });
 
 const time = z.string().nullable();
 
-const webhookBody = z
-  .object({
-    url: z.string(),
-    state: z
-      .enum(WEBHOOK_STATES)
-      .describe(
-        'failing: the last message was not delivered; it is sent again for some days. paused: that went on for five ' +
-          'days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a ' +
-          'test that is delivered, makes it active again.',
-      ),
-    created_at: z.string().describe('ISO 8601'),
-    delivered_at: time.describe('When a message was delivered last, ISO 8601; null before the first'),
-    delivered_cursor: z.string().describe('You were told what changed up to this place of the feed'),
-    failing_since: time.describe('Since when messages are not delivered, ISO 8601; null where they are'),
-    rotated_at: time.describe('When the secret was changed, ISO 8601; null if never'),
-  })
-  .meta({ id: 'Webhook' });
+const STATE_WORDS =
+  'failing: the last message was not delivered; it is sent again for some days. paused: that went on for five ' +
+  'days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a ' +
+  'test that is delivered, makes it active again.';
 
-const webhookWithSecret = webhookBody
-  .extend({ secret: z.string().describe('What you verify signatures with. It is shown this once') })
-  .meta({ id: 'WebhookWithSecret' });
+const webhookBody = named('Webhook', {
+  url: z.string(),
+  state: z.enum(WEBHOOK_STATES).describe(STATE_WORDS),
+  created_at: z.string().describe('ISO 8601'),
+  delivered_at: time.describe('When a message was delivered last, ISO 8601; null before the first'),
+  delivered_cursor: z.string().describe('You were told what changed up to this place of the feed'),
+  failing_since: time.describe('Since when messages are not delivered, ISO 8601; null where they are'),
+  rotated_at: time.describe('When the secret was changed, ISO 8601; null if never'),
+});
+
+const webhookWithSecret = named('WebhookWithSecret', {
+  ...webhookBody.shape,
+  secret: z.string().describe('What you verify signatures with. It is shown this once'),
+});
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   return webhookBody.parse({ ...webhook, state: webhookState(webhook) });
@@ -65,63 +57,37 @@ function found<Found>(value: Found | undefined): Found {
 
 const NONE = { 404: { when: 'The account has no webhook' } };
 
-function message(summary: string, id: string, schema: z.ZodType) {
-  return {
-    '{$request.body#/url}': {
-      post: {
-        operationId: id,
-        tags: ['Webhooks'],
-        summary,
-        description:
-          'Headers as Standard Webhooks has them: webhook-id (the same each time the message is sent: a receiver ' +
-          'ignores what it has), webhook-timestamp (Unix seconds) and webhook-signature (v1,BASE64; several with ' +
-          'blanks between).',
-        security: [],
-        requestBody: {
-          required: true,
-          content: { 'application/json': { schema, examples: exampleRequests(id) } },
-        },
-        responses: { '2XX': { description: 'Delivered. Anything else, redirects too, is not' } },
-      },
-    },
+const MESSAGE_WORDS =
+  'Headers as Standard Webhooks has them: webhook-id (the same each time the message is sent: a receiver ' +
+  'ignores what it has), webhook-timestamp (Unix seconds) and webhook-signature (v1,BASE64; several with ' +
+  'blanks between).';
+
+function message(id: string, summary: string, schema: z.ZodType): ZodOpenApiCallbacksObject[string] {
+  const post = {
+    ...{ operationId: id, tags: ['Webhooks'], summary, description: MESSAGE_WORDS, security: [] },
+    requestBody: requestBody(id, schema),
+    responses: { '2XX': { description: 'Delivered. Anything else, redirects too, is not' } },
   };
+  return { '{$request.body#/url}': { post } };
 }
+
+const published = changesPublished.meta({ id: 'ChangesMessage' });
+const test = webhookTest.meta({ id: 'TestMessage' });
 
 /** The messages that the service sends. */
-const MESSAGES: ZodOpenApiCallbacksObject = {
-  'changes.published': message(
-    'Something that you watch changed',
-    'changesPublished',
-    changesPublished.meta({ id: 'ChangesMessage' }),
-  ),
-  'webhook.test': message(
-    'You asked for a test message',
-    'webhookTest',
-    webhookTest.meta({ id: 'TestMessage' }),
-  ),
+const MESSAGES = {
+  'changes.published': message('changesPublished', 'Something that you watch changed', published),
+  'webhook.test': message('webhookTest', 'You asked for a test message', test),
 };
-
-export interface WebhookAccess {
-  /** `undefined` where the operator has not set WEBHOOK_SECRET_KEY. */
-  readonly webhooks: Webhooks | undefined;
-  /** Of an account's tests. */
-  readonly testLimit: RateLimit;
-}
 
 const endpoint = resource('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
 
-/** The webhook of the account that holds the key. */
-export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
-  const testing = slots(MAX_TESTS, () => 1, 15);
+const NOT_SET_UP =
+  'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.';
 
-  /** @throws {ClientError} 501 */
-  function setUp(): Webhooks {
-    if (webhooks !== undefined) return webhooks;
-    throw new ClientError(
-      501,
-      'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.',
-    );
-  }
+/** The webhook of the account that holds the key. */
+export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[] {
+  const testing = slots(MAX_TESTS, () => 1, 15);
 
   const routes = [
     endpoint('PUT', '/webhook', {
@@ -140,7 +106,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       },
       callbacks: MESSAGES,
       handle: async (ctx, { body: { url } }) => {
-        const { webhook, secret } = await setUp().put(accountOf(ctx), url);
+        const { webhook, secret } = found(await webhooks?.put(accountOf(ctx), url));
         ctx.status = secret === undefined ? 200 : 201;
         return { ...bodyOf(webhook), secret };
       },
@@ -149,14 +115,14 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       id: 'webhook',
       summary: 'Your webhook and its state',
       responses: { 200: { when: 'The webhook', body: webhookBody }, ...NONE },
-      handle: async (ctx) => bodyOf(found(await setUp().read(accountOf(ctx)))),
+      handle: async (ctx) => bodyOf(found(await webhooks?.read(accountOf(ctx)))),
     }),
     endpoint('DELETE', '/webhook', {
       id: 'deleteWebhook',
       summary: 'Be told no more',
       responses: { 204: { when: 'There is none any more' }, ...NONE },
       handle: async (ctx) => {
-        found((await setUp().remove(accountOf(ctx))) || undefined);
+        found((await webhooks?.remove(accountOf(ctx))) || undefined);
         return null;
       },
     }),
@@ -170,12 +136,11 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         ...NONE,
       },
       handle: async (ctx) => {
-        const { test } = setUp();
         const account = accountOf(ctx);
         return testing.during(account, 1, async () => {
-          await testLimit.spend(account);
+          await webhookTests.spend(account);
           ctx.res.setTimeout(TEST_RESPONSE_MS);
-          return found(await test(account));
+          return found(await webhooks?.test(account));
         });
       },
     }),
@@ -183,16 +148,17 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       id: 'rotateWebhook',
       summary: 'Change the secret',
       description: 'For a day, messages are signed with the new secret and the one before.',
-      responses: {
-        200: { when: 'The webhook with its new secret', body: webhookWithSecret },
-        ...NONE,
-      },
+      responses: { 200: { when: 'The webhook with its new secret', body: webhookWithSecret }, ...NONE },
       handle: async (ctx) => {
-        const { webhook, secret } = found(await setUp().rotate(accountOf(ctx)));
+        const { webhook, secret } = found(await webhooks?.rotate(accountOf(ctx)));
         return { ...bodyOf(webhook), secret };
       },
     }),
   ];
+  if (webhooks !== undefined) return routes;
+  const refuse = () => {
+    throw new ClientError(501, NOT_SET_UP);
+  };
   // Whatever is sent with it.
-  return webhooks === undefined ? routes.map((route) => ({ ...route, handle: () => void setUp() })) : routes;
+  return routes.map((route) => ({ ...route, handle: refuse }));
 }

@@ -38,7 +38,7 @@ export function adminApp({ config, log, stopping, readiness, metrics }: AdminOpt
       ctx.type = metrics.contentType;
     }),
   ];
-  const app = httpApp({ log, stopping });
+  const app = httpApp(log, stopping);
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
   app.use(routerOf(routes).routes());
   return app;

@@ -43,18 +43,20 @@ const MINUTE_MS = 60_000;
 /**
  * Reports what may happen many times a second: the first time at once, then once a minute.
  *
- * @param report gets how often it has happened since the report before
+ * @param report gets how often it has happened since the report before, and what is known of the last time
  */
-export function onceAMinute(report: (times: number) => void): () => void {
+export function onceAMinute<Facts = void>(report: (times: number, last: Facts) => void) {
   let times = 0;
   let timer: NodeJS.Timeout | undefined;
+  let reportLast = (): void => undefined;
   function reportTimes(): void {
     timer = times === 0 ? undefined : setTimeout(reportTimes, MINUTE_MS).unref();
-    if (times > 0) report(times);
+    if (times > 0) reportLast();
     times = 0;
   }
-  return () => {
+  return (last: Facts): void => {
     times += 1;
+    reportLast = () => report(times, last);
     if (timer === undefined) reportTimes();
   };
 }

@@ -20,7 +20,7 @@ export function errorsAsPages(pages: Router, files: Router, { sendPage, onError 
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
-    if (!isFile) ctx.state.route = route ?? '(none)';
+    if (!isFile) ctx.state.path = route ?? '(none)';
     try {
       await next();
     } catch (error) {

@@ -5,7 +5,7 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
-import { type Context, clientProtocol, type Middleware } from '../http/app.ts';
+import { type Context, clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
@@ -82,8 +82,6 @@ export interface WebServices {
   readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
   /** Of workbooks that took too much to read: an address with one waits a minute before its next workbook. */
   readonly endedWorkbooks: RateLimit;
-  /** Counts how requests end. */
-  readonly counted: Middleware;
   /** Logs an error of the service. */
   readonly onError: (ctx: Context, error: unknown) => void;
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import createError from 'http-errors';
 import compose from 'koa-compose';
 import type { Context } from '../http/app.ts';
-import { limited, type Route, routerOf } from '../http/guard.ts';
+import { REFUSED } from '../http/errors.ts';
+import { counted, type Route, routerOf } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
 import { aboutBody } from './about-page.ts';
 import { dataBody } from './data-page.ts';
@@ -50,13 +50,12 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ]);
   const files = routerOf([...services.files, favicon, styleSheet, script]);
   return compose([
-    services.counted,
     errorsAsPages(router, files, common),
-    limited(limit),
+    counted('web', limit),
     files.routes(),
     router.routes(),
     () => {
-      throw createError(404);
+      throw REFUSED.nothingHere();
     },
   ]);
 }

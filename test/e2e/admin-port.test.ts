@@ -141,7 +141,7 @@ describe('the queue board', () => {
 
   /** A server whose clients seem to have the address `from`. */
   async function boardServer(password: string | undefined, shown = queue): Promise<Server> {
-    const app = httpApp({ log: pino({ level: 'silent' }) });
+    const app = httpApp(pino({ level: 'silent' }));
     app.use(queueBoard(async () => shown, password));
     const created = createServer(app.callback());
     created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));

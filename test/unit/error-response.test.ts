@@ -3,7 +3,7 @@ import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
 import { CursorExpiredError } from '../../src/changes/service.ts';
-import { ClientError, errorResponse, invalidKey } from '../../src/http/errors.ts';
+import { ClientError, errorResponse, REFUSED } from '../../src/http/errors.ts';
 import { BadRequestError } from '../../src/licenses/lookup.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { SeveralLiveError } from '../../src/publications/metadata.ts';
@@ -26,7 +26,7 @@ const OURS = { status: 500, detail: 'Something went wrong on our side; the reque
 describe('the response to an error', () => {
   test.each([
     ['a bad request', new BadRequestError('Say more.'), { status: 400, detail: 'Say more.' }],
-    ['a missing or bad key', invalidKey(), { status: 401, detail: 'Invalid or inactive API key' }],
+    ['a missing or bad key', REFUSED.invalidKey(), { status: 401, detail: 'Invalid or inactive API key' }],
     ['too many requests', new TooManyRequestsError(17), TOO_FAST],
     ['what a client must change', new ClientError(415, 'Send CSV.'), { status: 415, detail: 'Send CSV.' }],
     ['no publication yet', new NothingPublishedError(SECRET), NOTHING],
@@ -56,13 +56,8 @@ describe('the response to an error', () => {
     expect(errorResponse(error)).toEqual(failure);
   });
 
-  test.each([
-    [400, 'The body is not valid JSON.'],
-    [404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'],
-    [405, 'Method not allowed; see the Allow header.'],
-    [415, 'Send the body as JSON, with Content-Type: application/json.'],
-    [418, 'The request cannot be answered.'],
-  ])('has its own text for status %d of the HTTP layer', (status, detail) => {
+  test.each([400, 404, 418])('has its own text for the status %d of a library', (status) => {
+    const detail = 'The request cannot be answered.';
     expect(errorResponse(createError(status, SECRET))).toEqual({ status, detail });
   });
 });
