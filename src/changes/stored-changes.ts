@@ -74,8 +74,7 @@ export function nextChanges(filter: readonly object[], size: number) {
  * feed has.
  */
 export function visible(state: FeedState) {
-  const ofFeeds = Map.groupBy(state, ({ feed }) => feed).entries();
-  const should = Array.from(ofFeeds, ([feed, ofFeed]) => {
+  const should = [...Map.groupBy(state, ({ feed }) => feed)].map(([feed, ofFeed]) => {
     const epochs = switchesOf(ofFeed).map(({ epoch }) => epoch);
     return { bool: { filter: [{ term: { feed } }, { terms: { epoch: epochs } }] } };
   });
@@ -116,10 +115,7 @@ const ERASED = { before: null, after: null, erased: true } as const;
 export function changeMaker(
   state: FeedState,
   { publication, epoch, date }: FeedBeginning,
-  {
-    dateBefore,
-    newFields,
-  }: { readonly dateBefore: string; readonly newFields?: ReadonlySet<string> | undefined },
+  { dateBefore, newFields }: { readonly dateBefore: string; readonly newFields?: ReadonlySet<string> },
 ) {
   const { feed } = lastOf(state);
   const entry = { feed, epoch, at: new Date().toISOString(), publication, date };
@@ -141,11 +137,10 @@ export function changeMaker(
       const fields = Object.entries(changedFields(before, after));
       if (record === undefined || fields.length === 0) return undefined;
       const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-      const isOfNew = newFields !== undefined && fields.every(([name]) => newFields.has(name));
+      const isOfNew = fields.every(([name]) => newFields?.has(name));
       const cause = kind === 'changed' && isOfNew ? 'release' : ofPair;
-      const withdrawn = fields.flatMap(([name, { after }]) =>
-        isPlaceField(name) && after === null ? [name] : [],
-      );
+      const places = fields.filter(([name, { after }]) => isPlaceField(name) && after === null);
+      const withdrawn = places.map(([name]) => name);
       const told = fields.flatMap(([name, field]): [string, FieldChange][] => {
         if (!withdrawn.includes(name)) return [[name, field]];
         return kind === 'removed' ? [] : [[name, ERASED]];

@@ -173,7 +173,7 @@ const RECORD: LicenseRecord = {
 function changeOf(
   before: LicenseRecord | undefined,
   after: LicenseRecord | undefined,
-  newFields?: ReadonlySet<string>,
+  newFields: ReadonlySet<string> = new Set(),
 ) {
   const publication = { publication: 'p-2', epoch: 4, date: '2026-11-02' };
   const maker = changeMaker(BEGINNING, publication, { dateBefore: '2026-11-01', newFields });
