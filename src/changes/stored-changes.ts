@@ -262,21 +262,9 @@ export async function deleteInvisibleChanges(
   kept: readonly string[],
   epoch: number,
 ): Promise<void> {
-  const ofKept = {
-    filter: [{ terms: { publication: [...kept] } }],
-    must_not: [{ exists: { field: 'feed' } }],
-  };
-  await client.deleteByQuery({
-    index: names.changes,
-    conflicts: 'proceed',
-    refresh: true,
-    body: {
-      query: {
-        bool: {
-          filter: [{ range: { epoch: { lt: epoch } } }],
-          must_not: [visible(state), { bool: ofKept }],
-        },
-      },
-    },
-  });
+  const ofKept = [{ terms: { publication: [...kept] } }];
+  const isKeptSwitch = { bool: { filter: ofKept, must_not: [{ exists: { field: 'feed' } }] } };
+  const isPast = [{ range: { epoch: { lt: epoch } } }];
+  const query = { bool: { filter: isPast, must_not: [visible(state), isKeptSwitch] } };
+  await client.deleteByQuery({ index: names.changes, conflicts: 'proceed', refresh: true, body: { query } });
 }

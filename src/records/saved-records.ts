@@ -294,12 +294,9 @@ function keptSince(now: Date): string {
 }
 
 export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
-  await client.deleteByQuery({
-    index: names.savedRecords,
-    conflicts: 'proceed',
-    refresh: true,
-    body: { query: { range: { saved_at: { lt: keptSince(now) } } } },
-  });
+  const query = { range: { saved_at: { lt: keptSince(now) } } };
+  const index = names.savedRecords;
+  await client.deleteByQuery({ index, conflicts: 'proceed', refresh: true, body: { query } });
 }
 
 /** Crockford's base32: no letter that is easily taken for a digit, and no U. */

@@ -40,12 +40,12 @@ const jobData = z.object({
 
 export type DeliveryJob = z.output<typeof jobData>;
 
-/** The webhooks that have not been told of the latest changes. */
-export interface Backlog {
-  readonly paused: number;
-  /** Unix time in milliseconds since when the oldest of those that are not paused waits; `undefined` where none does. */
-  readonly since: number | undefined;
-}
+const JOB = {
+  ...{ delay: SETTLED_AFTER_MS, attempts: MAX_ATTEMPTS, backoff: { type: 'custom' } },
+  ...{ removeOnComplete: true, removeOnFail: true },
+};
+
+export type Backlog = Awaited<ReturnType<typeof backlogOf>>;
 
 export type Webhooks = ReturnType<typeof startWebhooks>;
 
@@ -135,14 +135,7 @@ export async function queueUndelivered(store: Store, queue: Queue<DeliveryJob>):
       due.map(({ id, account }) => ({
         name: 'deliver',
         data: { account, cursor },
-        opts: {
-          jobId: id,
-          delay: SETTLED_AFTER_MS,
-          attempts: MAX_ATTEMPTS,
-          backoff: { type: 'custom' },
-          removeOnComplete: true,
-          removeOnFail: true,
-        },
+        opts: { jobId: id, ...JOB },
       })),
     );
   }
@@ -180,8 +173,13 @@ async function* undelivered(
   }
 }
 
-/** @throws {NothingPublishedError} when nothing is live */
-async function backlogOf(store: Store): Promise<Backlog> {
+/**
+ * The webhooks that have not been told of the latest changes: how many are paused, and since when the oldest of the
+ * others waits, in Unix milliseconds; `undefined` where none does.
+ *
+ * @throws {NothingPublishedError} when nothing is live
+ */
+async function backlogOf(store: Store) {
   const { state } = await liveFeed(store);
   const webhooks = (await Array.fromAsync(undelivered(store, latestCursor(state)))).flat();
   const waiting = webhooks.filter(({ paused }) => paused === null).map((each) => waitsSince(state, each));
