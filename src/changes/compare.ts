@@ -45,7 +45,7 @@ const LICENSES_A_REQUEST = 200;
 const REQUESTS_IN_FLIGHT = 3;
 
 /**
- * Every license that is not the same in two publications, as both have it, in groups. Some groups are read ahead.
+ * Every license that is not the same in two publications, as both have it, in groups. Some groups are read at once.
  *
  * @throws {BadDocumentError} when the digest of the earlier one is not valid
  */
@@ -54,36 +54,33 @@ export async function* differingLicenses(
   comparison: Comparison,
 ): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
   const reading: Promise<readonly DifferingLicense[]>[] = [];
-  for await (const group of groupsOfDifferences(store, comparison)) {
+  let group: Difference[] = [];
+  for await (const difference of allDifferences(store, comparison)) {
+    if (group.push(difference) < LICENSES_A_REQUEST) continue;
     comparison.signal?.throwIfAborted();
     const next = recordsOfGroup(store.client, comparison, group);
     // It is awaited later; a failure before that is no uncaught one.
     next.catch(() => undefined);
     reading.push(next);
+    group = [];
     if (reading.length === REQUESTS_IN_FLIGHT) yield* await Promise.all(reading.splice(0));
   }
   yield* await Promise.all(reading);
+  yield await recordsOfGroup(store.client, comparison, group);
 }
 
-async function* groupsOfDifferences(
+async function* allDifferences(
   store: Store,
   { before, parts, onPart }: Comparison,
-): AsyncGenerator<readonly Difference[], void, undefined> {
+): AsyncGenerator<Difference, void, undefined> {
   const earlier = readDigest(store, before);
-  let group: Difference[] = [];
   let compared = 0;
   for await (const part of parts) {
-    const { value, done } = await earlier.next();
-    for (const difference of differences(done === true ? Buffer.alloc(0) : value, part)) {
-      group.push(difference);
-      if (group.length < LICENSES_A_REQUEST) continue;
-      yield group;
-      group = [];
-    }
+    const { value = Buffer.alloc(0) } = await earlier.next();
+    yield* differences(value, part);
     compared += 1;
     onPart?.(compared);
   }
-  if (group.length > 0) yield group;
 }
 
 async function recordsOfGroup(

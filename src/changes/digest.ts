@@ -242,7 +242,7 @@ function isWhole(part: Buffer): boolean {
 export async function* readDigest(
   store: Store,
   licensesIndex: string,
-): AsyncGenerator<Buffer, void, undefined> {
+): AsyncGenerator<Buffer, undefined, undefined> {
   const index = digestIndexName(store.prefix, licensesIndex);
   const isEarlier = (await store.client.exists({ index, id: '0' })).body;
   if (!isEarlier) return yield* readParts(store, index, partId);
@@ -256,7 +256,7 @@ async function* readParts(
   { client, reportBad }: Store,
   index: string,
   idOf: (part: number) => string,
-): AsyncGenerator<Buffer, void, undefined> {
+): AsyncGenerator<Buffer, undefined, undefined> {
   for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
     const ids = Array.from({ length: PARTS_A_REQUEST }, (_, at) => idOf(first + at));
     const parts = await documentsById(client, { index, body: { ids } });

@@ -41,7 +41,9 @@ export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void>
     ...{ index: store.names.changes, id: SWITCH_ID + index, body: SWITCHES.valid(made) },
     ...{ version: epoch, version_type: 'external_gte' },
   });
-  await writeEarlierSegment(store, made.state);
+  const last = lastOf(made.state);
+  // A command of version 0.3.0 reads it.
+  if (last.begins === undefined) await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + last.epoch, last);
 }
 
 /**
@@ -166,26 +168,16 @@ function placeIn(position: number) {
 
 /** What `_meta` has of the feed for version 0.3.0. */
 export function toEarlier(state: FeedState): EarlierFeed {
-  const feeds = state.flatMap((beginning, from): EarlierFeed[] => {
-    if (beginning.begins === undefined) return [];
-    const { feed, date: since } = beginning;
-    const segments = switchesOf(state).filter((each) => each.feed === feed);
-    const next = state[from + segments.length + 1];
-    return [
-      {
-        ...{ feed, since, start: endOf(beginning) },
-        segments: segments.map(({ epoch, changes }) => [epoch, changes]),
-        withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
-        ...(next?.begins === 'after_gap' && { until: (segments.at(-1) ?? beginning).date }),
-      },
-    ];
+  const all = [...Map.groupBy(state, ({ feed }) => feed).values()];
+  const feeds = all.map((entries, at): EarlierFeed => {
+    const [beginning = lastOf(entries), ...segments] = entries;
+    const isBeforeGap = all[at + 1]?.[0]?.begins === 'after_gap';
+    return {
+      ...{ feed: beginning.feed, since: beginning.date, start: endOf(beginning) },
+      segments: segments.map(({ epoch, changes }) => [epoch, changes]),
+      withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
+      ...(isBeforeGap && { until: lastOf(entries).date }),
+    };
   });
   return { ...lastOf(feeds), earlier: feeds.slice(0, -1) };
-}
-
-/** The document of the last publication or rollback of a feed, for a command of version 0.3.0. */
-async function writeEarlierSegment(store: Store, state: FeedState): Promise<void> {
-  const { begins, feed, epoch, publication, date, at } = lastOf(state);
-  if (begins !== undefined) return;
-  await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + epoch, { feed, epoch, publication, date, at });
 }
