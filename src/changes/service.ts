@@ -180,14 +180,7 @@ async function changesAfter(
   };
 }
 
-function latestChanges(store: Store, filter: readonly object[], size: number, more: object = {}) {
-  return CHANGES.search(store, {
-    query: { bool: { filter: [...filter] } },
-    sort: [{ position: 'desc' }],
-    size,
-    ...more,
-  });
-}
+const NEWEST_FIRST = [{ position: 'desc' as const }];
 
 /** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
 const MAX_CHANGES_OF_LICENSE = 1000;
@@ -205,7 +198,8 @@ async function changesOfNumber(
     { terms: { board: [board.name, ...board.aliases] } },
   ];
   const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
-  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_CHANGES_OF_LICENSE);
+  const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
+  const { documents, count, firstBad } = await CHANGES.search(store, latest);
   const oldest = Number(firstBad?.[0] ?? 0);
   const changes = documents
     .filter(({ position }) => position > oldest)
@@ -244,9 +238,9 @@ export async function lastChangesOfNumbers(
   state: FeedState,
   numbers: readonly string[],
 ): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
-  const filter = [visible(state), { terms: { number: [...numbers] } }];
-  const lastOfEach = { collapse: { field: 'license' } };
-  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_LAST_CHANGES, lastOfEach);
+  const query = { bool: { filter: [visible(state), { terms: { number: [...numbers] } }] } };
+  const lastOfEach = { query, sort: NEWEST_FIRST, size: MAX_LAST_CHANGES, collapse: { field: 'license' } };
+  const { documents, count, firstBad } = await CHANGES.search(store, lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
     throw new SearchUnavailableError('Not every last change could be read.');
   }
