@@ -110,7 +110,7 @@ export function changesRoutes(services: RestServices): Route[] {
     },
     handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
       const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      const page = await services.changes.page({ since, limit, filters, watchedBy });
+      const page = await services.changes.page({ since, limit, ...filters, watchedBy });
       const listed = page.changes.map(({ reference, ...change }) => ({
         cursor: cursorText(change),
         ...(reference !== undefined && { reference }),

@@ -101,14 +101,13 @@ export function webhookService(
       const body = testMessage(now);
       const headers = signedHeaders(secretKey, webhook, messageId(webhook, randomUUID()), body, now);
       const { status, reason } = await post(webhook.url, headers, body, allowedRanges);
-      if (status === undefined) return { delivered: false, reason };
-      const delivered = status >= 200 && status < 300;
+      const delivered = status !== undefined && status >= 200 && status < 300;
       if (delivered) {
         await WEBHOOKS.update(store, account, (current) =>
           current?.id === webhook.id ? resumed(current) : undefined,
         );
       }
-      return { delivered, status };
+      return { delivered, status, reason };
     },
   };
 }

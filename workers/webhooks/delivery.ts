@@ -9,7 +9,7 @@ import {
   signedHeaders,
 } from '../../src/subscriptions/message.ts';
 import { post } from '../../src/subscriptions/outgoing.ts';
-import { recordDelivery, WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import type { FanOut } from './fan-out.ts';
 
 const SECOND_MS = 1000;
@@ -68,24 +68,37 @@ export async function deliver(
   webhookId: string,
   account: string,
   live: LiveFeed,
-  deliverer: Deliverer,
+  { store, newsOf, secretKey, allowedRanges, now = () => new Date() }: Deliverer,
 ): Promise<DeliveryOutcome> {
-  const { store } = deliverer;
   let webhook = (await WEBHOOKS.read(store, account))?.document;
   if (webhook?.id !== webhookId || webhook.paused !== null) return NOTHING;
   if (!isActive((await ACCOUNTS.read(store, account))?.document)) return NOTHING;
-  const latest = latestCursor(live.state);
   let outcome = NOTHING;
-  for await (const announcement of announcementsFor(webhook, live, deliverer.newsOf)) {
-    const sent = await send(webhook, announcement, deliverer);
-    outcome = sent.outcome;
-    // It failed, or the account has another webhook or another delivery has been faster.
-    if (sent.webhook === undefined) return outcome;
-    webhook = sent.webhook;
+  for await (const announcement of announcementsFor(webhook, live, newsOf)) {
+    const { cursor } = announcement;
+    const body = changesMessage(announcement, now());
+    const headers = signedHeaders(secretKey, webhook, messageId(webhook, cursor), body, now());
+    const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
+    const ended = { host: new URL(webhook.url).host, answered: reason ?? status };
+    if (status < 200 || status >= 300) {
+      const failed = await record(store, webhook, ({ failing_since }) => {
+        const since = failing_since ?? now().toISOString();
+        const isFailingLong = now().getTime() - Date.parse(since) >= PAUSED_AFTER_MS;
+        return { failing_since: since, paused: status === GONE ? 'gone' : isFailingLong ? 'failing' : null };
+      });
+      const isRetried = failed?.paused === null;
+      return { ...ended, outcome: status === GONE ? 'gone' : 'failed', ...(isRetried && { retryAfterMs }) };
+    }
+    outcome = { ...ended, outcome: 'delivered' };
+    const told = { delivered_cursor: cursor, delivered_at: now().toISOString(), failing_since: null };
+    webhook = await record(store, webhook, () => told);
+    // The account has another webhook, or another delivery has been faster.
+    if (webhook === undefined) return outcome;
   }
-  if (webhook.delivered_cursor !== latest) {
+  const delivered_cursor = latestCursor(live.state);
+  if (webhook.delivered_cursor !== delivered_cursor) {
     const isFailing = outcome === NOTHING ? { failing_since: null } : {};
-    await recordDelivery(store, webhook, () => ({ delivered_cursor: latest, ...isFailing }));
+    await record(store, webhook, () => ({ delivered_cursor, ...isFailing }));
   }
   return outcome;
 }
@@ -112,31 +125,22 @@ async function* announcementsFor(
 }
 
 /**
- * Sends a message and writes what became of it.
+ * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced by one with
+ * another address, or brought further by another delivery.
  *
- * @returns `webhook` as it is now, where it was delivered
+ * @param begun the webhook as it was when the delivery began
+ * @returns the webhook as it is now; `undefined` where nothing was written
  */
-async function send(
-  webhook: Webhook,
-  announcement: Announcement,
-  { store, secretKey, allowedRanges, now = () => new Date() }: Deliverer,
-): Promise<{ readonly outcome: DeliveryOutcome; readonly webhook?: Webhook | undefined }> {
-  const { host } = new URL(webhook.url);
-  const body = changesMessage(announcement, now());
-  const headers = signedHeaders(secretKey, webhook, messageId(webhook, announcement.cursor), body, now());
-  const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
-  const ended = { host, answered: reason ?? status };
-  if (status >= 200 && status < 300) {
-    const delivered = { delivered_cursor: announcement.cursor, delivered_at: now().toISOString() };
-    const told = await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
-    return { outcome: { ...ended, outcome: 'delivered' }, webhook: told };
-  }
-  const failed = await recordDelivery(store, webhook, ({ failing_since }) => {
-    const since = failing_since ?? now().toISOString();
-    const isFailingLong = now().getTime() - Date.parse(since) >= PAUSED_AFTER_MS;
-    return { failing_since: since, paused: status === GONE ? 'gone' : isFailingLong ? 'failing' : null };
+async function record(
+  store: Store,
+  begun: Webhook,
+  change: (current: Webhook) => Partial<Webhook>,
+): Promise<Webhook | undefined> {
+  let written: Webhook | undefined;
+  await WEBHOOKS.update(store, begun.account, (current) => {
+    const isSame = current?.id === begun.id && current.delivered_cursor === begun.delivered_cursor;
+    written = isSame ? { ...current, ...change(current) } : undefined;
+    return written;
   });
-  if (status === GONE) return { outcome: { ...ended, outcome: 'gone' } };
-  const isRetried = failed !== undefined && failed.paused === null;
-  return { outcome: { ...ended, outcome: 'failed', ...(isRetried && { retryAfterMs }) } };
+  return written;
 }
