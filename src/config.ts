@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -105,7 +105,7 @@ const schema = z.object({
     .describe('an http or https URL, or those of several nodes with commas between them'),
   OPENSEARCH_USERNAME: z.string().optional().describe('a user name'),
   OPENSEARCH_PASSWORD: z.string().optional().describe('a password'),
-  OPENSEARCH_CA: z.string().optional().describe('the path of a PEM file'),
+  OPENSEARCH_CA: z.string().refine(existsSync).optional().describe('the path of a PEM file'),
   INDEX_PREFIX: z
     .string()
     .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)

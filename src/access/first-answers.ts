@@ -18,10 +18,8 @@ const firstAnswer = z.object({
   answer: answer.optional(),
 });
 
-/** The first answers, under a hash of account, operation and key. One that is not valid counts as expired. */
-export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, {
-  salvage: () => ({ at: new Date(0).toISOString(), sha256: '' }),
-});
+/** The first answers, under a hash of account, operation and key. */
+export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer);
 
 const DAY_MS = 86_400_000;
 
@@ -31,6 +29,9 @@ const UNDER_WAY_MS = 30_000;
 /** A request with an Idempotency-Key. Each operation has keys of its own; the body is as it was sent. */
 type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', string>>;
 
+/** Does requests with an Idempotency-Key. */
+export type FirstAnswers = ReturnType<typeof firstAnswers>;
+
 /**
  * Does a request once, and answers its repetitions of a day with the first answer. Only a success is kept: after any
  * other answer nothing was done, and the request is done again. So it is where its process ended before it was answered:
@@ -39,18 +40,13 @@ type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', st
  * @throws {BadRequestError} where the key came with another body before
  * @throws {TooBusyError} while the first request is under way
  * @throws {TooManyRequestsError} for too many keys in a day
+ * @param perDay how many keys an account may use in a day, since their answers are stored
  */
-export type FirstAnswers = (
-  request: KeyedRequest,
-  work: (token: string) => Promise<Answer>,
-) => Promise<Answer>;
-
-/** @param perDay how many keys an account may use in a day, since their answers are stored */
-export function firstAnswers(
-  store: Store,
-  perDay: { spend(account: string): Promise<unknown> },
-): FirstAnswers {
-  return async ({ account, operation, key, body }, work) => {
+export function firstAnswers(store: Store, perDay: { spend(account: string): Promise<unknown> }) {
+  return async (
+    { account, operation, key, body }: KeyedRequest,
+    work: (token: string) => Promise<Answer>,
+  ): Promise<Answer> => {
     const id = hash('sha256', JSON.stringify([account, operation, key]));
     const sha256 = hash('sha256', body);
     const found = await FIRST_ANSWERS.read(store, id);

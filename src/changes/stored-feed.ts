@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { BadDocumentError, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import { endOf, type FeedEntry, type FeedState, feedState, lastOf, positionOf, switchesOf } from './feed.ts';
 
 /** How many changes a publication or rollback made, by kind, by cause, and by the board's name. */
@@ -149,7 +149,7 @@ export const EARLIER_SEGMENTS = collection(
     ...{ feed: z.string(), epoch: z.int(), publication: z.string(), date: z.string(), at: z.string() },
     counts: changeCounts.optional(),
   }),
-  { salvage: WITHOUT_BAD_PARTS, isStoredUnder: (id, { epoch }) => id === EARLIER_SEGMENT_ID + epoch },
+  { keepsValidParts: true, isStoredUnder: (id, { epoch }) => id === EARLIER_SEGMENT_ID + epoch },
 );
 
 const EARLIER_COPY_ID = 'feed';
