@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { DAY_MS } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
 import { TooBusyError } from '../storage/errors.ts';
@@ -20,8 +21,6 @@ const firstAnswer = z.object({
 
 /** The first answers, under a hash of account, operation and key. */
 export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer);
-
-const DAY_MS = 86_400_000;
 
 /** A request that has no answer after this time was broken off, as by the end of its process. */
 const UNDER_WAY_MS = 30_000;
@@ -78,7 +77,7 @@ export function firstAnswers(store: Store, perDay: { spend(account: string): Pro
 
 const UNDER_WAY = 'The first request with this Idempotency-Key is under way.';
 
-export async function deleteExpiredAnswers({ client, names }: Store): Promise<void> {
-  const query = { range: { at: { lt: new Date(Date.now() - DAY_MS).toISOString() } } };
-  await client.deleteByQuery({ index: names.firstAnswers, conflicts: 'proceed', body: { query } });
+export function deleteExpiredAnswers(store: Store): Promise<void> {
+  const dayAgo = new Date(Date.now() - DAY_MS).toISOString();
+  return FIRST_ANSWERS.removeWhere(store, { range: { at: { lt: dayAgo } } });
 }

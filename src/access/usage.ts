@@ -108,12 +108,8 @@ export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string
 const KEPT_DAYS = 400;
 
 /** Deletes the counts of days that are no longer kept. */
-export async function deleteOldUsage({ client, names }: Store): Promise<void> {
-  await client.deleteByQuery({
-    index: names.apiKeyUsage,
-    conflicts: 'proceed',
-    body: { query: { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } } },
-  });
+export function deleteOldUsage(store: Store): Promise<void> {
+  return KEY_USAGE.removeWhere(store, { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } });
 }
 
 const PAGE_SIZE = 10_000;

@@ -5,6 +5,7 @@ import { NEEDS, toResponseRecord } from '../answers/view.ts';
 import { type HistoryChange, historyChange, RENUMBERED } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
+import { DAY_MS } from '../licenses/dates.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { cautionsOf, notesOf } from '../licenses/standing.ts';
 import type { Signing } from '../signing/keys.ts';
@@ -276,8 +277,6 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
   };
 }
 
-const DAY_MS = 86_400_000;
-
 async function recordsOfLastDay({ client, names }: Store): Promise<number> {
   const since = new Date(Date.now() - DAY_MS).toISOString();
   return countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
@@ -301,13 +300,8 @@ function keptSince(now: Date): Date {
   return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS);
 }
 
-export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
-  await client.deleteByQuery({
-    index: names.savedRecords,
-    conflicts: 'proceed',
-    refresh: true,
-    body: { query: { range: { saved_at: { lt: keptSince(now).toISOString() } } } },
-  });
+export function deleteExpiredRecords(store: Store, now: Date = new Date()): Promise<void> {
+  return SAVED_RECORDS.removeWhere(store, { range: { saved_at: { lt: keptSince(now).toISOString() } } });
 }
 
 /** Crockford's base32: no letter that is easily taken for a digit, and no U. */

@@ -22,7 +22,8 @@ const FORMAT_VERSION = 6;
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 
 /**
- * The kinds of documents in the order in which a backup has them, their indices, and what an operator calls them. The
+ * The kinds of documents in the order in which a backup has them, each called as its index is without the prefix, and
+ * what an operator calls them. The
  * ledger comes after the changes: a publication that goes on meanwhile must not leave changes of an epoch that the ledger
  * would give to another one.
  */
@@ -60,13 +61,13 @@ const backupDocument = z.strictObject({ index: kind, id: z.string(), source: z.l
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-/** Counts documents of a backup, and keeps of each what is valid. */
-function documentCheck(checks: DocumentChecks) {
+/** Counts documents of a backup, and keeps of each what is valid. @param prefix of their index, in what is left out */
+function documentCheck(checks: DocumentChecks, prefix = '') {
   const documents = backupCounts.parse({});
   const leftOut: BadDocument[] = [];
   function keptOf({ index, id, source }: z.output<typeof backupDocument>): object[] {
     const { kept, problem } = checks[KINDS[index].index](source, id);
-    if (problem !== undefined) leftOut.push({ index, id, problem });
+    if (problem !== undefined) leftOut.push({ index: prefix + index, id, problem });
     if (kept === undefined) return [];
     documents[index] += 1;
     return [kept];
@@ -83,16 +84,15 @@ export type BackupResult = Readonly<ReturnType<typeof documentCheck>['result']>;
  * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const { keptOf, result } = documentCheck(checks);
+  const { keptOf, result } = documentCheck(checks, store.prefix);
 
-  async function* documentLines({ client, names }: Store): AsyncGenerator<string> {
+  async function* documentLines({ client, prefix }: Store): AsyncGenerator<string> {
     const at = new Date().toISOString();
     yield lineOf({ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION });
     for (const index of KIND_NAMES) {
-      const stored = KINDS[index].index;
-      await client.indices.refresh({ index: names[stored] });
-      const inOrder = { size: documentsAtOnce(stored), sort: [{ _seq_no: 'asc' as const }] };
-      for await (const page of pagesOf(client, names[stored], storedDocuments, inOrder)) {
+      await client.indices.refresh({ index: prefix + index });
+      const inOrder = { size: documentsAtOnce(KINDS[index].index), sort: [{ _seq_no: 'asc' as const }] };
+      for await (const page of pagesOf(client, prefix + index, storedDocuments, inOrder)) {
         const kept = page.flatMap(({ _id: id, _source }) =>
           keptOf({ index, id, source: _source }).map((source) => lineOf({ index, id, source })),
         );
@@ -200,15 +200,15 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
  * already; later, with what was done, when OpenSearch fails
  */
 export async function restoreBackup(
-  { client, names }: Store,
+  { client, prefix }: Store,
   file: string,
   checks: DocumentChecks,
 ): Promise<BackupResult> {
   await readBackup(file, checks);
-  const indices = KIND_NAMES.map((name) => names[KINDS[name].index]);
+  const indices = KIND_NAMES.map((name) => prefix + name);
   await client.indices.refresh({ index: indices });
   const found = backupCounts.parse({});
-  for (const name of KIND_NAMES) found[name] = await countDocuments(client, names[KINDS[name].index]);
+  for (const name of KIND_NAMES) found[name] = await countDocuments(client, prefix + name);
   if (KIND_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
       `There are ${inWords(found)} already; a backup is restored only where there are none. If an earlier restore ` +
@@ -226,10 +226,10 @@ export async function restoreBackup(
   try {
     // Within an index, OpenSearch keeps the order of a bulk request.
     for await (const document of documentsIn(file)) {
-      const { index } = KINDS[document.index];
       const kept = keptOf(document);
-      if (kept.length > 0) page.push({ create: { _index: names[index], _id: document.id } }, ...kept);
-      if (page.length / 2 >= documentsAtOnce(index)) await write();
+      if (kept.length > 0)
+        page.push({ create: { _index: prefix + document.index, _id: document.id } }, ...kept);
+      if (page.length / 2 >= documentsAtOnce(KINDS[document.index].index)) await write();
     }
     await write();
     // What comes next, such as a list of keys, finds all of it.

@@ -214,6 +214,15 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     return removed.statusCode !== 404;
   }
 
+  /** Deletes all documents that match, and hides them at once. What is changed meanwhile stays. */
+  async function removeWhere(
+    { client, names }: Store,
+    query: NonNullable<SearchBody['query']>,
+  ): Promise<void> {
+    const request = { index: names[index], conflicts: 'proceed', refresh: true } as const;
+    await client.deleteByQuery({ ...request, body: { query } });
+  }
+
   return {
     schema,
     check,
@@ -230,5 +239,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     replace,
     update,
     remove,
+    removeWhere,
   };
 }
