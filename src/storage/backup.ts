@@ -23,9 +23,8 @@ const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().posit
 
 /**
  * The kinds of documents in the order in which a backup has them, each called as its index is without the prefix, and
- * what an operator calls them. The
- * ledger comes after the changes: a publication that goes on meanwhile must not leave changes of an epoch that the ledger
- * would give to another one.
+ * what an operator calls them. The ledger comes after the changes: a publication that goes on meanwhile must not leave
+ * changes of an epoch that the ledger would give to another one.
  */
 const KINDS = {
   accounts: { index: 'accounts', words: 'accounts' },
