@@ -248,13 +248,9 @@ function isNoSurname(word: string, before: string): boolean {
 function isCredential(word: string, before: string): boolean {
   const key = fold(word);
   if (key === '' || NAMES.credentials.has(key)) return true;
-  if (NAMES.credentials_or_names.has(key)) return standsOut(word, before);
+  // In capitals, at least at its end, and what stands before it is not.
+  if (NAMES.credentials_or_names.has(key)) return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
   return DASH.test(word) && NAMES.credentials.has(fold(word.split(DASH)[0] ?? ''));
-}
-
-/** Whether a word is in capitals, at least at its end, and what stands before it is not. */
-function standsOut(word: string, before: string): boolean {
-  return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
 }
 
 /** Whether a word after a name that fits otherwise is no part of it: a suffix, a title or a credential. */

@@ -1,6 +1,6 @@
 import { getSystemErrorMessage } from 'node:util';
 import { z } from 'zod';
-import { withoutPartEnding } from './whole-file.ts';
+import { PART_ENDING } from './whole-file.ts';
 
 /** Reading a folder and writing to a full disk fail without a path. */
 const fileError = z.union([
@@ -17,6 +17,6 @@ export function fileTrouble(error: unknown): string | undefined {
   const { data } = fileError.safeParse(error);
   if (data === undefined) return undefined;
   const file =
-    data.path === undefined ? 'A file' : `The file ${JSON.stringify(withoutPartEnding(data.path))}`;
+    data.path === undefined ? 'A file' : `The file ${JSON.stringify(data.path.replace(PART_ENDING, ''))}`;
   return `${file} can't be used: ${getSystemErrorMessage(data.errno)}.`;
 }

@@ -6,7 +6,7 @@ import type {
 } from '@opensearch-project/opensearch/lib/Transport.js';
 import type { Config } from '../config.ts';
 import { openSearchNodes } from './errors.ts';
-import { type BadDocument, badDocumentReport, printBadDocument } from './stored.ts';
+import { BAD_DOCUMENT, type BadDocument, badDocumentReport } from './stored.ts';
 
 type Sent = Parameters<Transport['request']>;
 
@@ -31,9 +31,13 @@ class DetachingTransport extends Transport {
   }
 }
 
+const printed = ({ id, index, problem }: BadDocument) =>
+  process.stderr.write(`${BAD_DOCUMENT}: ${id} of ${index} (${problem})\n`);
+
 interface StoreOptions {
   /** Whether a request that one node does not answer goes to the next. Only for requests that may be done twice. */
   readonly triesOtherNodes?: boolean;
+  /** Unless given, it is told on standard error, as commands do. */
   readonly onBadDocument?: (bad: BadDocument) => void;
 }
 
@@ -49,7 +53,7 @@ export type Store = Readonly<ReturnType<typeof openStore>>;
 export function openStore(
   config: Config,
   timeoutMs: number,
-  { triesOtherNodes = false, onBadDocument = printBadDocument }: StoreOptions = {},
+  { triesOtherNodes = false, onBadDocument = printed }: StoreOptions = {},
 ) {
   const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;

@@ -63,8 +63,3 @@ export function badDocumentReport(report: (bad: BadDocument) => void): (bad: Bad
 /** What operators read of a bad document. */
 export const BAD_DOCUMENT =
   'a stored document is not valid, so it is left out, or the part that is not valid';
-
-/** Reports a bad document on standard error, as commands do. */
-export function printBadDocument(bad: BadDocument): void {
-  process.stderr.write(`${BAD_DOCUMENT}: ${bad.id} of ${bad.index} (${bad.problem})\n`);
-}

@@ -3,10 +3,8 @@ import { rename, rm, stat, writeFile } from 'node:fs/promises';
 
 const OWNER_ALONE = 0o600;
 
-/** The name of a file, by its own name or that of a part of it. */
-export function withoutPartEnding(path: string): string {
-  return path.replace(/\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/, '');
-}
+/** What the name of a part has after that of its file. */
+export const PART_ENDING = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /**
  * Writes a file that only its owner can read. It gets its name once it is on disk; until then, an existing file of that
