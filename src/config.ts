@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -26,7 +26,10 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ''),
 );
 
-const source = z.string().trim().refine(isSource).optional().describe('a path or an https URL');
+/** What a setting may be, whose value no message shows. */
+const secret = (description: string) => ({ description, isSecret: true });
+
+const source = z.string().trim().refine(isSource).optional().meta(secret('a path or an https URL'));
 
 /** Where a website is found: `https://licenses.example.gov`. */
 const publicUrl = url(['https?'])
@@ -99,20 +102,20 @@ const schema = z.object({
   ADMIN_ALLOWED_HOSTS: hostNames,
   ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
   WORKER_ADMIN_PORT: port.default(9465).describe('a port, 0 to 65535'),
-  QUEUE_BOARD_PASSWORD: z.string().min(16).max(200).optional().describe('16 to 200 characters'),
+  QUEUE_BOARD_PASSWORD: z.string().min(16).max(200).optional().meta(secret('16 to 200 characters')),
   OPENSEARCH_URL: urls(['https?'])
     .optional()
-    .describe('an http or https URL, or those of several nodes with commas between them'),
+    .meta(secret('an http or https URL, or those of several nodes with commas between them')),
   OPENSEARCH_USERNAME: z.string().optional().describe('a user name'),
-  OPENSEARCH_PASSWORD: z.string().optional().describe('a password'),
-  OPENSEARCH_CA: z.string().optional().describe('the path of a PEM file'),
+  OPENSEARCH_PASSWORD: z.string().optional().meta(secret('a password')),
+  OPENSEARCH_CA: z.string().refine(existsSync).optional().describe('the path of a PEM file'),
   INDEX_PREFIX: z
     .string()
     .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
     .default('')
     .describe('empty, or up to 40 lower-case letters, digits, - and _, a letter or digit first'),
   INDEX_SHARDS: positive.max(64).default(1).describe('a whole number, 1 to 64'),
-  REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
+  REDIS_URL: url(['rediss?']).optional().meta(secret('a redis or rediss URL')),
   DATASET_INDIVIDUAL: source,
   DATASET_BUSINESS: source,
   PUBLISH_SCHEDULE: z
@@ -154,9 +157,9 @@ const schema = z.object({
   GUARD_MAX_RELEASE_CHANGES_PERCENT: percent.default(1).describe('a percentage, 0 to 100'),
   GUARD_SMALL_BOARD: count.default(20).describe('a whole number from 0'),
   EXPORTS_PER_DAY: positive.default(4).describe('a whole number from 1'),
-  WEBHOOK_SECRET_KEY: z.string().min(32).max(200).optional().describe('32 to 200 characters'),
+  WEBHOOK_SECRET_KEY: z.string().min(32).max(200).optional().meta(secret('32 to 200 characters')),
   WEBHOOK_ALLOWED_RANGES: addressRanges,
-  SIGNING_SECRET_KEY: z.string().min(32).max(200).optional().describe('32 to 200 characters'),
+  SIGNING_SECRET_KEY: z.string().min(32).max(200).optional().meta(secret('32 to 200 characters')),
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
   OPERATOR_NAME: z.string().trim().max(200).optional().describe('a name of up to 200 characters'),
   OPERATOR_CONTACT: z
@@ -180,17 +183,6 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 /** A setting is wrong. The message is one line that names the variable, its value and what it may be. */
 export class ConfigError extends Error {}
 
-const SECRET: ReadonlySet<string> = new Set([
-  'DATASET_BUSINESS',
-  'DATASET_INDIVIDUAL',
-  'OPENSEARCH_PASSWORD',
-  'OPENSEARCH_URL',
-  'QUEUE_BOARD_PASSWORD',
-  'REDIS_URL',
-  'SIGNING_SECRET_KEY',
-  'WEBHOOK_SECRET_KEY',
-]);
-
 /**
  * Reads and checks every setting. Blank variables count as unset.
  *
@@ -204,8 +196,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const result = schema.safeParse(Object.fromEntries(given));
   if (!result.success) {
     const name = String(result.error.issues[0]?.path[0]);
-    const shown = SECRET.has(name) ? 'something else (not shown)' : JSON.stringify(given.get(name) ?? '');
-    throw new ConfigError(`${name} is ${shown}, but must be ${SETTINGS.get(name)?.description}.`);
+    const { description, isSecret } = SETTINGS.get(name)?.meta() ?? {};
+    const shown = isSecret ? 'something else (not shown)' : JSON.stringify(given.get(name) ?? '');
+    throw new ConfigError(`${name} is ${shown}, but must be ${description}.`);
   }
   const config = result.data;
   if (config.PUBLISH_SCHEDULE !== undefined && !(config.DATASET_INDIVIDUAL && config.DATASET_BUSINESS)) {

@@ -40,11 +40,6 @@ export interface ListFormat extends CellFormat {
   readonly hasByteOrderMark: boolean;
 }
 
-/** The meanings of quotation marks that rows with this separator may have, the first that fits counts. */
-function quotesFor(separator: Separator): readonly Quotes[] {
-  return separator === ',' || separator === ';' ? ['strict', 'loose'] : ['strict', 'loose', 'text'];
-}
-
 function options({ separator, quotes }: CellFormat): Options {
   return {
     bom: true,
@@ -61,12 +56,10 @@ function options({ separator, quotes }: CellFormat): Options {
 const EMPTY_LINES: ReadonlySet<string | undefined> = new Set(['', '\u001a']);
 
 /** Quotation marks are not closed, or not doubled inside a cell. */
-class BrokenQuotesError extends BadRequestError {}
-
-function brokenQuotes(row: number): BrokenQuotesError {
-  return new BrokenQuotesError(
-    `Row ${row} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
-  );
+class BrokenQuotesError extends BadRequestError {
+  constructor(row: number) {
+    super(`Row ${row} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`);
+  }
 }
 
 /** A row, with its number as a spreadsheet shows it: from 1, empty rows counted. */
@@ -94,11 +87,12 @@ export async function* csvRows(
     for await (const { record: cells, info } of rows) {
       number += 1;
       // Here the library may have moved cells: a mark that opens a cell is closed in the middle of it.
-      if (format.quotes === 'loose' && cells.some((cell) => cell.startsWith('"'))) throw brokenQuotes(number);
+      if (format.quotes === 'loose' && cells.some((cell) => cell.startsWith('"')))
+        throw new BrokenQuotesError(number);
       if (cells.length > 1 || !EMPTY_LINES.has(cells[0])) yield { number, cells, end: info.bytes };
     }
   } catch (error) {
-    throw error instanceof CsvError ? brokenQuotes(Number(error.records) + 1) : error;
+    throw error instanceof CsvError ? new BrokenQuotesError(Number(error.records) + 1) : error;
   }
 }
 
@@ -107,8 +101,10 @@ export async function withQuotes<Result>(
   beginning: Omit<ListFormat, 'quotes'>,
   read: (format: ListFormat) => Promise<Result>,
 ): Promise<Result> {
+  const isCopied = beginning.separator === '\t' || beginning.separator === '|';
+  const meanings = isCopied ? (['strict', 'loose', 'text'] as const) : (['strict', 'loose'] as const);
   let broken: unknown;
-  for (const quotes of quotesFor(beginning.separator)) {
+  for (const quotes of meanings) {
     try {
       return await read({ ...beginning, quotes });
     } catch (error) {

@@ -216,7 +216,6 @@ export async function serve(): Promise<void> {
   const lines = bufferedLog('api', config.LOG_LEVEL);
   const { log } = lines;
   let exitCode = 0;
-  let stopped: Promise<void> | undefined;
   const draining = new AbortController();
   const ending = new AbortController();
   const api = await connect(config, log, draining.signal, ending.signal);
@@ -239,12 +238,8 @@ export async function serve(): Promise<void> {
     await stop();
   }
 
-  function stop(): Promise<void> {
-    stopped ??= stopNow();
-    return stopped;
-  }
-
-  async function stopNow(): Promise<void> {
+  async function stop(): Promise<void> {
+    if (ending.signal.aborted) return;
     draining.abort();
     // An export may take longer than the process has.
     ending.abort(new TooBusyError('The process stops.'));

@@ -17,20 +17,8 @@ const storedAccount = z.object({
 /** A business that holds API keys. */
 export type StoredAccount = z.output<typeof storedAccount>;
 
-/**
- * The accounts, under a hash of their names. Whether one that is not valid was deactivated is not known, so it counts as
- * deactivated: were it left out, its keys could be used.
- */
-export const ACCOUNTS = collection('accounts', storedAccount, {
-  salvage: (validParts) => ({
-    account: 'unknown',
-    contact: null,
-    verified_by: 'unknown',
-    verified_at: new Date().toISOString(),
-    ...validParts,
-    deactivated_at: new Date().toISOString(),
-  }),
-});
+/** The accounts, under a hash of their names. */
+export const ACCOUNTS = collection('accounts', storedAccount);
 
 const MAX_CHARACTERS = 200;
 
@@ -46,11 +34,10 @@ export async function enterAccount(
 ): Promise<StoredAccount> {
   const account = bounded('The name of the account', given.account);
   const contact = given.contact === undefined ? undefined : bounded('The contact', given.contact);
-  const verifiedBy = bounded('Who verified the account', given.verifiedBy);
   const fresh = {
     account,
     contact: contact ?? null,
-    verified_by: verifiedBy,
+    verified_by: bounded('Who verified the account', given.verifiedBy),
     verified_at: new Date().toISOString(),
     deactivated_at: null,
   };
@@ -93,21 +80,14 @@ export async function accountNamed(store: Store, account: string): Promise<Store
 
 /**
  * Whether an account's keys and webhook may be used. Each key is issued to an account, so a missing one was lost, as with
- * its index, and may have been deactivated.
+ * its index, and one that is not valid may have been deactivated, too.
  */
 export function isActive(account: StoredAccount | undefined): boolean {
   return account?.deactivated_at === null;
 }
 
-const MAX_ACCOUNTS = 10_000;
-
-export async function listAccounts(store: Store): Promise<readonly StoredAccount[]> {
-  const { documents } = await ACCOUNTS.search(store, {
-    size: MAX_ACCOUNTS,
-    query: { match_all: {} },
-    sort: [{ account: 'asc' }],
-  });
-  return documents;
+export function listAccounts(store: Store): Promise<readonly StoredAccount[]> {
+  return ACCOUNTS.list(store, [{ account: 'asc' }]);
 }
 
 function bounded(what: string, text: string): string {

@@ -105,16 +105,9 @@ function keyId(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
-const MAX_KEYS = 10_000;
-
 /** All keys, the earliest first, revoked ones too. */
-export async function listKeys(store: Store): Promise<readonly StoredKey[]> {
-  const { documents } = await API_KEYS.search(store, {
-    size: MAX_KEYS,
-    query: { match_all: {} },
-    sort: [{ created_at: 'asc' }],
-  });
-  return documents;
+export function listKeys(store: Store): Promise<readonly StoredKey[]> {
+  return API_KEYS.list(store, [{ created_at: 'asc' }]);
 }
 
 /** Ends a key. Every process stops taking it within ten seconds: it keeps for `KEY_CACHED_MS` what it has read. */
@@ -187,11 +180,11 @@ const INACTIVE: Activity = {};
 async function activity(store: Store, hash: string): Promise<Activity> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
-    const key = (await API_KEYS.read(store, hash, KEY_LOOK_UP_MS))?.document;
+    const key = (await API_KEYS.read(store, hash, { requestTimeout: KEY_LOOK_UP_MS }))?.document;
     const isKnown = key !== undefined && timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash));
     if (!isKnown || key.revoked_at !== null) return INACTIVE;
-    const left = Math.max(1, Math.round(deadline - performance.now()));
-    const holder = (await ACCOUNTS.read(store, accountId(key.account), left))?.document;
+    const requestTimeout = Math.max(1, Math.round(deadline - performance.now()));
+    const holder = (await ACCOUNTS.read(store, accountId(key.account), { requestTimeout }))?.document;
     return isActive(holder) ? { account: key.account } : INACTIVE;
   } catch (error) {
     // A key or an account that is not valid gives no access.

@@ -1,5 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { DAY_MS } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
 import { TooBusyError } from '../storage/errors.ts';
@@ -18,18 +19,17 @@ const firstAnswer = z.object({
   answer: answer.optional(),
 });
 
-/** The first answers, under a hash of account, operation and key. One that is not valid counts as expired. */
-export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer, {
-  salvage: () => ({ at: new Date(0).toISOString(), sha256: '' }),
-});
-
-const DAY_MS = 86_400_000;
+/** The first answers, under a hash of account, operation and key. */
+export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer);
 
 /** A request that has no answer after this time was broken off, as by the end of its process. */
 const UNDER_WAY_MS = 30_000;
 
 /** A request with an Idempotency-Key. Each operation has keys of its own; the body is as it was sent. */
 type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', string>>;
+
+/** Does requests with an Idempotency-Key. */
+export type FirstAnswers = ReturnType<typeof firstAnswers>;
 
 /**
  * Does a request once, and answers its repetitions of a day with the first answer. Only a success is kept: after any
@@ -39,18 +39,13 @@ type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', st
  * @throws {BadRequestError} where the key came with another body before
  * @throws {TooBusyError} while the first request is under way
  * @throws {TooManyRequestsError} for too many keys in a day
+ * @param perDay how many keys an account may use in a day, since their answers are stored
  */
-export type FirstAnswers = (
-  request: KeyedRequest,
-  work: (token: string) => Promise<Answer>,
-) => Promise<Answer>;
-
-/** @param perDay how many keys an account may use in a day, since their answers are stored */
-export function firstAnswers(
-  store: Store,
-  perDay: { spend(account: string): Promise<unknown> },
-): FirstAnswers {
-  return async ({ account, operation, key, body }, work) => {
+export function firstAnswers(store: Store, perDay: { spend(account: string): Promise<unknown> }) {
+  return async (
+    { account, operation, key, body }: KeyedRequest,
+    work: (token: string) => Promise<Answer>,
+  ): Promise<Answer> => {
     const id = hash('sha256', JSON.stringify([account, operation, key]));
     const sha256 = hash('sha256', body);
     const found = await FIRST_ANSWERS.read(store, id);
@@ -82,7 +77,7 @@ export function firstAnswers(
 
 const UNDER_WAY = 'The first request with this Idempotency-Key is under way.';
 
-export async function deleteExpiredAnswers({ client, names }: Store): Promise<void> {
-  const query = { range: { at: { lt: new Date(Date.now() - DAY_MS).toISOString() } } };
-  await client.deleteByQuery({ index: names.firstAnswers, conflicts: 'proceed', body: { query } });
+export function deleteExpiredAnswers(store: Store): Promise<void> {
+  const dayAgo = new Date(Date.now() - DAY_MS).toISOString();
+  return FIRST_ANSWERS.removeWhere(store, { range: { at: { lt: dayAgo } } });
 }

@@ -22,12 +22,6 @@ export class TooManyRequestsError extends Error {
   }
 }
 
-/** What is left of an address's limit. */
-export interface Spent {
-  readonly remaining: number;
-  readonly msBeforeReset: number;
-}
-
 /** Counts requests of one kind for each client address. */
 export type RateLimit = ReturnType<typeof rateLimit>;
 
@@ -106,31 +100,27 @@ export function rateLimit(
    * What an address spends at one moment is counted in one step, each request as if it had come alone. With a command
    * for each request, a burst of 64 takes 23 µs of processor time a request in place of 5.
    */
-  const spendTogether = batcher(async (asked: readonly Asked[]) => {
-    const placed = asked.map((each, place) => ({ ...each, place }));
-    const ofAddresses = [...Map.groupBy(placed, ({ address }) => address)];
-    const counted = await Promise.all(ofAddresses.map(([address, each]) => count(address, each)));
-    return counted.flat().toSorted((one, other) => one.place - other.place);
+  const spendTogether = batcher(async (asked: readonly Spending[]) => {
+    const byAddress = Map.groupBy(asked, ({ address }) => address);
+    await Promise.all(Array.from(byAddress, ([address, each]) => count(address, each)));
+    return asked;
   }, BATCHES);
 
-  async function count(
-    address: string,
-    asked: readonly { readonly place: number; readonly points: number }[],
-  ): Promise<Counted[]> {
+  async function count(address: string, asked: readonly Spending[]): Promise<void> {
     const key = addressKey(address);
     const all = asked.reduce((sum, { points }) => sum + points, 0);
-    const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, all);
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, all);
     let remaining = Math.max(0, limitFor(address) - (consumedPoints - all));
     let refused = 0;
-    const counted = asked.map(({ place, points }) => {
-      const isOver = points > remaining;
-      if (isOver) refused += points;
-      else remaining -= points;
-      return { place, isOver, remaining, msBeforeReset };
-    });
+    for (const each of asked) {
+      each.isOver = each.points > remaining;
+      if (each.isOver) refused += each.points;
+      else remaining -= each.points;
+      each.remaining = remaining;
+      each.msBeforeReset = msBeforeNext;
+    }
     // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
     if (refused > 0) await limiter.reward(key, refused);
-    return counted;
   }
 
   return {
@@ -142,7 +132,7 @@ export function rateLimit(
      * @throws {TooManyRequestsError} when they are over what is left
      */
     spend: async (address: string, points = 1): Promise<Spent> => {
-      const spent = await spendTogether({ address, points });
+      const spent = await spendTogether({ address, points, isOver: false, remaining: 0, msBeforeReset: 0 });
       if (!spent.isOver) return spent;
       throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
     },
@@ -182,16 +172,17 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
   };
 }
 
-interface Asked {
+/** What is spent at one moment, and, once it is counted, what is left. */
+interface Spending {
   readonly address: string;
   readonly points: number;
+  isOver: boolean;
+  remaining: number;
+  msBeforeReset: number;
 }
 
-interface Counted extends Spent {
-  /** Its place among those that were counted together. */
-  readonly place: number;
-  readonly isOver: boolean;
-}
+/** What is left of an address's limit. */
+export type Spent = Readonly<Pick<Spending, 'remaining' | 'msBeforeReset'>>;
 
 /** Redis answers in a fraction of a millisecond, so batches need not wait for each other. */
 const BATCHES = { maxBatchSize: 1000, concurrency: Number.POSITIVE_INFINITY };

@@ -59,7 +59,6 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
 
   async function write(): Promise<void> {
     const written = [...unwritten];
-    if (written.length === 0) return;
     unwritten.clear();
     try {
       await KEY_USAGE.putAll(
@@ -95,14 +94,11 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
   };
 }
 
-const MAX_KEYS = 10_000;
-
 /** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
 export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string>> {
   await store.client.indices.refresh({ index: store.names.apiKeyUsage });
   const { documents } = await KEY_USAGE.search(store, {
-    size: MAX_KEYS,
-    query: { match_all: {} },
+    size: PAGE_SIZE,
     sort: [{ day: 'desc' }],
     collapse: { field: 'key' },
   });
@@ -112,12 +108,8 @@ export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string
 const KEPT_DAYS = 400;
 
 /** Deletes the counts of days that are no longer kept. */
-export async function deleteOldUsage({ client, names }: Store): Promise<void> {
-  await client.deleteByQuery({
-    index: names.apiKeyUsage,
-    conflicts: 'proceed',
-    body: { query: { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } } },
-  });
+export function deleteOldUsage(store: Store): Promise<void> {
+  return KEY_USAGE.removeWhere(store, { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } });
 }
 
 const PAGE_SIZE = 10_000;

@@ -87,13 +87,13 @@ export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
     : `The data is ${state}: ${age} days old. What happened since is not in it.`;
 }
 
-interface CautionWords {
+interface StandingWords<Tag> {
   /** For the documents of the interfaces. */
   readonly meaning: string;
   /** In a few words, beside the status; `null` for what the status itself says. */
-  readonly tag: string | null;
+  readonly tag: Tag;
   /** What a reader must tell; empty where another caution says it. */
-  readonly sentence: (license: StandingFields) => string;
+  readonly sentence: (license: StandingFields, today: string) => string;
 }
 
 /** The status of a license as a reader must tell it. */
@@ -101,7 +101,7 @@ function fullStatus({ raw_status: raw }: StandingFields): string {
   return `Report the full status: ${raw ?? 'the State does not state one'}`;
 }
 
-export const CAUTION_WORDS: Readonly<Record<Caution, CautionWords>> = {
+export const CAUTION_WORDS: Readonly<Record<Caution, StandingWords<string | null>>> = {
   name_mismatch: {
     meaning: "a name was sent with the number and is not the holder's",
     tag: 'Name does not match',
@@ -165,12 +165,7 @@ function endorsedSentence(license: StandingFields): string {
   return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
 }
 
-interface NoteWords extends Omit<CautionWords, 'tag' | 'sentence'> {
-  readonly tag: string;
-  readonly sentence: (license: StandingFields, today: string) => string;
-}
-
-export const NOTE_WORDS: Readonly<Record<Note, NoteWords>> = {
+export const NOTE_WORDS: Readonly<Record<Note, StandingWords<string>>> = {
   expires_soon: {
     meaning: 'Active, and expires within 30 days',
     tag: 'Expires soon',
@@ -209,7 +204,7 @@ export function recordSentences(
 ): string[] {
   const sentences = [
     ...cautions.flatMap((caution) => [
-      CAUTION_WORDS[caution].sentence(license),
+      CAUTION_WORDS[caution].sentence(license, today),
       caution === 'name_mismatch' ? nameAtBoard(license) : '',
     ]),
     ...notes.map((note) => NOTE_WORDS[note].sentence(license, today)),

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { basename, join } from 'node:path';
@@ -23,14 +22,8 @@ const MAX_RETRIES = 8;
 const MAX_REDIRECTS = 5;
 /** A refused connection is left to the next attempt of the publication: the operator sees it within a minute. */
 const RETRIED_ERRORS = [
-  ...['ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE'],
-  ...[
-    'ETIMEDOUT',
-    'UND_ERR_BODY_TIMEOUT',
-    'UND_ERR_CONNECT_TIMEOUT',
-    'UND_ERR_HEADERS_TIMEOUT',
-    'UND_ERR_SOCKET',
-  ],
+  ...['ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'],
+  ...['UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'],
 ];
 
 /** The State's larger file has under 1 GiB. A file far beyond that is not the dataset and must not fill the disk. */
@@ -168,14 +161,11 @@ async function receive(
   const { redacted } = source;
   const refused = (why: string) => new DownloadError(`${redacted} could not be downloaded: ${why}.`);
   if (response.statusCode !== 200) throw refused(answered(response.statusCode));
-  const {
-    etag,
-    'last-modified': last_modified,
-    'content-length': announced,
-  } = responseHeaders.parse(response.headers);
+  const { etag, 'last-modified': last_modified, ...headers } = responseHeaders.parse(response.headers);
+  const announced = headers['content-length'];
   const total = announced === null ? undefined : Number(announced);
   const part = `${path}.part`;
-  const file = await open(part, 'w');
+  await using file = await open(part, 'w');
   const hash = createHash('sha256');
   const body: AsyncIterable<Buffer> = response.body;
   try {
@@ -202,10 +192,9 @@ async function receive(
     }
     const metadata = { url: redacted, etag, last_modified, length, sha256 };
     await rename(part, path);
-    await writeFile(metadataPath(path), JSON.stringify(metadata));
+    await writeFile(`${path}.json`, JSON.stringify(metadata));
     return metadata;
   } finally {
-    await file.close();
     await rm(part, { force: true });
   }
 }
@@ -218,16 +207,11 @@ function storedPath(directory: string, url: URL): string {
 
 /** Deletes what was downloaded from other addresses than these files, and what a check left that was killed. */
 export async function deleteOtherDownloads(directory: string, kept: readonly string[]): Promise<void> {
-  if (!existsSync(directory)) return;
   const names = kept.map((path) => basename(path));
-  for (const name of await readdir(directory)) {
+  for (const name of await readdir(directory).catch(() => [])) {
     if (!names.some((each) => name.startsWith(each)))
       await rm(join(directory, name), { recursive: true, force: true });
   }
-}
-
-function metadataPath(path: string): string {
-  return `${path}.json`;
 }
 
 const storedMetadata = z.object({
@@ -247,7 +231,7 @@ async function lastDownload(
   path: string,
 ): Promise<StoredMetadata | undefined> {
   try {
-    const metadata = storedMetadata.parse(JSON.parse(await readFile(metadataPath(path), 'utf8')));
+    const metadata = storedMetadata.parse(JSON.parse(await readFile(`${path}.json`, 'utf8')));
     if (metadata.url !== redacted || metadata.sha256 !== (sha256 ?? metadata.sha256)) return undefined;
     return (await inspectFile(path)).sha256 === metadata.sha256 ? metadata : undefined;
   } catch {

@@ -5,40 +5,38 @@ import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/standing
 import { type DatasetFile, ENDORSEMENTS, STANDARD_COLUMNS } from './columns.ts';
 import type { CsvRow } from './csv.ts';
 
-const ALIASES = new Map(Object.entries(z.record(z.string(), z.array(z.string())).parse(aliasesJson)));
+const ALIASES = new Map(
+  Object.entries(z.record(z.string(), z.array(z.string().transform(normalName))).parse(aliasesJson)),
+);
 
-/** The fields of a row that a record is made of, and the column of each in both files. */
+/** The fields of a row that a record is made of, beside the name, and the column of each. */
 const RECORD_COLUMNS = [
-  { field: 'name', individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME', required: true },
-  { field: 'board', individual: 'BOARD', business: 'BOARD', required: true },
-  { field: 'number', individual: 'LICENSE_NUMBER', business: 'LICENSE_NUMBER', required: true },
-  { field: 'type', individual: 'TYPE', business: 'TYPE', required: true },
-  { field: 'status', individual: 'STATUS', business: 'STATUS', required: true },
-  { field: 'subStatus', individual: 'SUB_STATUS', business: 'SUB_STATUS', required: false },
-  { field: 'city', individual: 'PARCEL_CITY', business: 'PARCEL_CITY', required: false },
-  { field: 'state', individual: 'PARCEL_STATE', business: 'PARCEL_STATE', required: false },
-  { field: 'county', individual: 'PARCEL_COUNTY', business: 'PARCEL_COUNTY', required: false },
-  { field: 'issueDate', individual: 'ISSUE_DATE', business: 'ISSUE_DATE', required: false },
-  { field: 'expirationDate', individual: 'EXPIRATION_DATE', business: 'EXPIRATION_DATE', required: true },
-  { field: 'runDate', individual: 'QUERY_RUN_DATE', business: 'QUERY_RUN_DATE', required: false },
+  { field: 'board', column: 'BOARD', required: true },
+  { field: 'number', column: 'LICENSE_NUMBER', required: true },
+  { field: 'type', column: 'TYPE', required: true },
+  { field: 'status', column: 'STATUS', required: true },
+  { field: 'subStatus', column: 'SUB_STATUS', required: false },
+  { field: 'city', column: 'PARCEL_CITY', required: false },
+  { field: 'state', column: 'PARCEL_STATE', required: false },
+  { field: 'county', column: 'PARCEL_COUNTY', required: false },
+  { field: 'issueDate', column: 'ISSUE_DATE', required: false },
+  { field: 'expirationDate', column: 'EXPIRATION_DATE', required: true },
+  { field: 'runDate', column: 'QUERY_RUN_DATE', required: false },
 ] as const;
 
-type RecordField = (typeof RECORD_COLUMNS)[number]['field'];
+const NAME_COLUMN = { individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME' } as const;
+
+type RecordField = 'name' | (typeof RECORD_COLUMNS)[number]['field'];
 
 /** The positions of a file's columns, counted from 0. */
-export interface Header {
-  readonly file: DatasetFile;
-  readonly width: number;
-  readonly columns: Readonly<Partial<Record<RecordField, number>>>;
-  /** The columns of each numbered endorsement. */
-  readonly endorsements: readonly EndorsementColumns[];
-  /** The columns that go into `extra_data`, in the order of its keys. */
-  readonly extra: readonly ExtraColumn[];
-  /** The columns that tell of discipline and that the file does not have. */
-  readonly missing: readonly string[];
-  /** Every column but the run date, by its current name, in the order of the names. */
-  readonly named: ReturnType<typeof namedColumns>;
-}
+export type Header = Readonly<ReturnType<typeof mapHeader>>;
+
+/** The columns of a license, or of an endorsement with a number of its own. */
+export type NumberedColumns = Readonly<
+  Partial<
+    Record<'number' | 'type' | 'status' | 'subStatus' | 'issueDate' | 'expirationDate', number | undefined>
+  >
+>;
 
 /** The header lacks a required column or has a known column twice, so no row of the file can be read correctly. */
 export class HeaderError extends Error {}
@@ -49,7 +47,7 @@ export class HeaderError extends Error {}
  *
  * @throws {HeaderError} naming the missing or repeated columns
  */
-export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
+export function mapHeader(file: DatasetFile, names: readonly string[]) {
   const positions = new Map<string, number>();
   names.forEach((name, position) => {
     const normal = normalName(name);
@@ -61,39 +59,48 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
   });
   // An older name stands for the current one that the file lacks.
   for (const [current, aliases] of ALIASES) {
-    const alias = aliases.map(normalName).find((name) => positions.has(name)) ?? '';
+    const alias = aliases.find((name) => positions.has(name)) ?? '';
     const position = positions.get(alias);
     if (position === undefined || positions.has(current) || NAME_COLUMNS.has(current)) continue;
     positions.delete(alias);
     positions.set(current, position);
   }
-
-  const columns: Partial<Record<RecordField, number>> = {};
-  const missing: string[] = [];
-  for (const { field, required, ...nameIn } of RECORD_COLUMNS) {
-    const position = findColumn(positions, nameIn[file]);
-    if (position !== undefined) columns[field] = position;
-    else if (required) missing.push(nameIn[file]);
-  }
+  const { columns, missing } = recordColumns(file, positions);
   if (missing.length > 0) {
     const other = file === 'individual' ? 'business' : 'individual';
-    const isOther = RECORD_COLUMNS.every(
-      ({ required, [other]: name }) => !required || findColumn(positions, name) !== undefined,
-    );
+    const isOther = recordColumns(other, positions).missing.length === 0;
     const swapped = isOther ? ` It has the columns of the ${other} file: are the two files swapped?` : '';
     throw new HeaderError(`The ${file} file lacks ${missing.join(', ')}.${swapped}`);
   }
-
-  const inRecord = new Set(Object.values(columns));
   return {
     file,
     width: names.length,
     columns,
+    /** The columns of each numbered endorsement. */
     endorsements: endorsementColumns(positions),
-    extra: extraColumns(file, positions, inRecord),
+    /** The columns that go into `extra_data`, in the order of its keys. */
+    extra: extraColumns(file, positions, new Set(Object.values(columns))),
+    /** The columns that tell of discipline and that the file does not have. */
     missing: DISCIPLINE_COLUMNS.filter((name) => !positions.has(name)),
-    named: namedColumns(positions, columns.runDate),
+    /** Every column but the run date, by its current name, in the order of the names. */
+    named: [...positions]
+      .filter(([, position]) => position !== columns.runDate)
+      .map(([name, position]) => ({ name, nameHash: crc32(name), position }))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
   };
+}
+
+function recordColumns(file: DatasetFile, positions: ReadonlyMap<string, number>) {
+  const columns: Partial<Record<RecordField, number>> = {};
+  const missing: string[] = [];
+  const name = { field: 'name', column: NAME_COLUMN[file], required: true } as const;
+  for (const { field, column, required } of [name, ...RECORD_COLUMNS]) {
+    const alias = [column, ...(ALIASES.get(column) ?? [])].find((each) => positions.has(each));
+    const position = positions.get(alias ?? '');
+    if (position !== undefined) columns[field] = position;
+    else if (required) missing.push(column);
+  }
+  return { columns, missing };
 }
 
 function unusedName(taken: ReadonlyMap<string, number>, name: string): string {
@@ -115,13 +122,8 @@ function normalName(name: string): string {
     .replace(/[\s-]+/g, '_');
 }
 
-function findColumn(positions: ReadonlyMap<string, number>, name: string): number | undefined {
-  const names = [name, ...(ALIASES.get(name) ?? []).map(normalName)];
-  return names.map((candidate) => positions.get(candidate)).find((position) => position !== undefined);
-}
-
 /** An alias of one of these keeps its own name in `extra_data` and in a row's hash. */
-const NAME_COLUMNS: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'BUSINESS_NAME']);
+const NAME_COLUMNS: ReadonlySet<string> = new Set(Object.values(NAME_COLUMN));
 
 const LABELS: ReadonlyMap<string, string> = new Map([
   ['PARCEL_ZIP_CODE', 'ZIP'],
@@ -177,36 +179,24 @@ function readableName(name: string): string {
     .join(' ');
 }
 
-export type EndorsementColumns = ReturnType<typeof endorsementColumns>[number];
-
 function endorsementColumns(positions: ReadonlyMap<string, number>) {
-  return Array.from({ length: ENDORSEMENTS }, (_, index) => index + 1).flatMap((n) => {
-    const column = (name: string) => positions.get(`ENDORSEMENT_${name}_${n}`);
-    const number = column('NUMBER');
-    if (number === undefined) return [];
-    const extra = ['SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {
+  const all = Array.from({ length: ENDORSEMENTS }, (_, index) => {
+    const column = (name: string) => positions.get(`ENDORSEMENT_${name}_${index + 1}`);
+    const extra = ['ISSUE_DATE', 'SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {
       const position = column(name);
       return position === undefined ? [] : [extraColumn(name, position, readableName(name))];
     });
-    return [
-      {
-        number,
-        type: column('TYPE'),
-        status: column('STATUS'),
-        subStatus: column('SUB_STATUS'),
-        issueDate: column('ISSUE_DATE'),
-        expirationDate: column('EXPIRATION_DATE'),
-        extra,
-      },
-    ];
+    return {
+      number: column('NUMBER'),
+      type: column('TYPE'),
+      status: column('STATUS'),
+      subStatus: column('SUB_STATUS'),
+      issueDate: column('ISSUE_DATE'),
+      expirationDate: column('EXPIRATION_DATE'),
+      extra,
+    };
   });
-}
-
-function namedColumns(positions: ReadonlyMap<string, number>, runDate: number | undefined) {
-  return [...positions]
-    .filter(([, position]) => position !== runDate)
-    .map(([name, position]) => ({ name, nameHash: crc32(name), position }))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return all.filter(({ number }) => number !== undefined);
 }
 
 /** FNV-1a's (http://www.isthe.com/chongo/tech/comp/fnv/), for UTF-16 units instead of bytes, and from 0 on. */

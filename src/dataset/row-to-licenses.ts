@@ -1,4 +1,4 @@
-import { type Board, boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
+import { boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { numberKey } from '../licenses/fold.ts';
 import {
@@ -18,7 +18,7 @@ import {
   recordStatus,
 } from '../licenses/standing.ts';
 import type { CsvRow } from './csv.ts';
-import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
+import type { ExtraColumn, Header, NumberedColumns } from './header.ts';
 
 /** A label that is missing from the catalogs of boards and statuses. */
 export interface UnknownLabel {
@@ -61,105 +61,80 @@ function licensesOf(row: CsvRow, header: Header, runDate: string): RowLicenses {
   const name = requiredText(row, columns.name, 'the name', MAX_NAME_LENGTH);
   const boardLabel = requiredText(row, columns.board, 'BOARD', MAX_BOARD_LENGTH);
   const board = boardByLabel(boardLabel);
-  const number = licenseNumber(row, columns.number, 'LICENSE_NUMBER');
-  const issueDate = dateField(row, columns.issueDate, 'ISSUE_DATE');
-  const expirationDate = dateField(row, columns.expirationDate, 'EXPIRATION_DATE');
+  const documents: LicenseDocument[] = [];
+  const unknownLabels: UnknownLabel[] = board === undefined ? [{ kind: 'board', label: boardLabel }] : [];
+
+  /** @param endorsement its number in the row; 0 for the row's own license */
+  function add(record: LicenseRecord, { status, subStatus }: Statuses, endorsement: number): void {
+    if (!isPossibleId(licenseId(record.board, record.license_number))) {
+      const column = endorsement === 0 ? 'LICENSE_NUMBER' : 'ENDORSEMENT_NUMBER';
+      throw new FieldError(`BOARD and ${column} are too long to make an id`);
+    }
+    documents.push(licenseDocument(record, kind, `${header.file}:${row.line}:${endorsement}`));
+    const type = record.license_type ?? '';
+    const action = boardAction(record);
+    if (board !== undefined && type !== '' && !isLicenseTypeOf(board, type))
+      unknownLabels.push({ kind: 'license type', label: `${board.code}: ${type}` });
+    if (!isKnownStatus(status)) unknownLabels.push({ kind: 'status', label: status });
+    if (!isKnownSubStatus(subStatus)) unknownLabels.push({ kind: 'sub-status', label: subStatus });
+    if (!isKnownBoardAction(action)) unknownLabels.push({ kind: 'board action', label: action });
+  }
+
+  const own = numberedLicense(row, columns, '');
   const rowDate = dateField(row, columns.runDate, 'QUERY_RUN_DATE') ?? runDate;
   if (rowDate !== runDate) throw new FieldError(`QUERY_RUN_DATE is ${rowDate}, not ${runDate}`);
-
-  const status = fieldText(row, columns.status);
-  const subStatus = fieldText(row, columns.subStatus);
   const record: LicenseRecord = {
-    license_number: number,
+    ...own.fields,
     full_name: kind === 'person' ? fullName(name) : name,
     board: board?.name ?? boardLabel,
-    license_type: fieldText(row, columns.type) || null,
-    ...recordStatus(status, subStatus),
-    expiry_date: expirationDate,
     city: unlessHidden(fieldText(row, columns.city)) || null,
     state: unlessHidden(fieldText(row, columns.state)) || null,
     county: unlessHidden(fieldText(row, columns.county)) || null,
-    issue_date: issueDate,
     extra_data: extraData(row, header.extra),
   };
-  requirePossibleId(record, 'LICENSE_NUMBER');
-  const documents = [licenseDocument(record, kind, sourceRowId(row, header, 0))];
-  const unknown: UnknownLabel[] = [];
-  if (board === undefined) unknown.push({ kind: 'board', label: boardLabel });
-  noteUnknownLabels(unknown, board, record, status, subStatus);
+  add(record, own, 0);
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;
     try {
-      const endorsement = endorsementRecord(row, endorsementColumns, record, { status, subStatus });
-      documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
-      const { status: itsStatus, subStatus: itsSubStatus } = endorsementColumns;
-      noteUnknownLabels(unknown, board, endorsement, fieldText(row, itsStatus), fieldText(row, itsSubStatus));
+      const endorsement = numberedLicense(row, endorsementColumns, 'ENDORSEMENT_');
+      const extra_data = {
+        ...endorsedLicenseAttributes(record, own),
+        ...placeOf(record.extra_data),
+        ...extraData(row, endorsementColumns.extra),
+      };
+      add({ ...record, ...endorsement.fields, extra_data }, endorsement, index + 1);
     } catch (error) {
       if (!(error instanceof FieldError)) throw error;
       rejectedEndorsements.push(`endorsement ${index + 1}: ${error.message}`);
     }
   }
-  return { documents, unknownLabels: unknown, rejectedEndorsements };
+  return { documents, unknownLabels, rejectedEndorsements };
 }
 
 /** A field can't be read. The message says which and why. */
 class FieldError extends Error {}
 
-/** @param column of the number, as the message names it */
-function requirePossibleId({ board, license_number: number }: LicenseRecord, column: string): void {
-  if (!isPossibleId(licenseId(board, number)))
-    throw new FieldError(`BOARD and ${column} are too long to make an id`);
-}
+/** The STATUS and SUB_STATUS of a license as the row has them. */
+type Statuses = Pick<ReturnType<typeof numberedLicense>, 'status' | 'subStatus'>;
 
-/** Adds the labels of a license that the catalogs of boards and statuses do not have, as the row has them. */
-function noteUnknownLabels(
-  unknown: UnknownLabel[],
-  board: Board | undefined,
-  record: LicenseRecord,
-  status: string,
-  subStatus: string,
-): void {
-  const type = record.license_type ?? '';
-  const action = boardAction(record);
-  if (board !== undefined && type !== '' && !isLicenseTypeOf(board, type))
-    unknown.push({ kind: 'license type', label: `${board.code}: ${type}` });
-  if (!isKnownStatus(status)) unknown.push({ kind: 'status', label: status });
-  if (!isKnownSubStatus(subStatus)) unknown.push({ kind: 'sub-status', label: subStatus });
-  if (!isKnownBoardAction(action)) unknown.push({ kind: 'board action', label: action });
-}
-
-/** The record of a numbered endorsement. @throws {FieldError} when it can't be read */
-function endorsementRecord(
-  row: CsvRow,
-  columns: EndorsementColumns,
-  endorsed: LicenseRecord,
-  statusOfEndorsed: { readonly status: string; readonly subStatus: string },
-): LicenseRecord {
-  const number = licenseNumber(row, columns.number, 'ENDORSEMENT_NUMBER');
-  const issueDate = dateField(row, columns.issueDate, 'ENDORSEMENT_ISSUE_DATE');
-  const expirationDate = dateField(row, columns.expirationDate, 'ENDORSEMENT_EXPIRATION_DATE');
-  const record: LicenseRecord = {
-    ...endorsed,
-    license_number: number,
+/**
+ * What a row says of one license: of its own, or of an endorsement with a number.
+ *
+ * @param of the beginning of the columns' names
+ * @throws {FieldError} when it can't be read
+ */
+function numberedLicense(row: CsvRow, columns: NumberedColumns, of: '' | 'ENDORSEMENT_') {
+  const status = fieldText(row, columns.status);
+  const subStatus = fieldText(row, columns.subStatus);
+  const fields = {
+    license_number: licenseNumber(row, columns.number, `${of || 'LICENSE_'}NUMBER`),
     license_type: fieldText(row, columns.type) || null,
-    ...recordStatus(fieldText(row, columns.status), fieldText(row, columns.subStatus)),
-    expiry_date: expirationDate,
-    issue_date: issueDate,
-    extra_data: {
-      ...endorsedLicenseAttributes(endorsed, statusOfEndorsed),
-      ...placeOf(endorsed.extra_data),
-      ...(issueDate === null ? {} : { 'Issue Date': issueDate }),
-      ...extraData(row, columns.extra),
-    },
+    ...recordStatus(status, subStatus),
+    issue_date: dateField(row, columns.issueDate, `${of}ISSUE_DATE`),
+    expiry_date: dateField(row, columns.expirationDate, `${of}EXPIRATION_DATE`),
   };
-  requirePossibleId(record, 'ENDORSEMENT_NUMBER');
-  return record;
-}
-
-/** The file, the line, and the endorsement's number in the line; 0 for the row's own license. */
-function sourceRowId(row: CsvRow, header: Header, endorsement: number): string {
-  return `${header.file}:${row.line}:${endorsement}`;
+  return { status, subStatus, fields };
 }
 
 /** The State writes HIDDEN for a place that it withholds; it means blank. */

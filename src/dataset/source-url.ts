@@ -63,13 +63,14 @@ export function parseSourceUrl(location: string): SourceUrl {
   return { url, authorization, sha256, redacted };
 }
 
-/** A URL without user-info, query and fragment, which may hold secrets. */
-export function redactUrl(url: URL): string {
-  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
-}
-
 /** In place of what is left out of a location. */
 const LEFT_OUT = '…';
+
+/** A URL without user-info, query and fragment, which may hold secrets. */
+export function redactUrl({ protocol, username, password, host, pathname, search }: URL): string {
+  const user = `${username}${password}` === '' ? '' : `${LEFT_OUT}@`;
+  return `${protocol}//${user}${host}${pathname}${search === '' ? '' : `?${LEFT_OUT}`}`;
+}
 
 /**
  * A location as others may see it: the user-info and the query of a URL are left out. A path, and a URL that has
@@ -78,11 +79,8 @@ const LEFT_OUT = '…';
 export function withoutSecrets(location: string): string {
   if (!isUrl(location)) return location;
   const url = URL.parse(location);
-  if (url === null) return LEFT_OUT;
-  const { protocol, username, password, host, pathname, search } = url;
-  if (`${username}${password}${search}` === '') return location;
-  const user = `${username}${password}` === '' ? '' : `${LEFT_OUT}@`;
-  return `${protocol}//${user}${host}${pathname}${search === '' ? '' : `?${LEFT_OUT}`}`;
+  const redacted = url === null ? LEFT_OUT : redactUrl(url);
+  return redacted.includes(LEFT_OUT) ? redacted : location;
 }
 
 /** Whether a location has secrets, or had some that were left out. */

@@ -4,7 +4,7 @@ import { memoize } from './fold.ts';
 const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
 const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: .*)?$/;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /**
  * Reads a date of the dataset, ISO or `MM/DD/YYYY`, as `YYYY-MM-DD`. A time of day is ignored.

@@ -182,9 +182,12 @@ export function readLookup(
   defaultBoard?: Board,
   findBoard = boardByName,
 ): LookupRequest {
-  const read = lookupFields.safeParse(given);
-  if (!read.success) throw new BadRequestError(fieldError(read.error, words));
-  return lookupRequest(read.data, words, defaultBoard, findBoard);
+  const { data, error } = lookupFields.safeParse(given);
+  if (data !== undefined) return lookupRequest(data, words, defaultBoard, findBoard);
+  const [issue] = error.issues;
+  const [field] = issue?.path.map(String) ?? [];
+  if (field === undefined) throw new BadRequestError(words.notAnObject);
+  throw new BadRequestError(issue?.code === 'too_big' ? words.tooLong(field) : `${field} must be a string.`);
 }
 
 /** The fields of a lookup, read. */
@@ -227,13 +230,6 @@ export function lookupRequest(
     throw new BadRequestError(firstName === undefined ? words.noName : words.onlyFirstName);
   }
   return { by: 'person', board, lastName, firstName, filters };
-}
-
-/** What is wrong with the first field that is wrong. */
-function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
-  const [field] = issue?.path ?? [];
-  if (field === undefined) return words.notAnObject;
-  return issue?.code === 'too_big' ? words.tooLong(String(field)) : `${String(field)} must be a string.`;
 }
 
 /** The pattern of names and filters in the OpenAPI document. */

@@ -248,13 +248,9 @@ function isNoSurname(word: string, before: string): boolean {
 function isCredential(word: string, before: string): boolean {
   const key = fold(word);
   if (key === '' || NAMES.credentials.has(key)) return true;
-  if (NAMES.credentials_or_names.has(key)) return standsOut(word, before);
+  // In capitals, at least at its end, and what stands before it is not.
+  if (NAMES.credentials_or_names.has(key)) return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
   return DASH.test(word) && NAMES.credentials.has(fold(word.split(DASH)[0] ?? ''));
-}
-
-/** Whether a word is in capitals, at least at its end, and what stands before it is not. */
-function standsOut(word: string, before: string): boolean {
-  return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
 }
 
 /** Whether a word after a name that fits otherwise is no part of it: a suffix, a title or a credential. */
@@ -392,18 +388,10 @@ function isAfterName(word: string, before: string): boolean {
   );
 }
 
-/** How a person's name that was typed into one field is searched. */
-export interface TypedPerson {
-  /** With the surname last, or before a comma: at most four. */
-  readonly readings: readonly PersonParts[];
-  /** With the surname first, or without the middle names: at most three. */
-  readonly others: readonly PersonParts[];
-}
-
 const MAX_READINGS = 4;
 
 /** Reads a person's name that was typed into one field. Without a surname, there are no readings. */
-export function readTypedPerson(typed: string): TypedPerson {
+export function readTypedPerson(typed: string) {
   const parts = personParts(typed).flatMap(searchableParts);
   const isAtComma = parts.length < 2;
   const surnameLast = isAtComma ? parts : parts.slice(0, parts.length / 2);
@@ -411,7 +399,9 @@ export function readTypedPerson(typed: string): TypedPerson {
   const [first, last] = [surnameFirst[0], surnameFirst.slice(1).at(-1)];
   const others = [first, last, ...surnameLast.slice(0, 1).map(withoutMiddleNames)];
   return {
+    /** With the surname last, or before a comma: at most four. */
     readings: surnameLast.slice(0, MAX_READINGS),
+    /** With the surname first, or without the middle names: at most three. */
     others: others.filter((other) => other !== undefined),
   };
 }

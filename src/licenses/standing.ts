@@ -122,25 +122,14 @@ export function endorsedLicenseAttributes(
 export function endorsedLicense({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
   if (number === undefined) return undefined;
-  const primary = extra[ENDORSED_LICENSE_LABELS.status];
+  const labels = ENDORSED_LICENSE_LABELS;
+  const { [labels.status]: primary, [labels.subStatus]: sub, [labels.expirationDate]: expiry } = extra;
   if (primary === undefined) return { number, standing: undefined };
-  return {
-    number,
-    standing: standingOf(
-      primary === STATUS_NOT_STATED ? '' : primary,
-      extra[ENDORSED_LICENSE_LABELS.subStatus],
-      extra[ENDORSED_LICENSE_LABELS.expirationDate],
-      extra[ENDORSED_LICENSE_LABELS.boardAction],
-    ),
-  };
+  const status = primary === STATUS_NOT_STATED ? '' : primary;
+  return { number, standing: standingOf(status, sub, expiry, extra[labels.boardAction]) };
 }
 
-function standingOf(
-  primary = '',
-  sub = '',
-  expiry: string | undefined,
-  boardAction: string | undefined,
-): StandingFields {
+function standingOf(primary = '', sub = '', expiry?: string, boardAction?: string): StandingFields {
   return {
     ...recordStatus(primary, sub),
     expiry_date: expiry ?? null,
@@ -148,19 +137,11 @@ function standingOf(
   };
 }
 
-/** An endorsement, as the row of the license that it endorses says it. */
-export interface Endorsement {
-  /** Those with a number of their own are licenses of their own, too. */
-  readonly number: string | undefined;
-  readonly type: string | undefined;
-  readonly standing: StandingFields;
-}
-
 const isOfEndorsement = (label: string) => label.startsWith('Endorsement ');
 const OF_ENDORSEMENT = /^Endorsement (?:Number|Type|Status|Sub Status|Board Action) (\d+)$/;
 
-/** The endorsements of a license, in the order of its row. */
-export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): Endorsement[] {
+/** The endorsements of a license, in the order of its row. Those with a number are licenses of their own, too. */
+export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const labels = Object.keys(extra).filter(isOfEndorsement);
   if (labels.length === 0) return [];
   const texts = new Map(Object.entries(extra));
@@ -221,10 +202,7 @@ const NOTE_CONDITIONS: Readonly<Record<Note, Condition>> = {
 };
 
 /** The endorsements of a license that are not active, are past their expiry dates, or on which the board has acted. */
-export function endorsementsToTell(
-  license: Pick<StandingFields, 'extra_data'>,
-  today: string,
-): Endorsement[] {
+export function endorsementsToTell(license: Pick<StandingFields, 'extra_data'>, today: string) {
   return endorsementsOf(license).filter(
     ({ standing }) =>
       standing.status !== 'ACTIVE' ||

@@ -5,7 +5,6 @@ import { changeCounts } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { disciplineCounts, publicationCounts, readableLiveIndex } from './metadata.ts';
 
 export const PUBLISH_STEPS = [
@@ -112,7 +111,7 @@ export type LedgerEvent = z.output<typeof ledgerEvent>;
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
 /** The events. A count that can't be read does not make the state of a publication unknown. */
-export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { salvage: WITHOUT_BAD_PARTS });
+export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { keepsValidParts: true });
 
 const MAX_SENTENCES = 50;
 const MAX_SENTENCE_CHARACTERS = 1000;

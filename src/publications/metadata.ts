@@ -5,7 +5,7 @@ import { changeCounts, earlierFeed, noneIfBad } from '../changes/stored-feed.ts'
 import { countsByName } from '../licenses/counts.ts';
 import { isIndexNotFound } from '../storage/errors.ts';
 import { isLicensesIndexName, type Store } from '../storage/store.ts';
-import { BadDocumentError, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
+import { BadDocumentError, checked } from '../storage/stored.ts';
 
 const source = z.object({
   /** The file's name or its address. */
@@ -121,7 +121,7 @@ async function indicesNamed(
   return ours.map(([index, { aliases, mappings }]) => {
     const stored = mappings[META_ID];
     // The licenses of a publication are whole, whatever became of its counts.
-    const { document: metadata, problem } = checked(publicationMetadata, stored, WITHOUT_BAD_PARTS);
+    const { document: metadata, problem } = checked(publicationMetadata, stored, true);
     if (problem !== undefined) reportBad({ index, id: META_ID, problem });
     const marks = {
       isLive: Object.hasOwn(aliases, names.alias),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
 import type { DatasetFile } from '../dataset/columns.ts';
 import type { CsvRow } from '../dataset/csv.ts';
+import { DAY_MS } from '../licenses/dates.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
@@ -132,7 +133,6 @@ export async function rejectedNumbers(
 /** How long the rows of a publication that did not go live are kept, and of how many of the latest publications. */
 const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
-const MS_A_DAY = 86_400_000;
 
 /** More than KEEP_PUBLICATIONS may be: those with an index are among the latest. */
 const MAX_PUBLICATIONS = 200;
@@ -142,9 +142,7 @@ const MAX_PUBLICATIONS = 200;
  * or failed for some days: those of the latest ten are kept for 30 days.
  */
 export async function deleteRejectedRows(store: Store): Promise<void> {
-  const { client, names } = store;
-  const index = names.rejectedRows;
-  await client.indices.refresh({ index });
+  await store.client.indices.refresh({ index: store.names.rejectedRows });
   // Before the indices: a publication has its index before it rejects a row.
   const { documents } = await REJECTED_ROWS.search(store, {
     query: { exists: { field: 'line' } },
@@ -153,15 +151,9 @@ export async function deleteRejectedRows(store: Store): Promise<void> {
     size: MAX_PUBLICATIONS,
   });
   const withIndex = new Set((await licensesIndices(store)).map(({ metadata }) => metadata.publication));
-  const since = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
+  const since = new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString();
   const isKept = ({ publication, at }: RejectedRow, place: number) =>
     withIndex.has(publication) || (place < KEPT_PUBLICATIONS && at >= since);
   const gone = documents.filter((row, place) => !isKept(row, place)).map(({ publication }) => publication);
-  if (gone.length === 0) return;
-  await client.deleteByQuery({
-    index,
-    conflicts: 'proceed',
-    refresh: true,
-    body: { query: { terms: { publication: gone } } },
-  });
+  if (gone.length > 0) await REJECTED_ROWS.removeWhere(store, { terms: { publication: gone } });
 }

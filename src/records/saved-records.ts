@@ -5,6 +5,7 @@ import { NEEDS, toResponseRecord } from '../answers/view.ts';
 import { type HistoryChange, historyChange, RENUMBERED } from '../changes/change.ts';
 import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { SERVICE_VERSION } from '../config.ts';
+import { DAY_MS } from '../licenses/dates.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { cautionsOf, notesOf } from '../licenses/standing.ts';
 import type { Signing } from '../signing/keys.ts';
@@ -280,7 +281,6 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
   };
 }
 
-const DAY_MS = 86_400_000;
 
 const indexStats = z.object({
   _all: z.object({
@@ -293,10 +293,8 @@ function keptSince(now: Date): string {
   return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS).toISOString();
 }
 
-export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
-  const query = { range: { saved_at: { lt: keptSince(now) } } };
-  const index = names.savedRecords;
-  await client.deleteByQuery({ index, conflicts: 'proceed', refresh: true, body: { query } });
+export function deleteExpiredRecords(store: Store, now: Date = new Date()): Promise<void> {
+  return SAVED_RECORDS.removeWhere(store, { range: { saved_at: { lt: keptSince(now) } } });
 }
 
 /** Crockford's base32: no letter that is easily taken for a digit, and no U. */

@@ -10,7 +10,6 @@ import {
 import { type Cell, type CsvFormat, type ListFormat, spreadsheetCsv } from '../csv.ts';
 import { boardAction, hasBoardAction, isBoardActionGiven } from '../licenses/standing.ts';
 import type { Table } from './list.ts';
-import type { RosterResult } from './roster.ts';
 import type { AnswerFormat } from './service.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
@@ -65,11 +64,6 @@ export function isResultColumn(column: string): boolean {
   return Object.hasOwn(RESULT_CELLS, column);
 }
 
-/** The cells of a result, in the order of `RESULT_COLUMNS`. */
-function resultCells({ view }: RosterResult): readonly Cell[] {
-  return Object.values(RESULT_CELLS).map((cell) => cell(view) ?? null);
-}
-
 /** How CSV is written in answer to a list: with commas, unless it has semicolons. */
 export function csvFormat({ separator, newline }: Pick<ListFormat, 'separator' | 'newline'>): CsvFormat {
   return { delimiter: separator === ';' ? ';' : ',', newline };
@@ -84,7 +78,10 @@ export function answerTable({ columns, rows, format }: AnsweredTable): AnswerFor
     shape: (results) =>
       Buffer.from(
         spreadsheetCsv(
-          results.map((result) => [...keptCells(rows[result.index]?.cells ?? []), ...resultCells(result)]),
+          results.map(({ index, view }) => [
+            ...keptCells(rows[index]?.cells ?? []),
+            ...Object.values(RESULT_CELLS).map((cell) => cell(view) ?? null),
+          ]),
           written,
         ),
       ),

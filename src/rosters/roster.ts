@@ -44,18 +44,6 @@ export interface ItemReader<Item, Fields> {
   readonly requestOf: (fields: Fields) => LookupRequest;
 }
 
-/** What is wrong with an item makes only that item invalid. */
-function rosterItem<Item, Fields>(item: Item, { fieldsOf, requestOf }: ItemReader<Item, Fields>): RosterItem {
-  let name: string | null = null;
-  try {
-    const fields = fieldsOf(item);
-    name = checked(referred, fields).reference;
-    return { reference: name, request: requestOf(fields) };
-  } catch (error) {
-    return { reference: name, request: invalidLookup(error) };
-  }
-}
-
 /** What an error in reading a lookup says is wrong with it. @throws any other error */
 export function invalidLookup(error: unknown): InvalidLookup {
   if (error instanceof BadRequestError) return { outcome: 'invalid', detail: error.message };
@@ -65,15 +53,25 @@ export function invalidLookup(error: unknown): InvalidLookup {
 /** After this many items are read, other requests get their turn. */
 const ITEMS_READ_AT_ONCE = 25;
 
-/** Reads the items of a roster, which takes time: they are counted and paid for first. */
+/**
+ * Reads the items of a roster, which takes time: they are counted and paid for first. What is wrong with an item makes
+ * only that item invalid.
+ */
 export async function readItems<Item, Fields>(
   items: readonly Item[],
-  reader: ItemReader<Item, Fields>,
+  { fieldsOf, requestOf }: ItemReader<Item, Fields>,
 ): Promise<readonly RosterItem[]> {
   const all: RosterItem[] = [];
-  for (let at = 0; at < items.length; at += ITEMS_READ_AT_ONCE) {
-    for (const item of items.slice(at, at + ITEMS_READ_AT_ONCE)) all.push(rosterItem(item, reader));
-    await nextTurn();
+  for (const [at, item] of items.entries()) {
+    if (at % ITEMS_READ_AT_ONCE === 0) await nextTurn();
+    let name: string | null = null;
+    try {
+      const fields = fieldsOf(item);
+      name = checked(referred, fields).reference;
+      all.push({ reference: name, request: requestOf(fields) });
+    } catch (error) {
+      all.push({ reference: name, request: invalidLookup(error) });
+    }
   }
   return all;
 }

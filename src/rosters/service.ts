@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { viewOf } from '../answers/view.ts';
 import type { RosterSummary } from '../answers/words.ts';
-import type { InvalidLookup, LookupOutcome } from '../licenses/lookup.ts';
 import type { Lookups, ManyLookups, RosterOrigin } from '../lookup/service.ts';
 import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
@@ -17,21 +16,16 @@ export interface RosterAnswer<Shaped> {
   readonly shaped: readonly Shaped[];
 }
 
-/** Gives results the form of a response. It is called for some results at a time, which keeps memory low. */
-export type ShapeResults<Shaped> = (results: readonly RosterResult[]) => Shaped;
-
 /** How results become a response. */
 export interface AnswerFormat<Shaped> {
-  readonly shape: ShapeResults<Shaped>;
+  /** Shapes some results. It is called for a few at a time, which keeps memory low. */
+  readonly shape: (results: readonly RosterResult[]) => Shaped;
   /** The parts of the whole response, in order. */
   readonly parts: (answer: RosterAnswer<Shaped>) => Shaped[];
 }
 
-/** Rosters of callers with an API key and without one. Those without never take the places of those with one. */
-type LiveRosters = ReturnType<typeof liveRosters>;
-
 /** Answers rosters. */
-export type Rosters = LiveRosters['withKey'];
+export type Rosters = ReturnType<typeof liveRosters>['withKey'];
 
 /** How many items of a roster are looked up at once. */
 const WINDOW_ITEMS = 250;
@@ -63,24 +57,12 @@ export const TIMEOUT_MS = 8500;
 /** The single lookups that rosters give way to. */
 type Singles = Pick<Lookups, 'idle' | 'hadSingle'>;
 
-/** Does work when its turn comes. @throws {TooBusyError} when too much waits */
-type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
-function bounded(underWay: LimitFunction, mostWaiting: number): Queue {
-  return async (work) => {
-    if (underWay.pendingCount >= mostWaiting) throw new TooBusyError('Too many rosters wait.');
-    return underWay(work);
-  };
-}
-
-/** Rosters in the live publication. */
+/** Rosters in the live publication, of callers with an API key and without one, who never take the places of those with one. */
 export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
   const underWay = pLimit(MAX_ROSTERS_UNDER_WAY);
-  const withKey = bounded(underWay, MAX_ROSTERS_WAITING);
-  const withoutKey = bounded(pLimit(1), MAX_ROSTERS_WAITING_WITHOUT_KEY);
   let itemsInFlight = 0;
 
-  function rosters(queue: Queue) {
+  function rosters(queue: LimitFunction, mostWaiting: number) {
     return {
       /**
        * Answers every item of a roster from one publication.
@@ -89,31 +71,29 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
        * @throws {TooBusyError} immediately, when too many rosters wait
        * @throws {SearchUnavailableError} when OpenSearch does not answer in time
        */
-      answer: async <Shaped>(
+      answer: <Shaped>(
         roster: Roster,
-        shape: ShapeResults<Shaped>,
+        shape: AnswerFormat<Shaped>['shape'],
         clientGone: AbortSignal,
       ): Promise<RosterAnswer<Shaped>> => {
+        if (queue.pendingCount >= mostWaiting)
+          return Promise.reject(new TooBusyError('Too many rosters wait.'));
         itemsInFlight += roster.items.length;
         const late = new AbortController();
         const signal = AbortSignal.any([clientGone, late.signal]);
-        const work = queue(() =>
-          lookups.lookUpMany((many) => answerFrom(many, roster, shape, signal, lookups)),
-        ).finally(() => {
+        const answer = () => lookups.lookUpMany((many) => answerFrom(many, roster, shape, signal, lookups));
+        const work = queue === underWay ? queue(answer) : queue(() => underWay(answer));
+        const counted = work.finally(() => {
           itemsInFlight -= roster.items.length;
         });
-        try {
-          return await withTimeout(work, TIMEOUT_MS);
-        } finally {
-          late.abort();
-        }
+        return withTimeout(counted, TIMEOUT_MS).finally(() => late.abort());
       },
     };
   }
 
   return {
-    withKey: rosters(withKey),
-    withoutKey: rosters((work) => withoutKey(() => underWay(work))),
+    withKey: rosters(underWay, MAX_ROSTERS_WAITING),
+    withoutKey: rosters(pLimit(1), MAX_ROSTERS_WAITING_WITHOUT_KEY),
     /** The number of items of the rosters under way and waiting. */
     itemsInFlight: () => itemsInFlight,
   };
@@ -134,7 +114,7 @@ function giveWayTo(singles: Singles): () => Promise<void> {
 async function answerFrom<Shaped>(
   many: ManyLookups,
   { items, maxMatches, withoutSuggestions = false }: Roster,
-  shape: ShapeResults<Shaped>,
+  shape: AnswerFormat<Shaped>['shape'],
   signal: AbortSignal,
   singles: Singles,
 ): Promise<RosterAnswer<Shaped>> {
@@ -144,15 +124,18 @@ async function answerFrom<Shaped>(
   const giveWay = giveWayTo(singles);
   let searchedAgain = 0;
 
+  const outcomeOf = async ({ request }: RosterItem, suggest: boolean) =>
+    'outcome' in request ? request : many.lookUp(request, suggest);
+
   /** Looks up the items from `start` on: without suggestions, then those that have something to suggest once more. */
-  async function lookUpWindow(start: number): Promise<readonly EndedItem[]> {
+  async function lookUpWindow(start: number) {
     if (start >= items.length) return [];
     await giveWay();
     signal.throwIfAborted();
     const size = singles.hadSingle() ? WINDOW_ITEMS_BESIDE_SINGLES : WINDOW_ITEMS;
     const window = items.slice(start, start + size);
-    const outcomes = window.map(async (item) => ({ item, outcome: await outcomeOf(many, item, false) }));
-    const ended = await Promise.all(outcomes);
+    const found = window.map(async (item) => ({ item, outcome: await outcomeOf(item, false) }));
+    const ended = await Promise.all(found);
     return Promise.all(
       ended.map(async ({ item, outcome }, at) => {
         // Any other miss says already which licenses are meant.
@@ -160,19 +143,28 @@ async function answerFrom<Shaped>(
         const hasMore = isUnknown || (outcome.outcome === 'found' && outcome.nameMatch === false);
         if (hasMore) searchedAgain += 1;
         const isOmitted = hasMore && (withoutSuggestions || searchedAgain > MAX_ITEMS_WITH_SUGGESTIONS);
-        const searched = hasMore && !isOmitted ? await outcomeOf(many, item, true) : outcome;
+        const searched = hasMore && !isOmitted ? await outcomeOf(item, true) : outcome;
         return { item, index: start + at, outcome: searched, suggestionsOmitted: isOmitted && isUnknown };
       }),
     );
+  }
+
+  type EndedItem = Awaited<ReturnType<typeof lookUpWindow>>[number];
+
+  function resultOf({ item: { reference, request }, outcome, ...ended }: EndedItem): RosterResult {
+    const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
+    const isCut = outcome.outcome === 'several' && outcome.records.length > maxMatches;
+    const listed = isCut
+      ? { ...outcome, records: outcome.records.slice(0, maxMatches), truncated: true }
+      : outcome;
+    return { ...ended, reference, view: viewOf(listed, origin, foundBy) };
   }
 
   async function shapeWindow(ended: readonly EndedItem[]): Promise<void> {
     for (let at = 0; at < ended.length; at += ITEMS_SHAPED_AT_ONCE) {
       await giveWay();
       signal.throwIfAborted();
-      const results = ended
-        .slice(at, at + ITEMS_SHAPED_AT_ONCE)
-        .map((each) => resultOf(each, origin, maxMatches));
+      const results = ended.slice(at, at + ITEMS_SHAPED_AT_ONCE).map(resultOf);
       for (const { view } of results) {
         summary[view.outcome] += 1;
         if (view.isClear) summary.clear += 1;
@@ -193,34 +185,4 @@ async function answerFrom<Shaped>(
   const { clear: _, ...ended } = summary;
   for (const [outcome, count] of Object.entries(ended)) rosterItems.inc({ outcome }, count);
   return { origin, summary, shaped };
-}
-
-/** An item, and how its lookup ended. */
-interface EndedItem extends Pick<RosterResult, 'index' | 'suggestionsOmitted'> {
-  readonly item: RosterItem;
-  readonly outcome: LookupOutcome | InvalidLookup;
-}
-
-async function outcomeOf(
-  many: ManyLookups,
-  { request }: RosterItem,
-  suggest: boolean,
-): Promise<LookupOutcome | InvalidLookup> {
-  return 'outcome' in request ? request : many.lookUp(request, suggest);
-}
-
-function resultOf(
-  { item: { reference, request }, index, outcome, suggestionsOmitted }: EndedItem,
-  origin: RosterOrigin,
-  maxMatches: number,
-): RosterResult {
-  const foundBy = 'by' in request && request.by === 'number' ? 'number' : 'name';
-  const view = viewOf(listedOf(outcome, maxMatches), origin, foundBy);
-  return { index, reference, view, suggestionsOmitted };
-}
-
-/** The outcome with at most `maxMatches` of several matches. */
-function listedOf(outcome: LookupOutcome | InvalidLookup, maxMatches: number): LookupOutcome | InvalidLookup {
-  if (outcome.outcome !== 'several' || outcome.records.length <= maxMatches) return outcome;
-  return { ...outcome, records: outcome.records.slice(0, maxMatches), truncated: true };
 }

@@ -44,18 +44,13 @@ async function bullBoard(open: () => Promise<Queue>): Promise<Middleware> {
   return compose([whileRedisAnswers(queue), serverAdapter.registerPlugin()]);
 }
 
-function isLoopback(address = ''): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
-}
-
 function operatorsOnly(password: string | undefined): Middleware {
   return async (ctx, next) => {
     if (password === undefined) {
-      if (isLoopback(ctx.req.socket.remoteAddress)) return next();
-      throw new ClientError(
-        403,
-        'The queue is shown to this machine only, unless QUEUE_BOARD_PASSWORD is set.',
-      );
+      const { remoteAddress = '' } = ctx.req.socket;
+      const isKnown = ipaddr.isValid(remoteAddress);
+      if (isKnown && ipaddr.process(remoteAddress).range() === 'loopback') return next();
+      throw new ClientError(403, 'Only this machine sees the queue, unless QUEUE_BOARD_PASSWORD is set.');
     }
     if (isPassword(ctx.req.headers.authorization, password)) return next();
     ctx.set('www-authenticate', 'Basic realm="Publish queue", charset="UTF-8"');

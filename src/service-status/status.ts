@@ -89,15 +89,13 @@ export function statusRoute(tracker: LivePublicationTracker, publications: Known
         publication: live === undefined ? null : publicationStatus(live),
         licenses_by_board: Object.fromEntries(live?.licenses ?? []),
         board_activity: Object.fromEntries(live?.activity ?? []),
-        last_runs: runs?.map(runStatus) ?? null,
+        last_runs:
+          runs?.map(({ publication, state, at, date = null, counts = null, changes = null }) => {
+            return { publication, state, at, date, counts, changes };
+          }) ?? null,
       } satisfies z.output<typeof statusAnswer>;
     },
   });
-}
-
-function runStatus(summary: PublicationSummary): z.output<typeof run> {
-  const { publication, state, at, date = null, counts = null, changes = null } = summary;
-  return { publication, state, at, date, counts, changes };
 }
 
 function publicationStatus({ metadata }: LivePublication) {

@@ -38,40 +38,24 @@ export const AUDIT_ENTRIES = collection('audit', auditEntry);
 export async function recordAudit(
   store: Store,
   action: AuditEntry['action'],
-  details: Readonly<Record<string, string | undefined>>,
+  given: Readonly<Record<string, string | undefined>>,
   by = whoRuns(),
 ): Promise<void> {
-  const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  await AUDIT_ENTRIES.append(store, {
-    at: new Date().toISOString(),
-    by,
-    action,
-    details: Object.fromEntries(given),
-  });
+  const details = Object.entries(given).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]));
+  const at = new Date().toISOString();
+  await AUDIT_ENTRIES.append(store, { at, by, action, details: Object.fromEntries(details) });
 }
 
-/** Who runs this process: `ada@ops-1`. */
+/** Who runs this process, behind `sudo` too: `ada@ops-1`. A container may run as a user without a name. */
 export function whoRuns(): string {
-  return `${operator()}@${hostname()}`;
-}
-
-/** The system user, behind `sudo` too; a container may run as a user without a name. */
-function operator(): string {
   try {
-    return process.env.SUDO_USER ?? userInfo().username;
+    return `${process.env.SUDO_USER ?? userInfo().username}@${hostname()}`;
   } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`;
   }
 }
 
-const MAX_ENTRIES = 10_000;
-
 /** The latest entries of the audit log, the latest first; 10,000 of them at the most. */
-export async function readAudit(store: Store, limit = MAX_ENTRIES): Promise<readonly AuditEntry[]> {
-  const { documents } = await AUDIT_ENTRIES.search(store, {
-    size: Math.min(limit, MAX_ENTRIES),
-    query: { match_all: {} },
-    sort: [{ at: 'desc' }, { _seq_no: 'desc' }],
-  });
-  return documents;
+export function readAudit(store: Store, limit?: number): Promise<readonly AuditEntry[]> {
+  return AUDIT_ENTRIES.list(store, [{ at: 'desc' }, { _seq_no: 'desc' }], limit);
 }

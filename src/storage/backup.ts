@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
-import { type DocumentChecks, documentsAtOnce, type StoredIndex } from './collection.ts';
-import type { Store } from './store.ts';
+import { type DocumentChecks, documentsAtOnce } from './collection.ts';
+import type { Store, StoredIndex } from './store.ts';
 import type { BadDocument } from './stored.ts';
 import { writeWhole } from './whole-file.ts';
 
@@ -22,9 +22,9 @@ const FORMAT_VERSION = 6;
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 
 /**
- * The kinds of documents in the order in which a backup has them, their indices, and what an operator calls them. The
- * ledger comes after the changes: a publication that goes on meanwhile must not leave changes of an epoch that the ledger
- * would give to another one.
+ * The kinds of documents in the order in which a backup has them, each called as its index is without the prefix, and
+ * what an operator calls them. The ledger comes after the changes: a publication that goes on meanwhile must not leave
+ * changes of an epoch that the ledger would give to another one.
  */
 const KINDS = {
   accounts: { index: 'accounts', words: 'accounts' },
@@ -42,17 +42,15 @@ type Kind = keyof typeof KINDS;
 
 const kind = z.enum(Object.keys(KINDS).filter((name): name is Kind => Object.hasOwn(KINDS, name)));
 
-/** How many documents there are of each kind. */
+const KIND_NAMES = kind.options;
+
 const backupCounts = z.record(kind, z.int().default(0));
 
+/** How many documents there are of each kind. */
 export type BackupCounts = z.output<typeof backupCounts>;
 
-function noDocuments(): BackupCounts {
-  return backupCounts.parse({});
-}
-
 /** What a backup has, for the operator. */
-export function inWords(counts: BackupCounts, names: readonly Kind[] = kind.options): string {
+export function inWords(counts: BackupCounts, names: readonly Kind[] = KIND_NAMES): string {
   return names.map((name) => `${counts[name]} ${KINDS[name].words}`).join(', ');
 }
 
@@ -62,11 +60,22 @@ const backupDocument = z.strictObject({ index: kind, id: z.string(), source: z.l
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-/** What was written to a backup or restored, and what was left out because it is not valid. */
-export interface BackupResult {
-  readonly documents: BackupCounts;
-  readonly leftOut: readonly BadDocument[];
+/** Counts documents of a backup, and keeps of each what is valid. @param prefix of their index, in what is left out */
+function documentCheck(checks: DocumentChecks, prefix = '') {
+  const documents = backupCounts.parse({});
+  const leftOut: BadDocument[] = [];
+  function keptOf({ index, id, source }: z.output<typeof backupDocument>): object[] {
+    const { kept, problem } = checks[KINDS[index].index](source, id);
+    if (problem !== undefined) leftOut.push({ index: prefix + index, id, problem });
+    if (kept === undefined) return [];
+    documents[index] += 1;
+    return [kept];
+  }
+  return { keptOf, result: { documents, leftOut } };
 }
+
+/** What was written to a backup or restored, and what was left out because it is not valid. */
+export type BackupResult = Readonly<ReturnType<typeof documentCheck>['result']>;
 
 /**
  * Writes what exists only in OpenSearch to a file, as `writeWhole` does. What is not valid is left out.
@@ -74,11 +83,36 @@ export interface BackupResult {
  * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const documents = noDocuments();
-  const leftOut: BadDocument[] = [];
-  const lines = linesToWrite(store, checks, documents, leftOut);
-  await writeWhole(file, lines, () => requireNoLoss(file, documents, checks));
-  return { documents, leftOut };
+  const { keptOf, result } = documentCheck(checks, store.prefix);
+
+  async function* documentLines({ client, prefix }: Store): AsyncGenerator<string> {
+    const at = new Date().toISOString();
+    yield lineOf({ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION });
+    for (const index of KIND_NAMES) {
+      await client.indices.refresh({ index: prefix + index });
+      const inOrder = { size: documentsAtOnce(KINDS[index].index), sort: [{ _seq_no: 'asc' as const }] };
+      for await (const page of pagesOf(client, prefix + index, storedDocuments, inOrder)) {
+        const kept = page.flatMap(({ _id: id, _source }) =>
+          keptOf({ index, id, source: _source }).map((source) => lineOf({ index, id, source })),
+        );
+        yield kept.join('');
+      }
+    }
+  }
+
+  async function* withFooter(lines: AsyncIterable<string>): AsyncGenerator<string> {
+    const hash = createHash('sha256');
+    for await (const line of lines) {
+      hash.update(line);
+      yield line;
+    }
+    yield lineOf({ documents: result.documents, sha256: hash.digest('hex') });
+  }
+
+  await writeWhole(file, withFooter(documentLines(store)), () =>
+    requireNoLoss(file, result.documents, checks),
+  );
+  return result;
 }
 
 /** What nothing deletes: an installation has it, or lost it by a mistake or with OpenSearch's data. */
@@ -89,43 +123,12 @@ async function requireNoLoss(file: string, now: BackupCounts, checks: DocumentCh
   const missing = NEVER_DELETED.filter((name) => now[name] === 0);
   if (missing.length === 0) return;
   // What is no backup is replaced.
-  const before = (await readBackup(file, checks).catch(() => undefined))?.documents ?? noDocuments();
+  const { documents: before } = await readBackup(file, checks).catch(() => documentCheck(checks).result);
   const lost = missing.filter((name) => before[name] > 0);
   if (lost.length > 0)
     throw new BackupError(
       `${file} has ${inWords(before, lost)}, and this installation has none. Restore it, or back up to another file.`,
     );
-}
-
-/** Counts what it writes in `documents`, and collects what it leaves out. */
-async function* linesToWrite(
-  { client, names }: Store,
-  checks: DocumentChecks,
-  documents: BackupCounts,
-  leftOut: BadDocument[],
-): AsyncGenerator<string> {
-  const hash = createHash('sha256');
-  const at = new Date().toISOString();
-  const begins = lineOf({ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION });
-  hash.update(begins);
-  yield begins;
-  for (const name of kind.options) {
-    const key = KINDS[name].index;
-    const index = names[key];
-    await client.indices.refresh({ index });
-    const inOrder = { size: documentsAtOnce(key), sort: [{ _seq_no: 'asc' as const }] };
-    for await (const page of pagesOf(client, index, storedDocuments, inOrder)) {
-      const lines = page.flatMap(({ _id: id, _source }) => {
-        const { kept: source, problem } = checks[key](_source, id);
-        if (problem !== undefined) leftOut.push({ index, id, problem });
-        return source === undefined ? [] : [lineOf({ index: name, id, source })];
-      });
-      documents[name] += lines.length;
-      hash.update(lines.join(''));
-      yield lines.join('');
-    }
-  }
-  yield lineOf({ documents, sha256: hash.digest('hex') });
 }
 
 /** JSON on one line. As they are, U+2028 and U+2029 would end a line where the file is read. */
@@ -141,56 +144,42 @@ function lineOf(value: unknown): string {
  * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
  */
 export async function readBackup(file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const documents = noDocuments();
-  const leftOut: BadDocument[] = [];
-  for await (const { index, id, kept, problem } of documentsIn(file, checks)) {
-    if (kept !== undefined) documents[index] += 1;
-    if (problem !== undefined) leftOut.push({ index, id, problem });
-  }
-  return { documents, leftOut };
+  const { keptOf, result } = documentCheck(checks);
+  for await (const document of documentsIn(file)) keptOf(document);
+  return result;
 }
 
-/** Every document of a backup, checked. @throws as `readBackup`, at the end where the file is not whole */
-async function* documentsIn(file: string, checks: DocumentChecks) {
+/** Every document of a backup. @throws as `readBackup`, at the end where the file is not whole */
+async function* documentsIn(file: string) {
   const hash = createHash('sha256');
   let sha256: string | undefined;
-  let number = 0;
-  const handle = await open(file);
-  try {
-    for await (const line of handle.readLines({ autoClose: false })) {
-      number += 1;
-      if (number === 1) requireHeader(file, line);
-      else if (sha256 !== undefined) throw new BackupError(`${file} has more lines than it says.`);
-      else {
-        const read = parsedAs(z.union([backupDocument, footer]), line);
-        if (read === undefined)
-          throw new BackupError(`${file} is damaged or cut off in line ${number}; use another backup.`);
-        if ('sha256' in read) {
-          sha256 = read.sha256;
-          continue;
-        }
-        const { index, id, source } = read;
-        yield { index, id, ...checks[KINDS[index].index](source, id) };
-      }
-      hash.update(`${line}\n`);
+  let isFirst = true;
+  await using handle = await open(file);
+  for await (const line of handle.readLines({ autoClose: false })) {
+    if (isFirst) requireHeader(file, line);
+    else {
+      const read = sha256 === undefined ? parsedAs(z.union([backupDocument, footer]), line) : undefined;
+      if (read === undefined) throw damaged(file);
+      if ('source' in read) yield read;
+      else sha256 = read.sha256;
     }
-  } finally {
-    await handle.close();
+    isFirst = false;
+    if (sha256 === undefined) hash.update(`${line}\n`);
   }
-  if (number === 0) requireHeader(file, '');
-  if (sha256 === undefined) throw new BackupError(`${file} is cut off: its last line is missing.`);
-  if (hash.digest('hex') !== sha256)
-    throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
+  if (hash.digest('hex') !== sha256) throw damaged(file);
+}
+
+function damaged(file: string): BackupError {
+  return new BackupError(`${file} is damaged, cut off or altered; use another backup.`);
 }
 
 function requireHeader(file: string, line: string): void {
-  const begins = parsedAs(header, line);
-  if (begins === undefined) throw new BackupError(`${file} is no backup of this service.`);
-  if (begins.version > FORMAT_VERSION) {
+  const { version } = parsedAs(header, line) ?? {};
+  if (version === undefined) throw new BackupError(`${file} is no backup of this service.`);
+  if (version > FORMAT_VERSION)
     throw new BackupError(
-      `${file} was written by a later release of this service (format ${begins.version}); restore it with that.`,
+      `${file} was written by a later release of this service (format ${version}); restore it with that.`,
     );
-  }
 }
 
 function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> | undefined {
@@ -210,51 +199,45 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
  * already; later, with what was done, when OpenSearch fails
  */
 export async function restoreBackup(
-  store: Store,
+  { client, prefix }: Store,
   file: string,
   checks: DocumentChecks,
 ): Promise<BackupResult> {
-  const result = await readBackup(file, checks);
-  const indices = kind.options.map((name) => store.names[KINDS[name].index]).join(', ');
-  const found = await storedCounts(store);
-  if (kind.options.some((name) => name !== 'audit' && found[name] > 0)) {
+  await readBackup(file, checks);
+  const indices = KIND_NAMES.map((name) => prefix + name);
+  await client.indices.refresh({ index: indices });
+  const found = backupCounts.parse({});
+  for (const name of KIND_NAMES) found[name] = await countDocuments(client, prefix + name);
+  if (KIND_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
       `There are ${inWords(found)} already; a backup is restored only where there are none. If an earlier restore ` +
-        `into this installation was broken off, delete the indices ${indices}, and restore again.`,
+        `into this installation was broken off, delete the indices ${indices.join(', ')}, and restore again.`,
     );
   }
+  const { keptOf, result } = documentCheck(checks);
   let done = 0;
   let page: object[] = [];
   const write = async () => {
-    if (page.length > 0) await bulk(store.client, { body: page });
+    if (page.length > 0) await bulk(client, { body: page });
     done += page.length / 2;
     page = [];
   };
   try {
     // Within an index, OpenSearch keeps the order of a bulk request.
-    for await (const { index, id, kept } of documentsIn(file, checks)) {
-      const stored = KINDS[index].index;
-      if (kept !== undefined) page.push({ create: { _index: store.names[stored], _id: id } }, kept);
-      if (page.length / 2 >= documentsAtOnce(stored)) await write();
+    for await (const document of documentsIn(file)) {
+      const kept = keptOf(document);
+      if (kept.length > 0)
+        page.push({ create: { _index: prefix + document.index, _id: document.id } }, ...kept);
+      if (page.length / 2 >= documentsAtOnce(KINDS[document.index].index)) await write();
     }
     await write();
     // What comes next, such as a list of keys, finds all of it.
-    await store.client.indices.refresh({ index: kind.options.map((name) => store.names[KINDS[name].index]) });
+    await client.indices.refresh({ index: indices });
   } catch (error) {
     throw new BackupError(
-      `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,
+      `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices.join(', ')} and restore again.`,
       { cause: error },
     );
   }
   return result;
-}
-
-async function storedCounts({ client, names }: Store): Promise<BackupCounts> {
-  const counts = noDocuments();
-  for (const name of kind.options) {
-    const index = names[KINDS[name].index];
-    await client.indices.refresh({ index });
-    counts[name] = await countDocuments(client, index);
-  }
-  return counts;
 }

@@ -2,9 +2,10 @@ import type { API, Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { SearchUnavailableError } from './errors.ts';
 
-const shards = z.object({ total: z.int(), successful: z.int(), failed: z.int() });
-
-export const completeness = z.object({ timed_out: z.boolean(), _shards: shards });
+export const completeness = z.object({
+  timed_out: z.boolean(),
+  _shards: z.object({ total: z.int(), successful: z.int(), failed: z.int() }),
+});
 
 /**
  * Checks that a search response covers every shard. OpenSearch does not count an unassigned shard as failed, so
@@ -14,10 +15,7 @@ export const completeness = z.object({ timed_out: z.boolean(), _shards: shards }
  */
 export function requireComplete({ timed_out: timedOut, _shards }: z.output<typeof completeness>): void {
   if (timedOut) throw new SearchUnavailableError('OpenSearch ran out of time and answered only in part.');
-  requireAllShards(_shards);
-}
-
-function requireAllShards({ total, successful, failed }: z.output<typeof shards>): void {
+  const { total, successful, failed } = _shards;
   if (failed === 0 && successful === total) return;
   throw new SearchUnavailableError(
     `OpenSearch answered only in part: ${successful} of ${total} shards, ${failed} failed.`,
@@ -35,18 +33,16 @@ export async function search<Schema extends z.ZodType>(
   return schema.parse(body);
 }
 
-const countResponse = z.object({ count: z.int(), _shards: shards });
+const counted = z.object({ hits: z.object({ total: z.object({ value: z.int() }) }) });
 
-/** @throws {SearchUnavailableError} when a shard failed or is unassigned */
+/** @throws {SearchUnavailableError} when the response is partial */
 export async function countDocuments(
   client: Client,
   index: string,
-  query?: NonNullable<API.Count_RequestBody>['query'],
+  query: NonNullable<API.Search_RequestBody['query']> = { match_all: {} },
 ): Promise<number> {
-  const response = await client.count({ index, ...(query === undefined ? {} : { body: { query } }) });
-  const { count, _shards } = countResponse.parse(response.body);
-  requireAllShards(_shards);
-  return count;
+  const body = { query, size: 0, track_total_hits: true };
+  return (await search(client, counted, { index, body })).hits.total.value;
 }
 
 /** OpenSearch keeps a scroll this long between two pages. A client that reads an export so slowly is cut off. */

@@ -2,26 +2,8 @@ import type { API } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { bulk, documentsById, search } from './checked-search.ts';
 import { isIndexNotFound, responseStatus } from './errors.ts';
-import type { IndexNames, Store } from './store.ts';
-import { BadDocumentError, type Checked, checked, type Salvage } from './stored.ts';
-
-/** The indices of documents that must survive. */
-export const STORED_INDICES = [
-  'ledger',
-  'changes',
-  'savedRecords',
-  'subscriptions',
-  'webhooks',
-  'rejectedRows',
-  'accounts',
-  'apiKeys',
-  'apiKeyUsage',
-  'audit',
-  'signingKeys',
-  'firstAnswers',
-] as const satisfies readonly (keyof IndexNames)[];
-
-export type StoredIndex = (typeof STORED_INDICES)[number];
+import type { Store, StoredIndex } from './store.ts';
+import { BadDocumentError, type Checked, checked } from './stored.ts';
 
 /** How many documents of an index are read or written at once. A saved record may have 5 MB, others a few KB. */
 export function documentsAtOnce(index: StoredIndex): number {
@@ -39,8 +21,8 @@ export type Sort = (string | number)[];
 
 type SearchBody = NonNullable<API.Search_RequestBody>;
 
-const CREATED = 201;
 const CONFLICT = 409;
+const MAX_LISTED = 10_000;
 
 const stored = z.object({ _id: z.string(), _source: z.unknown().optional() });
 const versioned = stored.extend({ _seq_no: z.int(), _primary_term: z.int() });
@@ -57,8 +39,8 @@ const hits = z.object({
 interface Options<Stored> {
   /** What else must hold. */
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
-  /** What stands in for a document that is not valid; it is left out unless given. */
-  readonly salvage?: Salvage;
+  /** Whether the valid parts of a document that is not valid are of use; it is left out unless so. */
+  readonly keepsValidParts?: boolean;
 }
 
 /**
@@ -68,19 +50,15 @@ interface Options<Stored> {
 export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
   schema: Schema,
-  { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
+  { isStoredUnder = () => true, keepsValidParts = false }: Options<z.output<Schema>> = {},
 ) {
   type Stored = z.output<Schema>;
+  type Documents = readonly (readonly [id: string, document: Stored])[];
 
   function check(source: unknown, id: string): Checked<Stored> {
-    const found = checked(schema, source, salvage);
+    const found = checked(schema, source, keepsValidParts);
     const isMisplaced = found.document !== undefined && !isStoredUnder(id, found.document);
     return isMisplaced ? { problem: 'it is stored under another id' } : found;
-  }
-
-  /** @throws {ZodError} for a document that could not be read again */
-  function valid(document: Stored): Stored {
-    return schema.parse(document);
   }
 
   /** The document, or what is left of it; what is wrong is reported. */
@@ -98,12 +76,9 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
    * @throws {ResponseError} also when the index is missing: nobody knows what it had, such as a deactivated account, and a
    * write would create it without its template
    */
-  async function read(store: Store, id: string, timeoutMs?: number) {
+  async function read(store: Store, id: string, options: { readonly requestTimeout?: number } = {}) {
     try {
-      const { body } = await store.client.get(
-        { index: store.names[index], id },
-        timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
-      );
+      const { body } = await store.client.get({ index: store.names[index], id }, options);
       const { _source, _seq_no, _primary_term } = versioned.parse(body);
       const { document, problem = '' } = checkedAndReported(store, id, _source);
       if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
@@ -159,24 +134,47 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     } while (after !== undefined);
   }
 
+  /** The first documents in an order, of a kind of which there are at most 10,000. */
+  async function list(store: Store, sort: NonNullable<SearchBody['sort']>, size = MAX_LISTED) {
+    return (await searchDocuments(store, { sort, size: Math.min(size, MAX_LISTED) })).documents;
+  }
+
+  /** @throws {ZodError} for a document that could not be read again */
+  const valid = (document: Stored): Stored => schema.parse(document);
+
+  function write(
+    { client, names }: Store,
+    document: Stored,
+    request: Omit<API.Index_Request, 'index' | 'body'>,
+  ) {
+    return client.index({ index: names[index], body: valid(document), ...request }, { ignore: [CONFLICT] });
+  }
+
   /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
-  async function append({ client, names }: Store, document: Stored): Promise<void> {
-    await client.index({ index: names[index], body: valid(document), refresh: true });
+  async function append(store: Store, document: Stored): Promise<void> {
+    await write(store, document, { refresh: true });
   }
 
   /** Writes a document under an id, in place of the one before. */
-  async function put({ client, names }: Store, id: string, document: Stored): Promise<void> {
-    await client.index({ index: names[index], id, body: valid(document) });
+  async function put(store: Store, id: string, document: Stored): Promise<void> {
+    await write(store, document, { id });
+  }
+
+  /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
+  async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
+    const condition = version ?? { op_type: 'create' as const };
+    return (await write(store, document, { id, refresh: true, ...condition })).statusCode !== CONFLICT;
+  }
+
+  async function writeAll({ client, names }: Store, operation: 'index' | 'create', documents: Documents) {
+    if (documents.length === 0) return [];
+    const body = documents.flatMap(([id, each]) => [{ [operation]: { _id: id } }, valid(each)]);
+    return bulk(client, { index: names[index], body, refresh: operation === 'create' }, [CONFLICT]);
   }
 
   /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
-  async function putAll(
-    { client, names }: Store,
-    documents: readonly (readonly [id: string, document: Stored])[],
-  ): Promise<void> {
-    if (documents.length === 0) return;
-    const body = documents.flatMap(([id, document]) => [{ index: { _id: id } }, valid(document)]);
-    await bulk(client, { index: names[index], body });
+  async function putAll(store: Store, documents: Documents): Promise<void> {
+    await writeAll(store, 'index', documents);
   }
 
   /**
@@ -185,25 +183,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
    * @returns of each, whether it was written
    * @throws {SearchUnavailableError} when not all were taken
    */
-  async function createAll(
-    { client, names }: Store,
-    documents: readonly (readonly [id: string, document: Stored])[],
-  ): Promise<readonly boolean[]> {
-    if (documents.length === 0) return [];
-    const body = documents.flatMap(([id, document]) => [{ create: { _id: id } }, valid(document)]);
-    const statuses = await bulk(client, { index: names[index], body, refresh: true }, [CONFLICT]);
-    return statuses.map((status) => status === CREATED);
-  }
-
-  /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
-  async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
-    const condition = version ?? { op_type: 'create' as const };
-    const body = valid(document);
-    const { statusCode } = await store.client.index(
-      { index: store.names[index], id, body, refresh: true, ...condition },
-      { ignore: [CONFLICT] },
-    );
-    return statusCode !== CONFLICT;
+  async function createAll(store: Store, documents: Documents): Promise<readonly boolean[]> {
+    return (await writeAll(store, 'create', documents)).map((status) => status !== CONFLICT);
   }
 
   /**
@@ -233,6 +214,15 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     return removed.statusCode !== 404;
   }
 
+  /** Deletes all documents that match, and hides them at once. What is changed meanwhile stays. */
+  async function removeWhere(
+    { client, names }: Store,
+    query: NonNullable<SearchBody['query']>,
+  ): Promise<void> {
+    const request = { index: names[index], conflicts: 'proceed', refresh: true } as const;
+    await client.deleteByQuery({ ...request, body: { query } });
+  }
+
   return {
     schema,
     check,
@@ -240,6 +230,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     read,
     readAll,
     search: searchDocuments,
+    list,
     pages,
     append,
     put,
@@ -248,5 +239,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     replace,
     update,
     remove,
+    removeWhere,
   };
 }

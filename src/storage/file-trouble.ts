@@ -1,9 +1,12 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
 import { z } from 'zod';
-import { withoutPartEnding } from './whole-file.ts';
+import { PART_ENDING } from './whole-file.ts';
 
-const fileError = z.object({ code: z.string(), path: z.string().optional(), syscall: z.string() });
+/** Reading a folder and writing to a full disk fail without a path. */
+const fileError = z.union([
+  z.object({ errno: z.int(), path: z.string() }),
+  z.object({ errno: z.int(), path: z.undefined().optional(), code: z.enum(['EISDIR', 'ENOSPC']) }),
+]);
 
 /**
  * What is wrong with a file or a folder.
@@ -12,26 +15,8 @@ const fileError = z.object({ code: z.string(), path: z.string().optional(), sysc
  */
 export function fileTrouble(error: unknown): string | undefined {
   const { data } = fileError.safeParse(error);
-  const { code, path } = data ?? {};
-  const named = path === undefined ? 'one of the files' : JSON.stringify(withoutPartEnding(path));
-  switch (code) {
-    case 'ENOENT':
-      if (path === undefined) return undefined;
-      return existsSync(dirname(path))
-        ? `There is no file ${named}.`
-        : `There is no folder ${JSON.stringify(dirname(path))} for the file ${named}.`;
-    case 'EISDIR':
-      return `A folder is given for ${named}; give a file.`;
-    case 'ENOTDIR':
-      return `${named} can't be in a file; give a folder.`;
-    case 'EACCES':
-    case 'EPERM':
-      return path && `The user of this process has no permission for ${named}.`;
-    case 'EROFS':
-      return `The file system of ${named} is read-only.`;
-    case 'ENOSPC':
-      return `The disk of ${named} is full.`;
-    default:
-      return undefined;
-  }
+  if (data === undefined) return undefined;
+  const file =
+    data.path === undefined ? 'A file' : `The file ${JSON.stringify(data.path.replace(PART_ENDING, ''))}`;
+  return `${file} can't be used: ${getSystemErrorMessage(data.errno)}.`;
 }

@@ -4,38 +4,9 @@ import type {
   TransportRequestCallback,
   TransportRequestPromise,
 } from '@opensearch-project/opensearch/lib/Transport.js';
-import { type Config, ConfigError } from '../config.ts';
+import type { Config } from '../config.ts';
 import { openSearchNodes } from './errors.ts';
-import { type BadDocument, badDocumentReport, printBadDocument } from './stored.ts';
-
-/** OpenSearch as one installation uses it. Everything that the service stores is read and written through it. */
-export interface Store {
-  readonly client: Client;
-  /** The installation's `INDEX_PREFIX`. */
-  readonly prefix: string;
-  readonly names: IndexNames;
-  /** Counts a stored document that is not valid, and reports it once. */
-  readonly reportBad: (bad: BadDocument) => void;
-}
-
-export function storeOf(client: Client, prefix: string, tell = printBadDocument): Store {
-  return { client, prefix, names: indexNames(prefix), reportBad: badDocumentReport(tell) };
-}
-
-interface StoreOptions {
-  /** Whether a request that one node does not answer goes to the next. Only for requests that may be done twice. */
-  readonly triesOtherNodes?: boolean;
-  readonly onBadDocument?: (bad: BadDocument) => void;
-}
-
-/** The store that the settings name. The caller closes its client. @param timeoutMs how long one request may take */
-export function openStore(
-  config: Config,
-  timeoutMs: number,
-  { triesOtherNodes, onBadDocument }: StoreOptions = {},
-): Store {
-  return storeOf(openSearchClient(config, timeoutMs, triesOtherNodes), config.INDEX_PREFIX, onBadDocument);
-}
+import { BAD_DOCUMENT, type BadDocument, badDocumentReport } from './stored.ts';
 
 type Sent = Parameters<Transport['request']>;
 
@@ -60,15 +31,33 @@ class DetachingTransport extends Transport {
   }
 }
 
+const printed = ({ id, index, problem }: BadDocument) =>
+  process.stderr.write(`${BAD_DOCUMENT}: ${id} of ${index} (${problem})\n`);
+
+interface StoreOptions {
+  /** Whether a request that one node does not answer goes to the next. Only for requests that may be done twice. */
+  readonly triesOtherNodes?: boolean;
+  /** Unless given, it is told on standard error, as commands do. */
+  readonly onBadDocument?: (bad: BadDocument) => void;
+}
+
+/** OpenSearch as one installation uses it. Everything that the service stores is read and written through it. */
+export type Store = Readonly<ReturnType<typeof openStore>>;
+
 /**
- * A client that never retries at the node that failed: the caller decides what a failure means.
+ * The store that the settings name. The caller closes its client, which never retries at the node that failed: the
+ * caller decides what a failure means.
  *
- * @throws {ConfigError} when the file of the certificate authority can't be read
+ * @param timeoutMs how long one request may take
  */
-export function openSearchClient(config: Config, timeoutMs: number, triesOtherNodes = false): Client {
+export function openStore(
+  config: Config,
+  timeoutMs: number,
+  { triesOtherNodes = false, onBadDocument = printed }: StoreOptions = {},
+) {
   const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
-  return new Client({
+  const client = new Client({
     nodes,
     Transport: DetachingTransport,
     maxRetries: triesOtherNodes ? nodes.length - 1 : 0,
@@ -76,41 +65,30 @@ export function openSearchClient(config: Config, timeoutMs: number, triesOtherNo
     // Every answer is checked against a schema, which takes over known fields only.
     disablePrototypePoisoningProtection: true,
     ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
-    ...(ca !== undefined ? { ssl: { ca: certificateIn(ca) } } : {}),
+    ...(ca !== undefined ? { ssl: { ca: readFileSync(ca) } } : {}),
   });
+  return {
+    client,
+    /** The installation's `INDEX_PREFIX`. */
+    prefix: config.INDEX_PREFIX,
+    names: indexNames(config.INDEX_PREFIX),
+    /** Counts a stored document that is not valid, and reports it once. */
+    reportBad: badDocumentReport(onBadDocument),
+  };
 }
-
-function certificateIn(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch {
-    throw new ConfigError(`OPENSEARCH_CA is ${JSON.stringify(file)}, but that file can't be read.`);
-  }
-}
-
-/** The names of an installation's indices and of its alias. */
-export type IndexNames = Readonly<ReturnType<typeof indexNames>>;
 
 const FAMILY = 'licenses';
 const DIGESTS = 'license-digests';
 
-/** @param prefix the installation's `INDEX_PREFIX` */
-export function indexNames(prefix: string) {
+/** The indices of documents that must survive. @param prefix the installation's `INDEX_PREFIX` */
+export function storedIndices(prefix: string) {
   return {
-    /** The alias whose one index is the live publication. */
-    alias: `${prefix}${FAMILY}`,
-    /** On every index that has been live. */
-    wasLive: `${prefix}was-live`,
-    /** On the index that a rollback left, until it goes live again. */
-    rolledBack: `${prefix}rolled-back`,
-    licensesPattern: `${prefix}${FAMILY}-*`,
-    digestsPattern: `${prefix}${DIGESTS}-*`,
+    /** The events of publications, and the epoch. */
+    ledger: `${prefix}publications`,
     changes: `${prefix}changes`,
     savedRecords: `${prefix}saved-records`,
     subscriptions: `${prefix}subscriptions`,
     webhooks: `${prefix}webhooks`,
-    /** The events of publications, and the epoch. */
-    ledger: `${prefix}publications`,
     rejectedRows: `${prefix}rejected-rows`,
     accounts: `${prefix}accounts`,
     apiKeys: `${prefix}api-keys`,
@@ -119,6 +97,23 @@ export function indexNames(prefix: string) {
     /** Public keys. */
     signingKeys: `${prefix}signing-keys`,
     firstAnswers: `${prefix}first-answers`,
+  };
+}
+
+export type StoredIndex = keyof ReturnType<typeof storedIndices>;
+
+/** The names of an installation's indices and of its aliases. */
+export function indexNames(prefix: string) {
+  return {
+    ...storedIndices(prefix),
+    /** The alias whose one index is the live publication. */
+    alias: `${prefix}${FAMILY}`,
+    /** On every index that has been live. */
+    wasLive: `${prefix}was-live`,
+    /** On the index that a rollback left, until it goes live again. */
+    rolledBack: `${prefix}rolled-back`,
+    licensesPattern: `${prefix}${FAMILY}-*`,
+    digestsPattern: `${prefix}${DIGESTS}-*`,
   };
 }
 

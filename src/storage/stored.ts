@@ -26,56 +26,40 @@ export interface Checked<Stored> {
   readonly problem?: string;
 }
 
-/** Makes a valid document from the valid parts of one that is not valid. */
-export type Salvage = (validParts: Readonly<Record<string, unknown>>) => object;
-
-/** Only for documents whose meaning does not depend on a missing part. */
-export const WITHOUT_BAD_PARTS: Salvage = (validParts) => validParts;
-
+/** @param keepsValidParts only for documents whose meaning does not depend on a missing part */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   stored: unknown,
-  salvage?: Salvage,
+  keepsValidParts = false,
 ): Checked<z.output<Schema>> {
   const result = schema.safeParse(stored);
   if (typeof stored !== 'object' || stored === null) return { problem: 'it is no object' };
   if (result.success) return { document: result.data, kept: stored };
   const { issues } = result.error;
-  const problem = problemOf(issues[0]);
-  if (salvage === undefined) return { problem };
+  const path = (issues[0]?.path ?? []).map(String).join('.').slice(0, MAX_PATH_CHARACTERS);
+  const problem = `${path === '' ? 'the document' : JSON.stringify(path)} ${issues[0]?.code}`;
+  if (!keepsValidParts) return { problem };
   const wrong = new Set(issues.map(({ path }) => path[0]));
-  const kept = salvage(Object.fromEntries(Object.entries(stored).filter(([name]) => !wrong.has(name))));
-  const rest = schema.safeParse(kept);
-  return rest.success ? { document: rest.data, kept, problem } : { problem };
+  const kept = Object.fromEntries(Object.entries(stored).filter(([name]) => !wrong.has(name)));
+  const { data: document } = schema.safeParse(kept);
+  return document === undefined ? { problem } : { document, kept, problem };
 }
 
 const MAX_PATH_CHARACTERS = 200;
-
-function problemOf(issue: z.core.$ZodIssue | undefined): string {
-  const path = (issue?.path ?? []).map(String).join('.');
-  const named = path === '' ? 'the document' : JSON.stringify(path.slice(0, MAX_PATH_CHARACTERS));
-  return `${named} ${issue?.code ?? 'is wrong'}`;
-}
-
 const MAX_REPORTED = 10_000;
 
 /** Counts each bad document that a reader meets, and reports each once. */
-export function badDocumentReport(tell: (bad: BadDocument) => void): (bad: BadDocument) => void {
-  const told = new Set<string>();
+export function badDocumentReport(report: (bad: BadDocument) => void): (bad: BadDocument) => void {
+  const reported = new Set<string>();
   return (bad) => {
     badDocuments.inc({ index: bad.index });
     const key = `${bad.index}/${bad.id}`;
-    if (told.has(key) || told.size >= MAX_REPORTED) return;
-    told.add(key);
-    tell(bad);
+    if (reported.has(key) || reported.size >= MAX_REPORTED) return;
+    reported.add(key);
+    report(bad);
   };
 }
 
 /** What operators read of a bad document. */
 export const BAD_DOCUMENT =
   'a stored document is not valid, so it is left out, or the part that is not valid';
-
-/** Reports a bad document on standard error, as commands do. */
-export function printBadDocument(bad: BadDocument): void {
-  process.stderr.write(`${BAD_DOCUMENT}: ${bad.id} of ${bad.index} (${bad.problem})\n`);
-}

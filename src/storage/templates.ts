@@ -1,11 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Client } from '@opensearch-project/opensearch';
 import pLimit from 'p-limit';
 import { z } from 'zod';
-import { STORED_INDICES } from './collection.ts';
-import { isIndexThere, responseStatus } from './errors.ts';
-import type { Store } from './store.ts';
+import { type Store, storedIndices } from './store.ts';
 
 const FOLDER = new URL('../../index-templates/', import.meta.url);
 
@@ -21,23 +18,27 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
   return template.parse(JSON.parse(await readFile(new URL(`${family}.json`, FOLDER), 'utf8')));
 }
 
+const NOT_IN_TIME = 408;
+
 /**
  * Installs the index templates and creates the indices that hold what must survive, where they are missing.
  *
  * @throws {Error} when an index has the name of the alias of the live publication
  */
 export async function prepareIndices(store: Store): Promise<void> {
-  const { client } = store;
+  const { indices, cluster } = store.client;
   await installTemplates(store);
-  const lasting = lastingIndices(store);
-  if (!(await client.indices.exists({ index: lasting })).body) {
+  const lasting = Object.values(storedIndices(store.prefix));
+  if (!(await indices.exists({ index: lasting })).body) {
     // OpenSearch starts four new shards at a time, and lets the others wait for seconds.
     const inTurn = pLimit(4);
-    await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
+    await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(store, index))));
   }
-  await untilSearchable(client, lasting);
+  // Another process may have created an index a moment ago: then it exists, but no search of it succeeds yet. Where it
+  // takes longer, what needs the index says what is wrong with it.
+  const untilSearchable = { index: lasting, wait_for_status: 'yellow', timeout: '10s' } as const;
+  await cluster.health(untilSearchable, { ignore: [NOT_IN_TIME] });
   const { alias } = store.names;
-  const { indices } = client;
   if ((await indices.exists({ index: alias })).body && !(await indices.existsAlias({ name: alias })).body) {
     throw new Error(
       `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
@@ -57,8 +58,10 @@ async function installTemplates({ client, prefix }: Store): Promise<void> {
   );
 }
 
-function lastingIndices({ names }: Store): string[] {
-  return STORED_INDICES.map((index) => names[index]);
+async function createIfMissing({ client }: Store, index: string): Promise<void> {
+  await client.indices.create({ index }).catch((error: unknown) => {
+    if (!String(error).includes('resource_already_exists_exception')) throw error;
+  });
 }
 
 /**
@@ -68,26 +71,8 @@ function lastingIndices({ names }: Store): string[] {
  */
 export async function upgradeIndices(store: Store): Promise<boolean> {
   const { indices } = store.client;
-  if ((await indices.exists({ index: lastingIndices(store) })).body) return true;
-  if (!(await indices.exists({ index: store.names.ledger })).body) return false;
-  await prepareIndices(store);
-  return true;
-}
-
-const NOT_IN_TIME = 408;
-
-/** Another process may have created an index a moment ago: then it exists, but no search of it succeeds yet. */
-async function untilSearchable(client: Client, index: string[]): Promise<void> {
-  try {
-    await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '10s' });
-  } catch (error) {
-    // What needs the index says what is wrong with it.
-    if (responseStatus(error) !== NOT_IN_TIME) throw error;
-  }
-}
-
-async function createIfMissing(client: Client, index: string): Promise<void> {
-  await client.indices.create({ index }).catch((error: unknown) => {
-    if (!isIndexThere(error)) throw error;
-  });
+  if ((await indices.exists({ index: Object.values(storedIndices(store.prefix)) })).body) return true;
+  const isPrepared = (await indices.exists({ index: store.names.ledger })).body;
+  if (isPrepared) await prepareIndices(store);
+  return isPrepared;
 }

@@ -1,28 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 
 const OWNER_ALONE = 0o600;
 
-const PART_ENDING = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
-
-/** The name of a file, by its own name or that of a part of it. */
-export function withoutPartEnding(path: string): string {
-  return path.replace(PART_ENDING, '');
-}
-
-/** Whoever still writes a part has written to it within an hour. */
-const ABANDONED_AFTER_MS = 60 * 60_000;
-
-/** Deletes the parts of a file that killed processes have left. */
-async function deleteAbandoned(file: string): Promise<void> {
-  const folder = dirname(file);
-  for (const name of await readdir(folder)) {
-    if (!PART_ENDING.test(name) || withoutPartEnding(name) !== basename(file)) continue;
-    const part = join(folder, name);
-    if ((await stat(part)).mtimeMs < Date.now() - ABANDONED_AFTER_MS) await rm(part);
-  }
-}
+/** What the name of a part has after that of its file. */
+export const PART_ENDING = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /**
  * Writes a file that only its owner can read. It gets its name once it is on disk; until then, an existing file of that
@@ -37,8 +19,6 @@ export async function writeWhole(
 ): Promise<void> {
   const existing = await stat(file).catch(() => undefined);
   if (existing?.isFile() === false) return writeFile(file, content);
-  // A part that can't be deleted does this file no harm.
-  await deleteAbandoned(file).catch(() => undefined);
   const part = `${file}.${randomUUID()}.part`;
   try {
     await writeFile(part, content, { flag: 'wx', mode: OWNER_ALONE, flush: true });

@@ -91,7 +91,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license)),
+    ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license, today)),
     ...endorsementsInWords(license, today).map(
       ({ name, standing }) => `Look at its endorsement ${name}, too: ${standing}.`,
     ),

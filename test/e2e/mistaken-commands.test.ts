@@ -33,11 +33,15 @@ const NO_ANSWER =
   /^OpenSearch does not answer at \S+\. Is it running \(npm start\), and is OPENSEARCH_URL right\?$/;
 
 test.each<[string, readonly string[], Mistake]>([
-  ['a missing file to publish', [...PUBLISH, 'FOLDER/no.csv'], { says: /^There is no file "\S+no\.csv"\.$/ }],
+  [
+    'a missing file to publish',
+    [...PUBLISH, 'FOLDER/no.csv'],
+    { says: /^The file "\S+no\.csv" can't be used: no such file or directory\.$/ },
+  ],
   [
     'a folder to publish',
     [...PUBLISH, 'FOLDER/folder'],
-    { says: /^A folder is given for one of the files; give a file\.$/ },
+    { says: /^A file can't be used: illegal operation on a directory\.$/ },
   ],
   [
     'a date that is none',
@@ -53,23 +57,27 @@ test.each<[string, readonly string[], Mistake]>([
   [
     'a report into a missing folder',
     [...PUBLISH, FIXTURES.individual, '--report', 'FOLDER/no/report.md'],
-    { says: /^There is no folder "\S+no" for the file / },
+    { says: /^The file "\S+no\/\S+" can't be used: no such file/ },
   ],
   [
     'OpenSearch away from a check',
     [...PUBLISH, FIXTURES.individual, '--check'],
     { settings: { OPENSEARCH_URL: 'http://127.0.0.1:PORT' }, says: NO_ANSWER },
   ],
-  ['a missing backup', ['restore', 'FOLDER/no.backup'], { says: /^There is no file "\S+no\.backup"\.$/ }],
+  [
+    'a missing backup',
+    ['restore', 'FOLDER/no.backup'],
+    { says: /^The file "\S+no\.backup" can't be used: no such file/ },
+  ],
   [
     'a backup into a missing folder',
     ['backup', 'FOLDER/no/a.backup'],
-    { says: /^There is no folder "\S+no" for the file / },
+    { says: /^The file "\S+no\/\S+" can't be used: no such file/ },
   ],
   [
     'sample data into a file',
     ['sample-data', 'FOLDER/file/a'],
-    { says: /^"\S+file\/a" can't be in a file; give a folder\.$/ },
+    { says: /^The file "\S+file\/a" can't be used: not a directory\.$/ },
   ],
   ['a limit that is none', ['audit', '--limit', 'x'], { says: /must be a whole number from 1 to 9999/ }],
   [
@@ -171,7 +179,7 @@ test('a command reads .env in its folder; what the environment has counts more',
   await symlink('.env', file);
   expect(await run({})).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^ELOOP: [^\n]*'\.env'\n$/),
+    stderr: expect.stringMatching(/^The file "\.env" can't be used: too many symbolic links [^\n]*\n$/),
   });
   await rm(file);
   await mkdir(file);

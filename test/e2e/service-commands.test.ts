@@ -482,7 +482,7 @@ describe('licenses verify', () => {
       'a folder that does not exist to write to',
       'license_number\nRN.1\n',
       { more: ['--out', '/nowhere/result.csv'] },
-      /^There is no folder "\/nowhere"/,
+      /^The file "\/nowhere\/result\.csv" can't be used: no such file/,
     ],
     // Nothing was answered before: it is a mistake, and nobody waits.
     [

@@ -128,19 +128,6 @@ describe('a request with an Idempotency-Key', () => {
     expect(await savedCount()).toBe(1);
   });
 
-  test('whose first answer is not valid any more is done again, once', async () => {
-    await newAccount();
-    const { client: search, store } = service.environment;
-    const before = await stored();
-    await post('one');
-    const { id } = await onlyStored(before);
-    const bad = { at: new Date().toISOString(), sha256: 'a', answer: { status: '201' } };
-    await search.index({ index: store.names.firstAnswers, id, body: bad, refresh: true });
-    const second = await post('one');
-    expect(second.status).toBe(201);
-    expect(await post('one')).toEqual(second);
-  });
-
   test('that was done gets its answer even if the answer can not be kept', async () => {
     let isDone = false;
     const step: ProxyStep = (request) => (isDone ? cut(request) : request.forward());

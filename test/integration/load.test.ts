@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Client } from '@opensearch-project/opensearch';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { newId } from '../../src/publications/metadata.ts';
-import { licensesIndexName, openSearchClient } from '../../src/storage/store.ts';
+import { licensesIndexName, openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type BulkOperation, batched } from '../../workers/publish/batch.ts';
 import { load as loadBatches, type RefusedDocument } from '../../workers/publish/load.ts';
@@ -48,7 +47,7 @@ async function load(documents: readonly BulkOperation[], faults: readonly BulkFa
   const index = licensesIndexName(config.INDEX_PREFIX, '2026-11-20', newId());
   await client.indices.create({ index });
   const proxy = await bulkProxy(config.OPENSEARCH_URL, faults);
-  const throughProxy: Client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 10_000);
+  const { client: throughProxy } = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 10_000);
   const refused: RefusedDocument[] = [];
   let loaded = 0;
   try {

@@ -338,7 +338,7 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
       const { code, output } = await licenses(variables, 'publications');
       expect([code, output]).toEqual([
         1,
-        'OPENSEARCH_CA is "/nowhere/ca.pem", but that file can\'t be read.\n',
+        'OPENSEARCH_CA is "/nowhere/ca.pem", but must be the path of a PEM file.\n',
       ]);
     });
 

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { pagesOf, storedDocuments } from '../../src/storage/checked-search.ts';
-import { STORED_INDICES, type StoredIndex } from '../../src/storage/collection.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Store, StoredIndex } from '../../src/storage/store.ts';
+
+const isStored = (name: string): name is StoredIndex => Object.hasOwn(DOCUMENT_CHECKS, name);
+export const STORED_INDICES: readonly StoredIndex[] = Object.keys(DOCUMENT_CHECKS).filter(isStored);
 
 /** Values of every type that JSON has, and a few that look nearly right. */
 const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], { x: 1 }, '2026-99-99'];

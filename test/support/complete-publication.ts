@@ -9,8 +9,7 @@ import {
 } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
-import { STORED_INDICES } from '../../src/storage/collection.ts';
-import { digestIndexName } from '../../src/storage/store.ts';
+import { digestIndexName, storedIndices } from '../../src/storage/store.ts';
 import { processesWith } from './children.ts';
 
 /** A publication may tell that it is live before it has deleted what it takes the place of. */
@@ -60,7 +59,7 @@ export async function expectOneCompletePublication(
       : history.publications.filter(isKept);
   const kept = summaries.flatMap(({ index }) => index ?? []);
   const expectedIndices = [
-    ...STORED_INDICES.map((index) => store.names[index]),
+    ...Object.values(storedIndices(store.prefix)),
     ...kept,
     ...kept.map((licenses) => digestIndexName(store.prefix, licenses)),
   ].sort();

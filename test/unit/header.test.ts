@@ -45,7 +45,7 @@ describe("the State's header", () => {
     expect(endorsements).toHaveLength(7);
     const third = endorsements[2];
     expect(third).toBeDefined();
-    expect(third?.extra.map(({ label }) => label)).toEqual(['Sub Category', 'Board Action']);
+    expect(third?.extra.map(({ label }) => label)).toEqual(['Issue Date', 'Sub Category', 'Board Action']);
     const { extra, ...columns } = third ?? { extra: [] };
     expect(
       Object.fromEntries(
@@ -60,6 +60,7 @@ describe("the State's header", () => {
       expirationDate: 'ENDORSEMENT_EXPIRATION_DATE_3',
     });
     expect(extra.map(({ position }) => INDIVIDUAL_COLUMNS[position])).toEqual([
+      'ENDORSEMENT_ISSUE_DATE_3',
       'ENDORSEMENT_SUB_CATEGORY_3',
       'ENDORSEMENT_BOARD_ACTION_3',
     ]);

@@ -6,7 +6,7 @@ import { freePort } from '../../scripts/ports.ts';
 import { readConfig } from '../../src/config.ts';
 import { bulk, countDocuments, documentsById, search } from '../../src/storage/checked-search.ts';
 import { isDenied, SearchUnavailableError, trouble } from '../../src/storage/errors.ts';
-import { openSearchClient } from '../../src/storage/store.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 import { webServer } from '../support/proxy.ts';
 
@@ -21,8 +21,8 @@ const { url } = await webServer(async (request, response) => {
   response.end(JSON.stringify(answer.body));
 });
 
-const clientOf = (nodes: string, triesOtherNodes?: boolean, timeoutMs = 60_000) =>
-  openSearchClient(readConfig({ OPENSEARCH_URL: nodes }), timeoutMs, triesOtherNodes);
+const clientOf = (nodes: string, triesOtherNodes = false, timeoutMs = 60_000) =>
+  openStore(readConfig({ OPENSEARCH_URL: nodes }), timeoutMs, { triesOtherNodes }).client;
 const client = clientOf(url);
 
 beforeEach(() => {
@@ -69,7 +69,7 @@ describe.each([
     ['a search', () => search(client, z.unknown(), { index: 'licenses' })],
     ['a count', () => countDocuments(client, 'licenses')],
   ])('to %s', async (_asked, ask) => {
-    answer = { body: { ...COMPLETE, count: 1, ...part } };
+    answer = { body: { ...COMPLETE, hits: { total: { value: 1 } }, ...part } };
     await expect(ask()).rejects.toThrow(SearchUnavailableError);
     await expect(ask()).rejects.toThrow(message);
   });

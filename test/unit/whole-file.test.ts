@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { fileTrouble } from '../../src/storage/file-trouble.ts';
 import { writeWhole } from '../../src/storage/whole-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const HOUR_MS = 60 * 60_000;
 
 const root = temporaryFolder();
 let folder: string;
@@ -40,21 +37,6 @@ test('a whole file replaces it, and only its owner can read it', async () => {
   expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual(['1\n2\n', 0o600]);
 });
 
-test('what a killed process has left is deleted, and nothing else', async () => {
-  const part = (of = 'list.csv') => `${of}.${randomUUID()}.part`;
-  const [left, underWay, ofAnother] = [part(), part(), part('other.csv')];
-  for (const name of [left, underWay, ofAnother, 'list.csv.old.part']) {
-    const path = join(folder, name);
-    await writeFile(path, '1\n');
-    const at = new Date(Date.now() - (name === underWay ? HOUR_MS / 2 : 2 * HOUR_MS));
-    await utimes(path, at, at);
-  }
-  await writeWhole(file, lines('1\n'));
-  expect((await readdir(folder)).toSorted()).toEqual(
-    ['list.csv', 'list.csv.old.part', ofAnother, underWay].toSorted(),
-  );
-});
-
 test('what is no file is written to', async () => {
   execFileSync('sh', ['-c', 'mkfifo "$0"', file]);
   const [read] = await Promise.all([readFile(file, 'utf8'), writeWhole(file, lines('1\n', '2\n'))]);
@@ -64,5 +46,5 @@ test('what is no file is written to', async () => {
 test('an error names the file, not its part', async () => {
   const nowhere = join(folder, 'no', 'list.csv');
   const error: unknown = await writeWhole(nowhere, lines()).catch((failure: unknown) => failure);
-  expect(fileTrouble(error)).toBe(`There is no folder "${join(folder, 'no')}" for the file "${nowhere}".`);
+  expect(fileTrouble(error)).toBe(`The file "${nowhere}" can't be used: no such file or directory.`);
 });

@@ -6,10 +6,9 @@ import { z } from 'zod';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
-import { STORED_INDICES } from '../../src/storage/collection.ts';
 import { isTransient, refusal, responseStatus } from '../../src/storage/errors.ts';
 import { fileTrouble } from '../../src/storage/file-trouble.ts';
-import { openStore, type Store } from '../../src/storage/store.ts';
+import { openStore, type Store, storedIndices } from '../../src/storage/store.ts';
 import { nameUncaughtErrors } from '../../src/telemetry/process.ts';
 import { publish, REQUEST_TIMEOUT_MS } from './publish.ts';
 
@@ -72,9 +71,9 @@ const NOT_IN_TIME = 408;
  *
  * @throws the signal's reason
  */
-async function untilAvailable({ client, names }: Store, signal: AbortSignal): Promise<void> {
+async function untilAvailable({ client, prefix }: Store, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + MAX_WAIT_MS;
-  const indices = STORED_INDICES.map((index) => names[index]);
+  const indices = Object.values(storedIndices(prefix));
   while (!(await takeWrites(client, indices)) && Date.now() < deadline) {
     await sleep(BETWEEN_TRIES_MS, undefined, { signal });
   }
