@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
-import { boardByName } from '../../src/licenses/boards.ts';
 import { type RowFields, rowRequest } from '../../src/licenses/row-lookup.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { columnsOf, MAX_COLUMNS, meaningOfHeader } from '../../src/rosters/columns.ts';
 import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
+import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
+
+const [NURSING, PHARMACY] = [boardOfCode('NUR'), boardOfCode('PRX')];
 
 const WORDS = {
   ...REQUEST_WORDS.rest,
@@ -274,9 +276,8 @@ test('a board that is none is named in the error of its row', () => {
   expect(() => rowRequest({ license_number: 'RN.1', board: 'Wizards' }, WORDS, undefined)).toThrow(
     'No board Wizards',
   );
-  const nursing = boardByName('Nursing Board');
-  expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
-  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, nursing);
+  expect(rowRequest({ license_number: 'RN.1' }, WORDS, NURSING)).toMatchObject({ board: NURSING });
+  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, NURSING);
   for (const named of [
     ...[{ board: 'KY' }, { board: 'kentucky', license_state: 'OH' }],
     ...['KY', 'US-KY', 'Kentucky (compact)', 'KY/IN'].map((license_state) => ({ license_state })),
@@ -284,8 +285,49 @@ test('a board that is none is named in the error of its row', () => {
     expect(() => ofState(named)).toThrow('Not an Ohio license: the row names Kentucky.');
   }
   for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A']) {
-    expect(ofState({ license_state })).toMatchObject({ board: nursing });
+    expect(ofState({ license_state })).toMatchObject({ board: NURSING });
   }
+});
+
+test.each<[RowFields, object | string]>([
+  [{ license_number: '412001', credential_type: 'RN' }, { number: 'RN.412001' }],
+  [{ license_number: '412001', license_type: 'RN' }, { number: 'RN.412001' }],
+  [{ license_number: '412001', credential_type: 'RN', board: 'PRX' }, { number: '412001' }],
+  [
+    { license_number: 'RN.1, RN.2' },
+    'The cell has several license numbers: RN.1, RN.2. Give each a row of its own.',
+  ],
+  [
+    { search_type: 'BUSINESS', name: 'Acme' },
+    { by: 'business', name: 'Acme', board: undefined },
+  ],
+  [
+    { search_type: 'business', business_name: 'Acme', name: 'X', board: 'PRX' },
+    { name: 'Acme', board: PHARMACY },
+  ],
+  [
+    { search_type: 'business', license_number: '1', name: 'Acme' },
+    { by: 'number', businessOnly: true, name: { businessName: 'Acme' }, board: NURSING },
+  ],
+  [{ business_name: 'Acme' }, { by: 'business', name: 'Acme', board: undefined }],
+  [
+    { name: 'Acme LLC', last_name: 'Smith' },
+    { by: 'person', lastName: 'Smith', board: NURSING },
+  ],
+  [{ name: 'Acme LLC', first_name: 'Ann', license_number: 'RN.1' }, { name: { firstName: 'Ann' } }],
+  [{ name: 'x'.repeat(200) }, { by: 'person', lastName: 'x'.repeat(200) }],
+  [{ name: 'x'.repeat(201) }, WORDS.tooLong('name')],
+  [{ name: 'x'.repeat(201), license_number: 'RN.1' }, WORDS.tooLong('name')],
+  [{ name: 'RN, BSN' }, WORDS.noName],
+])('a row with %j asks for %j', (fields, expected) => {
+  const read = () => rowRequest(fields, WORDS, NURSING);
+  if (typeof expected === 'string') expect(read).toThrow(expected);
+  else expect(read()).toMatchObject(expected);
+});
+
+test('a business is looked up at the board of the list where an interface needs one', () => {
+  const words = { ...WORDS, noBoard: () => 'No board' };
+  expect(rowRequest({ business_name: 'Acme' }, words, PHARMACY)).toMatchObject({ board: PHARMACY });
 });
 
 test('the state of a license counts, whatever the state of the person', async () => {
