@@ -22,6 +22,7 @@ const MUTATED = [
 /** The unit tests of files that have none of their name, or more than that. */
 const TESTS: Readonly<Record<string, string>> = {
   counts: 'tally',
+  header: '{header,row-to-licenses}',
   filters: '{license-document,lookup,steps,typed-forms}',
   fold: '{fold,number,typed-forms}',
   license: '{license-document,license-record,row-to-licenses,typed-forms}',
