@@ -177,7 +177,7 @@ function isCompactJson(text: string): boolean {
 const TOKENS = /"(?:\\.|[^"\\])*"|[[\]{},]|[^"[\]{},]+/g;
 
 /** Breaks compact JSON into lines: what is in an object or array that is too long, as many fields on a line as it has room for. */
-export function inLines(json: string, indent: string): string {
+function inLines(json: string, indent: string): string {
   const [start] = /^(?:"[^"]*":)?[[{]/.exec(json) ?? [];
   if (start === undefined || indent.length + json.length <= LINE_WIDTH) return json;
   const items = [''];
