@@ -34,19 +34,30 @@ async function expectAnswers(by: TypedForm['by']): Promise<void> {
 }
 
 verifies(
-  ['NUMBER-01', 'NUMBER-02', 'NUMBER-03', 'NUMBER-04', 'INPUT-01'],
+  ['NUMBER-01', 'NUMBER-02', 'NUMBER-03', 'NUMBER-04', 'NUMBER-05', 'LOOKUP-07', 'INPUT-01'],
   'each form of a number in typed-forms.ts finds only the licenses that it must find',
   () => expectAnswers('number'),
 );
 
 verifies(
-  ['PERSON-01', 'PERSON-02', 'PERSON-03', 'PERSON-04', 'LOOKUP-05', 'FILTERS-01', 'INPUT-01'],
+  [
+    'PERSON-01',
+    'PERSON-02',
+    'PERSON-03',
+    'PERSON-04',
+    'LOOKUP-04',
+    'LOOKUP-05',
+    'FILTERS-01',
+    'INPUT-01',
+    'INPUT-05',
+    'SEARCH-03',
+  ],
   'each form of a person’s name in typed-forms.ts finds only the licenses that it must find',
   () => expectAnswers('person'),
 );
 
 verifies(
-  ['BUSINESS-01', 'BUSINESS-02', 'FILTERS-01', 'INPUT-01'],
+  ['BUSINESS-01', 'BUSINESS-02', 'LOOKUP-06', 'LOOKUP-10', 'FILTERS-01', 'INPUT-01', 'INPUT-05'],
   'each form of a business’s name in typed-forms.ts finds only the licenses that it must find',
   () => expectAnswers('business'),
 );
