@@ -16,6 +16,7 @@ import {
   readTypedPerson,
   surnameKey,
 } from '../../src/licenses/names.ts';
+import { linesOf, pairsOf } from '../support/tables.ts';
 
 describe('the surname of a holder', () => {
   test.each([
@@ -146,20 +147,6 @@ MU\u00d1OZ-PE\u00d1A, JOS\u00c9 | = | MUNOZPENA MUNOZ PENA | JOSE | MU\u00d1OZ-P
 HIDDEN | = | HIDDEN | - | HIDDEN | =
 JR, PAT | = | JR | PAT | JR / PAT | =
 `;
-
-/** The lines of a table. */
-function linesOf(table: string): string[] {
-  return table.split('\n').filter((line) => line !== '');
-}
-
-/** What is read in a text, and as what: `TEXT = MEANING; TEXT = MEANING`. */
-function pairsOf(table: string): [text: string, meaning: string][] {
-  const pairs = linesOf(table).flatMap((line) => line.split('; '));
-  return pairs.map((pair) => {
-    const [text = '', meaning = ''] = pair.split(' = ');
-    return [text, meaning];
-  });
-}
 
 /** `LAST / FIRST`; either may be missing. */
 function partsOf(text: string): [lastName: string | undefined, firstName: string | undefined] {
