@@ -112,84 +112,38 @@ describe('a list is understood', () => {
     });
   });
 
+  const GARCIA = { lastName: 'Garcia', firstName: 'Maria' };
+  const ANSWERED = `Lic #,Name,${RESULT_COLUMNS.join()}\nRN.880001,"A, B",found,Clear,RN.880002,"C, D"\n`;
+  const BOARDS = 'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n';
+  const ofNumbers = (...numbers: string[]) => numbers.map((number) => ({ number }));
+
   test.each([
-    [
-      'a bare list of numbers',
-      'RN.1\nrn 2\n3900123456\n',
-      [{ number: 'RN.1' }, { number: 'rn 2' }, { number: '3900123456' }],
-    ],
-    ['with a title that names nothing', 'To check\nRN.1\nRN.2\n', [{ number: 'RN.1' }, { number: 'RN.2' }]],
-    [
-      'names in one column',
-      'Employee Name\nGARCIA, MARIA\n',
-      [{ by: 'person', lastName: 'GARCIA', firstName: 'MARIA' }],
-    ],
-    ['First Last', 'Name\nMaria Garcia\n', [{ lastName: 'Garcia', firstName: 'Maria' }]],
-    [
-      'a surname of several words',
-      'Name\nRosa de la Fuente\n',
-      [{ lastName: 'de la Fuente', firstName: 'Rosa' }],
-    ],
-    [
-      'credentials after the name',
-      'Name\n"Garcia, Maria, RN"\n',
-      [{ lastName: 'Garcia', firstName: 'Maria' }],
-    ],
-    [
-      'names in two columns',
-      'Surname,Given name\nGarcia,Maria\n',
-      [{ lastName: 'Garcia', firstName: 'Maria' }],
-    ],
-    [
-      'a business by its legal form',
-      'Name\nMaple Health LLC\n',
-      [{ by: 'business', name: 'Maple Health LLC' }],
-    ],
+    ['a bare list of numbers', 'RN.1\nrn 2\n3900123456\n', ofNumbers('RN.1', 'rn 2', '3900123456')],
+    ['with a title that names nothing', 'To check\nRN.1\nRN.2\n', ofNumbers('RN.1', 'RN.2')],
+    ['names in one column', 'Employee Name\nGarcia, Maria\n', [{ by: 'person', ...GARCIA }]],
+    ['First Last', 'Name\nMaria Garcia\n', [GARCIA]],
+    ['several words', 'Name\nRosa de la Fuente\n', [{ lastName: 'de la Fuente', firstName: 'Rosa' }]],
+    ['credentials after the name', 'Name\n"Garcia, Maria, RN"\n', [GARCIA]],
+    ['names in two columns', 'Surname,Given name\nGarcia,Maria\n', [GARCIA]],
+    ['a legal form', 'Name\nMaple Health LLC\n', [{ by: 'business', name: 'Maple Health LLC' }]],
     ['a company', 'Company\nShear Grace\n', [{ by: 'business', name: 'Shear Grace' }]],
-    [
-      'a company beside a person: the person counts',
-      'Name,Company\nMaria Garcia,Mercy\n',
-      [{ by: 'person', lastName: 'Garcia' }],
-    ],
-    [
-      'boards by code, short name and any case',
-      'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n',
-      [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
-    ],
-    [
-      'a business whose name begins like a footer',
-      'Company,Ward,Note\nTotal Care,3,x\n',
-      [{ name: 'Total Care' }],
-    ],
+    ['a company beside a person: the person counts', 'Name,Company\nMaria Garcia,Mercy\n', [GARCIA]],
+    ['boards', BOARDS, [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }]],
+    ['a name that begins like a footer', 'Company,Ward,Note\nTotal Care,3,x\n', [{ name: 'Total Care' }]],
     ['such a business alone', 'Company\nTotal Care\nTotal: 1\n', [{ name: 'Total Care' }]],
-    [
-      'two lists, the first without names of columns: all of its rows are looked up',
-      'RN.1\nLicense number\nRN.2\n',
-      [{ number: 'RN.1' }, { number: 'License number' }, { number: 'RN.2' }],
-    ],
-    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
-    [
-      'the state of a person beside the one of the license',
-      'Lic #,State,License State\nRN.880001,KY,OH\n',
-      [{ number: 'RN.880001' }],
-    ],
-    ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', [{ number: 'RN.880001' }]],
-    [
-      'an answer that is checked again',
-      `Lic #,Name,${RESULT_COLUMNS.join()}\nRN.880001,"A, B",found,Clear,RN.880002,"C, D"\n`,
-      [{ number: 'RN.880001', name: { wholeName: 'A, B' } }],
-    ],
+    // The first has no names of columns: all of its rows are looked up.
+    ['two lists', 'RN.1\nLicense number\nRN.2\n', ofNumbers('RN.1', 'License number', 'RN.2')],
+    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', ofNumbers('RN.1')],
+    ['two states', 'Lic #,State,License State\nRN.880001,KY,OH\n', ofNumbers('RN.880001')],
+    ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', ofNumbers('RN.880001')],
+    ['an answer that is checked again', ANSWERED, [{ number: 'RN.880001', name: { wholeName: 'A, B' } }]],
     [
       'the names of the REST API',
       'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
       [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
     ],
-    [
-      'rows without anything',
-      'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n',
-      [{ number: 'RN.1' }, { number: 'RN.2' }],
-    ],
-    ['cells that an answer has protected', "Lic #\n'+RN.1\n", [{ number: '+RN.1' }]],
+    ['rows without anything', 'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n', ofNumbers('RN.1', 'RN.2')],
+    ['cells that an answer has protected', "Lic #\n'+RN.1\n", ofNumbers('+RN.1')],
   ])('%s', async (_what, sent, rows) => {
     expect(await understood(sent)).toEqual(
       expect.objectContaining({ rows: rows.map((row) => expect.objectContaining(row)) }),

@@ -10,6 +10,7 @@ import {
   statesIn,
 } from '../../src/licenses/number-forms.ts';
 import { boardOfCode } from '../support/boards.ts';
+import { pairsOf } from '../support/tables.ts';
 
 const NINES = '9'.repeat(20);
 
@@ -51,49 +52,36 @@ test.each([
   expect(numbersIn(text)).toEqual(numbers);
 });
 
-test.each([
-  ['OH', ['Ohio']],
-  ['US-KY', ['Kentucky']],
-  ['KY, OH', ['Kentucky', 'Ohio']],
-  ['new york', ['New York']],
-  ['D.C.', ['District of Columbia']],
-  ['compact', []],
-  [`OH${' '.repeat(198)}`, ['Ohio']],
-  [`OH${' '.repeat(199)}`, []],
-])('the states in %j are %j', (text, states) => {
-  expect([...new Set(statesIn(text))]).toEqual(states);
+test('the states in a text', () => {
+  const texts = pairsOf(`
+OH = Ohio; US-KY = Kentucky; KY, OH = Kentucky|Ohio; new york = New York; D.C. = District of Columbia; compact
+OH${' '.repeat(198)} = Ohio; OH${' '.repeat(199)}
+`);
+  expect(texts.map(([text]) => [text, [...new Set(statesIn(text))].join('|')])).toEqual(texts);
 });
 
-test.each([
-  ['SP.1', ['SHP', 'PSY']],
-  ['rn 1', ['NUR']],
-  ['35.12345', []],
-  ['XX.1', []],
-])('the letters of %j are those of %j', (number, codes) => {
-  expect(boardsOfLetters(number).map(({ code }) => code)).toEqual(codes);
+test('the boards of the letters of a number', () => {
+  const numbers = pairsOf('SP.1 = SHP PSY; rn 1 = NUR; 35.12345; XX.1');
+  const codesOf = (number: string) => boardsOfLetters(number).map(({ code }) => code);
+  expect(numbers.map(([number]) => [number, codesOf(number).join(' ')])).toEqual(numbers);
 });
 
-test.each([
-  ['RN', undefined, ['RN.']],
-  ['registered nurse', 'NUR', ['RN.']],
-  ['Chiropractor', undefined, ['DC-']],
-  ['sp', undefined, ['SP.']],
-  ['RN', 'PRX', []],
-  ['P', undefined, []],
-  ['Pharmacist', undefined, []],
-  [`RN${' '.repeat(198)}`, undefined, ['RN.']],
-  [`RN${' '.repeat(199)}`, undefined, []],
-])('the type %j at the board %s has the prefixes %j', (type, code, prefixes) => {
-  expect(prefixesOfType(type, code === undefined ? undefined : boardOfCode(code))).toEqual(prefixes);
+test('the prefixes of a license type, at a board or at all', () => {
+  const types = pairsOf(`
+RN = RN.; registered nurse @ NUR = RN.; Chiropractor = DC-; sp = SP.; RN @ PRX; P; Pharmacist
+RN${' '.repeat(198)} = RN.; RN${' '.repeat(199)}
+`);
+  const prefixes = (type = '', code?: string) =>
+    prefixesOfType(type, code === undefined ? undefined : boardOfCode(code));
+  expect(types.map(([text]) => [text, prefixes(...text.split(' @ ')).join()])).toEqual(types);
 });
 
-test.each([
-  ['412001', 'RN', 'RN.412001'],
-  ['12345', 'MD', '35.12345'],
-  ['3512345', 'MD', '3512345'],
-  ['RN.412001', 'MD', 'RN.412001'],
-  ['412001', 'Wizard', '412001'],
-  ['412001', undefined, '412001'],
-])('the digits %s of the type %s are %s', (number, type, meant) => {
-  expect(numberWithType(number, type, undefined)).toBe(meant);
+test('the number that digits and a license type mean', () => {
+  const numbers = pairsOf(`
+412001 RN = RN.412001; 12345 MD = 35.12345; 3512345 MD = 3512345; RN.412001 MD = RN.412001; 412001 Wizard = 412001; 412001 = 412001
+`);
+  for (const [text, meant] of numbers) {
+    const [number = '', type] = text.split(' ');
+    expect([text, numberWithType(number, type, undefined)]).toEqual([text, meant]);
+  }
 });
