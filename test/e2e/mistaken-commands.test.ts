@@ -22,124 +22,69 @@ beforeAll(async () => {
   await writeFile(join(environment.folder, 'file'), '');
 });
 
-interface Mistake {
-  readonly settings?: Record<string, string>;
-  /** What the one line of its error says. `FOLDER` is the test's, `PORT` one on which nobody listens. */
-  readonly says: RegExp;
-}
-
 const PUBLISH = ['publish', '--business', FIXTURES.business, '--individual'];
 const NO_ANSWER =
   /^OpenSearch does not answer at \S+\. Is it running \(npm start\), and is OPENSEARCH_URL right\?$/;
+const NO_FILE = /^The file "\S+no(\.\w+|\/\S+)" can't be used: no such file or directory\.$/;
+const NO_SERVICE =
+  /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?$/;
+const NO_REDIS = /^Redis at 127\.0\.0\.1:\d+ can't be used: connect ECONNREFUSED [\d.:]+\. Is it running/;
 
-test.each<[string, readonly string[], Mistake]>([
-  [
-    'a missing file to publish',
-    [...PUBLISH, 'FOLDER/no.csv'],
-    { says: /^The file "\S+no\.csv" can't be used: no such file or directory\.$/ },
-  ],
-  [
-    'a folder to publish',
-    [...PUBLISH, 'FOLDER/folder'],
-    { says: /^A file can't be used: illegal operation on a directory\.$/ },
-  ],
-  [
-    'a date that is none',
-    [...PUBLISH, FIXTURES.individual, '--date', '11/20/2026'],
-    { says: /must be a day, YYYY-MM-DD/ },
-  ],
-  [
-    'a blank reason to force, as of a variable that is not set',
-    [...PUBLISH, FIXTURES.individual, '--force', ''],
-    { says: /A reason is needed/ },
-  ],
-  ['an http address to publish', [...PUBLISH, 'http://data.example/a.csv'], { says: /is not https/ }],
-  [
-    'a report into a missing folder',
-    [...PUBLISH, FIXTURES.individual, '--report', 'FOLDER/no/report.md'],
-    { says: /^The file "\S+no\/\S+" can't be used: no such file/ },
-  ],
-  [
-    'OpenSearch away from a check',
-    [...PUBLISH, FIXTURES.individual, '--check'],
-    { settings: { OPENSEARCH_URL: 'http://127.0.0.1:PORT' }, says: NO_ANSWER },
-  ],
-  [
-    'a missing backup',
-    ['restore', 'FOLDER/no.backup'],
-    { says: /^The file "\S+no\.backup" can't be used: no such file/ },
-  ],
-  [
-    'a backup into a missing folder',
-    ['backup', 'FOLDER/no/a.backup'],
-    { says: /^The file "\S+no\/\S+" can't be used: no such file/ },
-  ],
+/** `PUBLISH` stands for its beginning, `GOOD` for a file, `FOLDER` for the test's, `PORT` for one on which nobody listens. */
+test.each<[string, string, RegExp, string?]>([
+  ['a missing file to publish', 'PUBLISH FOLDER/no.csv', NO_FILE],
+  ['a folder to publish', 'PUBLISH FOLDER/folder', /^A file can't be used: illegal operation on a directory\.$/],
+  ['a date that is none', 'PUBLISH GOOD --date 11/20/2026', /must be a day, YYYY-MM-DD/],
+  // As of a variable that is not set: the last parameter is empty.
+  ['a blank reason to force', 'PUBLISH GOOD --force ', /A reason is needed/],
+  ['an http address to publish', 'PUBLISH http://data.example/a.csv', /is not https/],
+  ['a report into a missing folder', 'PUBLISH GOOD --report FOLDER/no/report.md', NO_FILE],
+  ['OpenSearch away from a check', 'PUBLISH GOOD --check', NO_ANSWER, 'OPENSEARCH_URL=http://127.0.0.1:PORT'],
+  ['a missing backup', 'restore FOLDER/no.backup', NO_FILE],
+  ['a backup into a missing folder', 'backup FOLDER/no/a.backup', NO_FILE],
   [
     'sample data into a file',
-    ['sample-data', 'FOLDER/file/a'],
-    { says: /^The file "\S+file\/a" can't be used: not a directory\.$/ },
+    'sample-data FOLDER/file/a',
+    /^The file "\S+file\/a" can't be used: not a directory\.$/,
   ],
-  ['a limit that is none', ['audit', '--limit', 'x'], { says: /must be a whole number from 1 to 9999/ }],
+  ['a limit that is none', 'audit --limit x', /must be a whole number from 1 to 9999/],
   [
     'proofs and a roster',
-    ['watch', 'FOLDER/file', '--proof', 'FOLDER/proofs.jose', '--key', 'olv_x'],
-    { says: /^Name a roster, or send --proof FILE without one\.$/ },
+    'watch FOLDER/file --proof FOLDER/p --key olv_x',
+    /^Name a roster, or send --proof FILE/,
   ],
-  [
-    'keys of signatures at an address where nobody is',
-    ['verify-record', 'FOLDER/file', '--keys', 'http://127.0.0.1:PORT'],
-    { says: /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?$/ },
-  ],
-  [
-    'keys of signatures in a file that has none',
-    ['verify-record', 'FOLDER/file', '--keys', 'FOLDER/file'],
-    { says: /^"\S+file" has no public keys/ },
-  ],
-  ['a guard that can not be accepted', ['publish', '--accept', 'no_rows'], { says: /It must be a guard/ }],
-  ['a blank column', ['publish', '--accept', 'column_changed:'], { says: /It must be a guard/ }],
+  ['keys of signatures at nobody', 'verify-record FOLDER/file --keys http://127.0.0.1:PORT', NO_SERVICE],
+  ['a file without keys', 'verify-record FOLDER/file --keys FOLDER/file', /^"\S+file" has no public keys/],
+  ['a guard that can not be accepted', 'publish --accept no_rows', /It must be a guard/],
+  ['a blank column', 'publish --accept column_changed:', /It must be a guard/],
   [
     'a setting that is not valid',
-    ['publications'],
-    { settings: { PORT: 'eighty' }, says: /^PORT is "eighty", but must be a port, 0 to 65535\.$/ },
+    'publications',
+    /^PORT is "eighty", but must be a port, 0 to 65535\.$/,
+    'PORT=eighty',
   ],
-  ['an unknown command', ['publicatons'], { says: /^error: unknown command 'publicatons'/ }],
-  [
-    'a host of OpenSearch that does not exist',
-    ['keys', 'list'],
-    { settings: { OPENSEARCH_URL: 'http://nowhere.invalid:9200' }, says: NO_ANSWER },
-  ],
-  [
-    'a port on which no OpenSearch is',
-    ['audit'],
-    { settings: { OPENSEARCH_URL: 'http://127.0.0.1:PORT' }, says: NO_ANSWER },
-  ],
-  [
-    'a Redis that is not there',
-    [...PUBLISH, FIXTURES.individual],
-    {
-      settings: { REDIS_URL: 'redis://127.0.0.1:PORT' },
-      says: /^Redis at 127\.0\.0\.1:\d+ can't be used: connect ECONNREFUSED [\d.:]+\. Is it running/,
-    },
-  ],
-])(
-  '%s: one line says what is wrong, and the exit code is 1',
-  async (_what, parameters, { settings = {}, says }) => {
-    const filled = (text: string) =>
-      text.replace('FOLDER', environment.folder).replace('PORT', String(closedPort));
-    const changed = Object.fromEntries(
-      Object.entries(settings).map(([name, value]) => [name, filled(value)]),
-    );
-    const { code, stdout, stderr } = await command(
-      { ...environment.variables, ...changed },
-      ...parameters.map(filled),
-    );
-    const [line = '', ...others] = stderr.trimEnd().split('\n');
-    expect([code, stdout, line]).toEqual([1, '', expect.stringMatching(says)]);
-    // Of a mistaken option, the help follows.
-    expect(others.every((other) => !/^\s+at /.test(other))).toBe(true);
-    expect(stderr).not.toMatch(/ENOENT|EISDIR|ENOTDIR|ENOTFOUND/);
-  },
-);
+  ['an unknown command', 'publicatons', /^error: unknown command 'publicatons'/],
+  ['a host that does not exist', 'keys list', NO_ANSWER, 'OPENSEARCH_URL=http://nowhere.invalid:9200'],
+  ['a port on which no OpenSearch is', 'audit', NO_ANSWER, 'OPENSEARCH_URL=http://127.0.0.1:PORT'],
+  ['a Redis that is not there', 'PUBLISH GOOD', NO_REDIS, 'REDIS_URL=redis://127.0.0.1:PORT'],
+])('%s: one line says what is wrong, and the exit code is 1', async (_what, line, says, setting = '') => {
+  const filled = (text: string) =>
+    text
+      .replace('FOLDER', environment.folder)
+      .replace('PORT', String(closedPort))
+      .replace('GOOD', FIXTURES.individual);
+  const parameters = line.split(' ').flatMap((each) => (each === 'PUBLISH' ? PUBLISH : filled(each)));
+  const [, name = '', value = ''] = /^(\w+)=(.*)$/.exec(setting) ?? [];
+  const { code, stdout, stderr } = await command(
+    { ...environment.variables, [name]: filled(value) },
+    ...parameters,
+  );
+  const [first = '', ...others] = stderr.trimEnd().split('\n');
+  expect([code, stdout, first]).toEqual([1, '', expect.stringMatching(says)]);
+  // Of a mistaken option, the help follows.
+  expect(others.every((other) => !/^\s+at /.test(other))).toBe(true);
+  expect(stderr).not.toMatch(/ENOENT|EISDIR|ENOTDIR|ENOTFOUND/);
+});
 
 test('a publication that can not be recorded is not queued', async () => {
   const settings = { ...environment.variables, OPENSEARCH_URL: `http://127.0.0.1:${closedPort}` };

@@ -79,28 +79,13 @@ describe('licenses lookup', () => {
     },
   );
 
-  test.each<[string, readonly string[], number, RegExp]>([
-    ['a license, without --board', ['RN.700001'], 0, /^license number +RN\.700001$/m],
-    [
-      'a license with cautions names each',
-      ['PN.700004'],
-      2,
-      /^CAUTION +not_active: the primary status is not Active$/m,
-    ],
-    [
-      'an unknown number says what was searched',
-      ['RN.799999'],
-      3,
-      /^No license with the number "RN\.799999" is in the State's dataset of 2026-11-20\. .*the authority/,
-    ],
-    [
-      'a number of another board says which',
-      ['RN.700001', '--board', 'board of pharmacy'],
-      3,
-      /but one of the Nursing Board/,
-    ],
-  ])('of %s', async (_what, parameters, code, says) => {
-    const ended = await run(['lookup', ...parameters]);
+  test.each<[string, number, RegExp]>([
+    ['RN.700001', 0, /^license number +RN\.700001$/m],
+    ['PN.700004', 2, /^CAUTION +not_active: the primary status is not Active$/m],
+    ['RN.799999', 3, /^No license with the number "RN\.799999" is in the State's dataset of .*the authority/],
+    ['RN.700001 --board PRX', 3, /but one of the Nursing Board/],
+  ])('of %s exits with %i', async (parameters, code, says) => {
+    const ended = await run(['lookup', ...parameters.split(' ')]);
     expect(ended).toMatchObject({ code, stderr: '', stdout: expect.stringMatching(says) });
   });
 
@@ -116,10 +101,8 @@ describe('licenses lookup', () => {
   });
 
   test('of a request that is invalid says why and exits 1', async () => {
-    expect(await run(['lookup', ' '])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^board is required/),
-    });
+    const ended = await run(['lookup', ' ']);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^board is required/) });
   });
 
   test('with --json prints the records as the service sent them', async () => {
@@ -131,10 +114,8 @@ describe('licenses lookup', () => {
       found: [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }],
       miss: null,
     });
-    expect(JSON.parse((await run(['lookup', 'RN.799999', '--json'])).stdout)).toMatchObject({
-      found: [],
-      miss: {},
-    });
+    const missed = await run(['lookup', 'RN.799999', '--json']);
+    expect(JSON.parse(missed.stdout)).toMatchObject({ found: [], miss: {} });
   });
 });
 
@@ -186,51 +167,41 @@ test('licenses boards > /dev/full says that it could not print', async () => {
   });
 });
 
+const NOT_REACHED =
+  /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?\n$/;
+const NOT_THE_SERVICE = /^The answer is not one of this service\. Is its address right\?\n$/;
+const ELSEWHERE = answer(301, '', { location: 'https://elsewhere.example/' });
+const BUSY = answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' });
+
 // All commands have one client.
-test.each<[string, RegExp, Settings, ProxyStep]>([
-  [
-    'a host that does not exist',
-    /^The service at http:\/\/licenses\.invalid can't be reached \(.*\)\. Does it run, and is the address right\?\n$/,
-    { url: 'http://licenses.invalid' },
-    pass,
-  ],
+test.each<[string, RegExp, Settings, ProxyStep?]>([
+  ['a host that does not exist', NOT_REACHED, { url: 'http://licenses.invalid' }],
   [
     'an address that is none',
     /^The service is at an http or https address, not at "licenses\.example"\.\n$/,
     { url: 'licenses.example' },
-    pass,
   ],
-  ['a port that no browser would use', /can't be reached \(bad port\)/, { url: 'http://127.0.0.1:9' }, pass],
+  ['a port that no browser would use', /can't be reached \(bad port\)/, { url: 'http://127.0.0.1:9' }],
   [
     'an address below the service’s',
     /^There is nothing at this address\. Is the address of the service right\?\n$/,
     {},
-    answer(404, '{"detail":"There is nothing at this address."}'),
+    answer(404, '{"detail":"Nothing."}'),
   ],
-  ['a lost connection', /^The service at \S+ can't be reached \(.*\)\. /, {}, cut],
+  ['a lost connection', NOT_REACHED, {}, cut],
   [
     'a redirect',
     /^The service answered with 301\. Is the service at https:\/\/elsewhere\.example\/\?\n$/,
     {},
-    answer(301, '', { location: 'https://elsewhere.example/' }),
+    ELSEWHERE,
   ],
-  [
-    'another server',
-    /^The answer is not one of this service\. Is its address right\?\n$/,
-    {},
-    answer(200, '<html>'),
-  ],
-  [
-    'a service that is busy',
-    /^Too many requests\.\n$/,
-    {},
-    answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' }),
-  ],
-  ['a wrong key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: 'olv_x' }, pass],
-  ['no key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: '' }, pass],
+  ['another server', NOT_THE_SERVICE, {}, answer(200, '<html>')],
+  ['a service that is busy', /^Too many requests\.\n$/, {}, BUSY],
+  ['a wrong key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: 'olv_x' }],
+  ['no key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: '' }],
 ])(
   'licenses lookup with %s fails at once, says what to do and exits 1',
-  async (_what, says, settings, fault) => {
+  async (_what, says, settings, fault = pass) => {
     step = fault;
     const ended = await run(['lookup', 'RN.700001'], settings);
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
@@ -413,7 +384,7 @@ describe('licenses verify', () => {
       (whole) => whole.lastIndexOf('"two') + 2,
     ],
     [
-      'after a byte order mark, with semicolons',
+      'with semicolons',
       '\ufeffid;license_number\r\n',
       '=1+1;RN.700001\r\n',
       (whole) => Math.floor(whole.length / 2),
@@ -439,19 +410,15 @@ describe('licenses verify', () => {
     await expectAnswered(10);
   });
 
+  const withoutLast = changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n'));
+  const withNewColumn = changed((body) => body.replace('result_notes', 'new'));
+
   test.each<[string, ProxyStep, RegExp]>([
     ['another server', answer(200, '<html>'), /^The answer is not one of this service/],
-    [
-      'a row without an answer',
-      changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n')),
-      /^The service did not answer every row/,
-    ],
+    ['a row without an answer', withoutLast, /^The service did not answer every row/],
     [
       'other columns than before',
-      (request) =>
-        changed((body) => (request.body.includes('\r\n1000,') ? body.replace('result_notes', 'new') : body))(
-          request,
-        ),
+      (request) => (request.body.includes('\r\n1000,') ? withNewColumn : pass)(request),
       /^(1,000 of 1,200 rows\n)?The service adds other columns now than before\. Choose another --out file\./,
     ],
   ])('with %s ends, and writes no answer beside the wrong row', async (_what, fault, says) => {
@@ -462,35 +429,24 @@ describe('licenses verify', () => {
     expect([0, 1001]).toContain(written.split('\r\n').length - 1);
   });
 
+  const ONE = 'license_number\nRN.1\n';
+  const NOT_UTF8 = new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]);
+  const NO_BOARD = /^error: --board: The nearest is: .* \(\w{3}\)/;
+
   test.each<[string, string | Uint8Array, Options, RegExp]>([
-    [
-      'a board that is none',
-      'license_number\nRN.1\n',
-      { more: ['--board', 'Wizards'] },
-      /^error: --board: The nearest is: .* \(\w{3}\)/,
-    ],
+    ['a board that is none', ONE, { more: ['--board', 'Wizards'] }, NO_BOARD],
     ['a file without columns of a lookup', 'note\nx\n', {}, /must name the columns/],
     ['a file without rows', 'license_number\n', {}, /^The roster has no rows below/],
-    [
-      'a file that is not UTF-8',
-      new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
-      {},
-      /not valid UTF-8/,
-    ],
+    ['a file that is not UTF-8', NOT_UTF8, {}, /not valid UTF-8/],
     ['a workbook', WORKBOOK, {}, /not valid UTF-8.* save the list as "CSV UTF-8"/],
     [
-      'a folder that does not exist to write to',
-      'license_number\nRN.1\n',
+      'no folder to write to',
+      ONE,
       { more: ['--out', '/nowhere/result.csv'] },
       /^The file "\/nowhere\/result\.csv" can't be used: no such file/,
     ],
     // Nothing was answered before: it is a mistake, and nobody waits.
-    [
-      'a port on which nobody listens',
-      'license_number\nRN.1\n',
-      { url: NOBODY },
-      /^The service at \S+ can't be reached \(.*\)\. Does it run/,
-    ],
+    ['a port on which nobody listens', ONE, { url: NOBODY }, NOT_REACHED],
   ])('with %s exits with 1, says why and sends nothing', async (_what, roster, options, reason) => {
     const { code, stderr } = await verify(roster, options);
     expect([code, requests]).toEqual([1, 0]);

@@ -84,148 +84,139 @@ const FORMATTED = workbook({
   ],
 });
 
+/** What a list is, its text, and what its rows are answered with. */
+const LISTS = `
+# credentials after the name; another person is still one
+Worker,Licence No.
+"De la Qxxcruz, José RN",RN.880004
+Sam Qxxchiro DC CCSP,DC-99010
+"Qxxaprn, Grace M, APRN-CNP, CEN",RN.880007
+"Unrelated, Person RN",RN.880004
+> found RN.880004; found DC-99010; found RN.880007; found RN.880004 name_mismatch
+# numbers as formulas of text
+No,License Number,Last Name
+1,="RN.880004",De La Qxxcruz
+2,="03880009",Qxxpharm
+> found RN.880004; found 03880009
+# such formulas in quotation marks
+License Number,Last Name
+"=""03880009""",Qxxpharm
+> found 03880009
+# cells with quotation marks, copied
+License Number\tLast Name\tRemark
+RN.880004\tDe La Qxxcruz\tcalled "Pepe"
+03880009\tQxxpharm\t6" shelf
+> found RN.880004; found 03880009
+# copied cells that begin with a quotation mark, or have line breaks
+License Number\tLast Name\tRemark
+RN.880004\tDe La Qxxcruz\t"Pepe" for short
+03880009\tQxxpharm\t"never closed
+> found RN.880004; found 03880009
+# a cell with a line break and one with an inch
+License Number,Remark
+03880009,"one
+two"
+DC-99010,6" shelf
+> found 03880009; found DC-99010
+# characters that nobody sees
+License Number,Last Name
+RN.880001\u200b,Qxxobriens
+\u200e03880009,Qxxpharm
+DC-\u00ad99010,Qxx\u0000chiro
+> found RN.880001; found 03880009; found DC-99010
+# pipes
+Surname|Given|License No|State
+Qxxpharm|Lee|03880009|OH
+De La Qxxcruz|Jose|RN.880004|OH
+> found 03880009; found RN.880004
+# a web page that is called .xls
+<html><body><table><tr><th>Last Name</th><th>License Number</th></tr><tr><td>Qxxpharm</td><td>03880009</td></tr></table></body></html>
+> found 03880009
+# digits with the state and the type beside them
+JurisdictionAbbreviation,LicenseNumber,LicenseType
+OH,880004,RN
+KY,880001,RN
+> found RN.880004; invalid Not an Ohio license: t
+# several states in a cell, and as many numbers
+Last Name,First Name,State Licenses,State License Numbers
+St. Qxxjohn,Alex,OH,35.880006
+Qxxmüller,Jürgen,"KY
+OH","77
+35.880005"
+> found 35.880006 not_active;sub_status;board_action; invalid Not an Ohio license: t; found 35.880005
+# a business in the column of last names
+first_name\tlast_name\tlic_number\tdba_name
+\tACME HOLDINGS LLC\tCOSS.880020\tQXX STAR SALON
+> found COSS.880020
+# bullets and places
+1. 03880009
+2. RN.880004
+• DC-99010
+> found 03880009; found RN.880004; found DC-99010
+# a physician whose prefix looks like a place
+35. 880005
+> found 35.880005
+# numbers on one line
+03880009, RN.880004; DC-99010
+> found 03880009; found RN.880004; found DC-99010
+# the end of a DOS text
+License Number,Last Name\r
+03880009,Qxxpharm\r
+\u001a
+> found 03880009
+# the last line of a DOS text
+License Number,Last Name\r
+03880009,Qxxpharm\u001a
+> found 03880009
+# pages of a report
+Nurse report,,
+Name,License Number,Ward
+"Qxxpharm, Lee",03880009,A
+Page 1 of 2,,
+Nurse report,,
+Name,License Number,Ward
+"Qxxchiro, Sam",DC-99010,B
+Total: 2,,
+> found 03880009; found DC-99010
+# its separator in the first line
+sep=;\r
+license_number;last_name\r
+03880009;Qxxpharm\r
+> found 03880009
+# two numbers in a cell
+Name,License #
+"Qxxaprn, Grace","RN.880007, APRN.CNP.0880007"
+> found RN.880007; found APRN.CNP.0880007 not_active;sub_status
+# carriage returns alone
+License Number,Last Name\r03880009,Qxxpharm\r
+> found 03880009
+`;
+
+const INSTRUCTIONS = sheets(
+  [['Staff list'], ['Fill in one row for each person.']],
+  [
+    ['Last Name', 'First Name', 'License Number'],
+    ['Qxxpharm', 'Lee', '03880009'],
+    ['Qxxchiro', 'Sam', 'DC-99010'],
+  ],
+);
+const TWO_HEADERS = sheets([
+  ['PRACTITIONER', '', 'LICENSE', '', 'LOCATION'],
+  ['Last Name*', 'First Name*', 'State', 'Number (Required)', 'City'],
+  ["O'Qxxfallon", 'Sean', 'OH', 'RN.880002', 'Columbus'],
+]);
+
 describe('a list of people is answered rightly:', () => {
   test.each<[string, string | Buffer, readonly string[]]>([
-    [
-      'credentials after the name; another person is still one',
-      table([
-        'Worker,Licence No.',
-        '"De la Qxxcruz, José RN",RN.880004',
-        'Sam Qxxchiro DC CCSP,DC-99010',
-        '"Qxxaprn, Grace M, APRN-CNP, CEN",RN.880007',
-        '"Unrelated, Person RN",RN.880004',
-      ]),
-      ['found RN.880004', 'found DC-99010', 'found RN.880007', 'found RN.880004 name_mismatch'],
-    ],
-    [
-      'numbers as formulas of text',
-      table(['No,License Number,Last Name', '1,="RN.880004",De La Qxxcruz', '2,="03880009",Qxxpharm']),
-      ['found RN.880004', 'found 03880009'],
-    ],
-    [
-      'such formulas in quotation marks',
-      table(['License Number,Last Name', '"=""03880009""",Qxxpharm']),
-      ['found 03880009'],
-    ],
-    [
-      'cells with quotation marks, copied',
-      'License Number\tLast Name\tRemark\nRN.880004\tDe La Qxxcruz\tcalled "Pepe"\n03880009\tQxxpharm\t6" shelf\n',
-      ['found RN.880004', 'found 03880009'],
-    ],
-    [
-      'copied cells that begin with a quotation mark, or have line breaks',
-      'License Number\tLast Name\tRemark\nRN.880004\tDe La Qxxcruz\t"Pepe" for short\n03880009\tQxxpharm\t"never closed\n',
-      ['found RN.880004', 'found 03880009'],
-    ],
-    [
-      'a cell with a line break and one with an inch',
-      table(['License Number,Remark', '03880009,"one\ntwo"', 'DC-99010,6" shelf']),
-      PHARMACIST_AND_CHIROPRACTOR,
-    ],
-    [
-      'characters that nobody sees',
-      'License Number,Last Name\nRN.880001\u200b,Qxxobriens\n\u200e03880009,Qxxpharm\nDC-\u00ad99010,Qxx\u0000chiro\n',
-      ['found RN.880001', 'found 03880009', 'found DC-99010'],
-    ],
-    [
-      'pipes',
-      'Surname|Given|License No|State\nQxxpharm|Lee|03880009|OH\nDe La Qxxcruz|Jose|RN.880004|OH\n',
-      ['found 03880009', 'found RN.880004'],
-    ],
-    [
-      'instructions on the first sheet',
-      sheets(
-        [['Staff list'], ['Fill in one row for each person.']],
-        [
-          ['Last Name', 'First Name', 'License Number'],
-          ['Qxxpharm', 'Lee', '03880009'],
-          ['Qxxchiro', 'Sam', 'DC-99010'],
-        ],
-      ),
-      PHARMACIST_AND_CHIROPRACTOR,
-    ],
-    [
-      'a web page that is called .xls',
-      Buffer.from(
-        '<html><body><table><tr><th>Last Name</th><th>License Number</th></tr><tr><td>Qxxpharm</td><td>03880009</td></tr></table></body></html>',
-      ),
-      ['found 03880009'],
-    ],
+    ...LISTS.split(/^# /m)
+      .slice(1)
+      .map((section): [string, string, string[]] => {
+        const [, what = '', list = '', rows = ''] = /^(.*)\n(.*)^> (.*)\n$/ms.exec(section) ?? [];
+        return [what, list, rows.split('; ')];
+      }),
+    ['instructions on the first sheet', INSTRUCTIONS, PHARMACIST_AND_CHIROPRACTOR],
     ['numbers of which the format has the letters', FORMATTED, ['found RN.880004']],
-    [
-      'two header rows',
-      sheets([
-        ['PRACTITIONER', '', 'LICENSE', '', 'LOCATION'],
-        ['Last Name*', 'First Name*', 'State', 'Number (Required)', 'City'],
-        ["O'Qxxfallon", 'Sean', 'OH', 'RN.880002', 'Columbus'],
-      ]),
-      ['found RN.880002'],
-    ],
-    [
-      'digits with the state and the type beside them',
-      table(['JurisdictionAbbreviation,LicenseNumber,LicenseType', 'OH,880004,RN', 'KY,880001,RN']),
-      ['found RN.880004', 'invalid Not an Ohio license: t'],
-    ],
-    [
-      'several states in a cell, and as many numbers',
-      table([
-        'Last Name,First Name,State Licenses,State License Numbers',
-        'St. Qxxjohn,Alex,OH,35.880006',
-        'Qxxmüller,Jürgen,"KY\nOH","77\n35.880005"',
-      ]),
-      [
-        'found 35.880006 not_active;sub_status;board_action',
-        'invalid Not an Ohio license: t',
-        'found 35.880005',
-      ],
-    ],
-    [
-      'a business in the column of last names',
-      'first_name\tlast_name\tlic_number\tdba_name\n\tACME HOLDINGS LLC\tCOSS.880020\tQXX STAR SALON\n',
-      ['found COSS.880020'],
-    ],
-    [
-      'bullets and places',
-      '1. 03880009\n2. RN.880004\n• DC-99010\n',
-      ['found 03880009', 'found RN.880004', 'found DC-99010'],
-    ],
-    ['a physician whose prefix looks like a place', '35. 880005\n', ['found 35.880005']],
-    [
-      'numbers on one line',
-      '03880009, RN.880004; DC-99010\n',
-      ['found 03880009', 'found RN.880004', 'found DC-99010'],
-    ],
-    ['the end of a DOS text', 'License Number,Last Name\r\n03880009,Qxxpharm\r\n\u001a', ['found 03880009']],
-    [
-      'the last line of a DOS text',
-      'License Number,Last Name\r\n03880009,Qxxpharm\u001a',
-      ['found 03880009'],
-    ],
-    [
-      'pages of a report',
-      table([
-        'Nurse report,,',
-        'Name,License Number,Ward',
-        '"Qxxpharm, Lee",03880009,A',
-        'Page 1 of 2,,',
-        'Nurse report,,',
-        'Name,License Number,Ward',
-        '"Qxxchiro, Sam",DC-99010,B',
-        'Total: 2,,',
-      ]),
-      PHARMACIST_AND_CHIROPRACTOR,
-    ],
-    [
-      'its separator in the first line',
-      'sep=;\r\nlicense_number;last_name\r\n03880009;Qxxpharm\r\n',
-      ['found 03880009'],
-    ],
-    [
-      'two numbers in a cell',
-      table(['Name,License #', '"Qxxaprn, Grace","RN.880007, APRN.CNP.0880007"']),
-      ['found RN.880007', 'found APRN.CNP.0880007 not_active;sub_status'],
-    ],
-    ['carriage returns alone', 'License Number,Last Name\r03880009,Qxxpharm\r', ['found 03880009']],
+    ['two header rows', TWO_HEADERS, ['found RN.880002']],
   ])('%s', async (_what, list, rows) => {
     const answers = await check(list, { format: 'csv' });
     expect(answers.map(rowsOf)).toEqual(answers.map(() => rows));

@@ -288,21 +288,6 @@ describe('the tools', () => {
     },
   );
 
-  test('limit bounds the matches in a result, which says how many there are', async () => {
-    const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
-    const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
-    expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
-    expect(limited.searched).toEqual(few);
-    expect(limited.message).toMatch(/^10 licenses match \(3 listed/);
-    const all = await found('search_licenses_by_name', few);
-    expect(limited.licenses).toEqual(all.licenses.slice(0, 3));
-    expect([limited.total, all.total]).toEqual([10, 10]);
-    const chain = await found('verify_business_license', { business_name: 'chain', limit: 2 });
-    expect([chain.licenses.length, chain.truncated]).toEqual([2, true]);
-    expect(chain.message).toMatch(/^101 licenses match \(2 listed.*city/);
-    expect(await refused('search_licenses_by_name', { ...few, limit: 101 })).toMatch(/limit must be/);
-  });
-
   verifies(
     'MCP-06',
     'verify_business_license finds a business by name or number, with and without a board, but no person',

@@ -1,5 +1,5 @@
 /**
- * A plugin for Stryker that does not mutate the texts of `.describe()`. They are documentation, which the tests of the
+ * A plugin for Stryker that does not mutate the texts of `.describe()` and `description`. They are documentation, which the tests of the
  * OpenAPI document and of the tool schemas check.
  */
 export const strykerPlugins = [
@@ -9,11 +9,11 @@ export const strykerPlugins = [
     value: {
       shouldIgnore(path) {
         const { node, parent } = path;
-        const isDescription =
-          node.type === 'StringLiteral' &&
-          parent?.type === 'CallExpression' &&
-          parent.callee.property?.name === 'describe';
-        return isDescription ? 'The description of a field' : undefined;
+        const isDescribed = parent?.type === 'CallExpression' && parent.callee.property?.name === 'describe';
+        const isProperty = parent?.type === 'ObjectProperty' && parent.key.name === 'description';
+        return node.type === 'StringLiteral' && (isDescribed || isProperty)
+          ? 'The description of a field'
+          : undefined;
       },
     },
   },

@@ -19,15 +19,18 @@ const MUTATED = [
   'src/mcp/results.ts',
 ];
 
-/** The unit tests of files that have none of their name. */
+/** The unit tests of files that have none of their name, or more than that. */
 const TESTS: Readonly<Record<string, string>> = {
   counts: 'tally',
-  filters: '{license-document,lookup,queries,steps}',
-  license: 'license-{document,record}',
-  names: '{person-name,business-name,queries,license-document}',
-  'number-forms': '{feed,list,number,search-form,steps}',
+  header: '{header,row-to-licenses}',
+  filters: '{license-document,lookup,steps,typed-forms}',
+  fold: '{fold,number,typed-forms}',
+  license: '{license-document,license-record,row-to-licenses,typed-forms}',
+  lookup: '{lookup,steps}',
+  names: '{person-name,business-name,license-document,typed-forms}',
   results: 'mcp-results',
-  'row-lookup': '{list,columns}',
+  'row-lookup': 'list',
+  spelling: '{spelling,typed-forms}',
   standing: '{cautions,license-status,status}',
 };
 

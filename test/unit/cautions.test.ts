@@ -32,6 +32,8 @@ function endorsementOf(fields: Partial<StandingFields>, status: string, subStatu
 }
 
 const ACTED = { extra_data: { 'Board Action': 'Yes' } };
+const NO_ACTION = { extra_data: { 'Board Action': 'No' } };
+const PAST = { expiry_date: '2026-11-20' };
 const SUSPENDED = endorsementOf(ACTED, 'Inactive', 'Suspended');
 
 describe('the cautions', () => {
@@ -56,29 +58,13 @@ describe('the cautions', () => {
     ['no board action in other letters', action(' no '), ''],
     ['a board action in words', action('Yes - Consent Agreement'), 'board_action'],
     ['a board action of an unknown value', action('Y'), 'board_action'],
-    [
-      'a disciplinary sub-status, whatever the column says',
-      raw('Active - Probation', { extra_data: { 'Board Action': 'No' } }),
-      'sub_status board_action',
-    ],
-    [
-      'a disciplinary sub-status, whatever follows it and however it is spaced',
-      raw('Active - permanent  surrender - Stayed'),
-      'sub_status board_action',
-    ],
-    [
-      'an endorsement without an expiry date',
-      endorsementOf({ expiry_date: null }, 'Active'),
-      'endorsed_license',
-    ],
+    ['a disciplinary sub-status and No', raw('Active - Probation', NO_ACTION), 'sub_status board_action'],
+    ['one with more after it', raw('Active - permanent  surrender - Stayed'), 'sub_status board_action'],
+    ['an endorsement without a date', endorsementOf({ expiry_date: null }, 'Active'), 'endorsed_license'],
     ['an endorsement of a clear license', endorsementOf({}, 'Active'), ''],
     ['an endorsement of a suspended license', SUSPENDED, 'endorsed_license'],
     ['an endorsement of one with a board action', endorsementOf(ACTED, 'Active'), 'endorsed_license'],
-    [
-      'an endorsement past its date',
-      endorsementOf({ expiry_date: '2026-11-20' }, 'Active'),
-      'endorsed_license',
-    ],
+    ['an endorsement past its date', endorsementOf(PAST, 'Active'), 'endorsed_license'],
     ['an endorsement in renewal', endorsementOf({}, 'Active', 'Active In Renewal'), 'endorsed_license'],
     ['an endorsement of one without a status', endorsementOf({}, ''), 'endorsed_license'],
     ['an endorsement as 0.2.0 stored it', license({ extra_data: { 'Endorsed License': 'RN.1' } }), ''],
@@ -92,14 +78,8 @@ describe('the cautions', () => {
       issue_date: '2026-11-21',
       extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
     };
-    const [first, ...others] = [
-      'name_mismatch',
-      'sub_status',
-      'past_expiry',
-      'board_action',
-      'dates_conflict',
-    ];
-    const expected = [first, ...others, 'endorsed_license'];
+    const text = 'name_mismatch sub_status past_expiry board_action dates_conflict endorsed_license';
+    const expected = text.split(' ');
     expect(CAUTIONS.filter((caution) => expected.includes(caution))).toEqual(expected);
     expect(cautionsOf(all, TODAY, false)).toEqual(expected);
     expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
@@ -108,45 +88,39 @@ describe('the cautions', () => {
 });
 
 describe('the notes', () => {
-  const endorsed = (fields: Record<string, string>) =>
-    license({ extra_data: { 'Endorsement Number 1': 'APRN.CNP.1', ...fields } });
+  /** With an endorsement: `Status=Active; Board Action=Yes`. */
+  const endorsed = (fields: string, number = 'APRN.CNP.1') => {
+    const all = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')];
+    const labels = all
+      .map((each) => each.split('='))
+      .map(([label, text]) => [`Endorsement ${label} 1`, text]);
+    return license({ extra_data: Object.fromEntries(labels) });
+  };
   test.each<[string, StandingFields, string]>([
     ['an active license', license(), ''],
     ['one that expires today', license({ expiry_date: TODAY }), 'expires_soon'],
     ['one that expires in 30 days', license({ expiry_date: '2026-12-21' }), 'expires_soon'],
     ['one that expires in 31 days', license({ expiry_date: '2026-12-22' }), ''],
-    ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), ''],
+    ['one that expired yesterday', license(PAST), ''],
     ['an inactive one that expires tomorrow', raw('Inactive', { expiry_date: '2026-11-22' }), ''],
-    ['an active endorsement', endorsed({ 'Endorsement Status 1': 'Active' }), ''],
-    ['a lapsed endorsement', endorsed({ 'Endorsement Status 1': 'Inactive' }), 'endorsement'],
-    ['an endorsement without a status', endorsed({}), 'endorsement'],
+    ['an active endorsement', endorsed('Status=Active'), ''],
+    ['a lapsed endorsement', endorsed('Status=Inactive'), 'endorsement'],
+    ['an endorsement without a status', endorsed('Type=CNP'), 'endorsement'],
     [
-      'an active endorsement that expired yesterday',
-      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Expiration Date 1': '2026-11-20' }),
+      'an active one that expired yesterday',
+      endorsed('Status=Active; Expiration Date=2026-11-20'),
       'endorsement',
     ],
-    [
-      'an active endorsement that expires today',
-      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Expiration Date 1': TODAY }),
-      '',
-    ],
-    [
-      'an endorsement with a board action',
-      endorsed({ 'Endorsement Status 1': 'Active', 'Endorsement Board Action 1': 'Yes' }),
-      'endorsement',
-    ],
-    [
-      'a suspended endorsement without a number',
-      license({ extra_data: { 'Endorsement Status 3': 'Active', 'Endorsement Sub Status 3': 'Suspended' } }),
-      'endorsement',
-    ],
+    ['an active one that expires today', endorsed(`Status=Active; Expiration Date=${TODAY}`), ''],
+    ['one with a board action', endorsed('Status=Active; Board Action=Yes'), 'endorsement'],
+    ['a suspended one without a number', endorsed('Status=Active; Sub Status=Suspended', ''), 'endorsement'],
   ])('of %s', (_which, each, expected) => {
     expect(notesOf(each, TODAY).join(' ')).toBe(expected);
   });
 
   test('are told in words', () => {
     const each = {
-      ...endorsed({ 'Endorsement Status 1': 'Inactive', 'Endorsement Sub Status 1': 'Lapsed' }),
+      ...endorsed('Status=Inactive; Sub Status=Lapsed'),
       expiry_date: '2026-12-01',
     };
     expect(notesOf(each, TODAY)).toEqual(NOTES);

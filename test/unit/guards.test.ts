@@ -154,6 +154,9 @@ describe('licenses', () => {
 
   const nurses = (count: number) => ({ boards: { [NURSING]: count } });
   const least = (percent: string) => ({ GUARD_MIN_ROWS_PERCENT: percent });
+  const actions = (unknown: number, yes: number) => ({
+    ...{ unknownBoardActions: unknown, discipline: { board_actions: yes } },
+  });
   const fewer = (count: string) => ({ GUARD_BOARD_ROWS_FEWER: count });
 
   test.each<[string, Loaded, Before | undefined, Settings, string[]]>([
@@ -181,13 +184,7 @@ describe('licenses', () => {
     ['half, where half is enough', nurses(500), nurses(1000), least('50'), []],
     ['0.5 % rejected', { rejected: 50 }, undefined, {}, []],
     ['more than 0.5 % rejected', { rejected: 51 }, undefined, {}, ['rejected']],
-    [
-      'one rejected, where none may be',
-      { rejected: 1 },
-      undefined,
-      { GUARD_MAX_REJECTED_PERCENT: '0' },
-      ['rejected'],
-    ],
+    ['one, where none may be', { rejected: 1 }, undefined, { GUARD_MAX_REJECTED_PERCENT: '0' }, ['rejected']],
     ['a duplicate', { duplicates: 1 }, undefined, {}, ['duplicates']],
     ['five duplicates, where five may be', { duplicates: 5 }, undefined, { GUARD_MAX_DUPLICATES: '5' }, []],
     ['six, where five may be', { duplicates: 6 }, undefined, { GUARD_MAX_DUPLICATES: '5' }, ['duplicates']],
@@ -195,20 +192,8 @@ describe('licenses', () => {
     ['more than 1 % with unknown labels', { unknownRows: 101 }, undefined, {}, ['unknown_labels']],
     ['two unknown Board Actions', { unknownBoardActions: 2 }, undefined, {}, []],
     ['three unknown Board Actions', { unknownBoardActions: 3 }, undefined, {}, ['unknown_board_actions']],
-    [
-      '1 % unknown Board Actions',
-      { unknownBoardActions: 10, discipline: { board_actions: 990 } },
-      undefined,
-      {},
-      [],
-    ],
-    [
-      'more than 1 % unknown Board Actions',
-      { unknownBoardActions: 11, discipline: { board_actions: 989 } },
-      undefined,
-      {},
-      ['unknown_board_actions'],
-    ],
+    ['1 % unknown Board Actions', actions(10, 990), undefined, {}, []],
+    ['more than 1 % unknown Board Actions', actions(11, 989), undefined, {}, ['unknown_board_actions']],
     ['both cut off', { cutOff: ['individual', 'business'] }, undefined, {}, ['truncated', 'truncated']],
   ])('%s', (_what, loaded, before, settings, names) => {
     expect(namesOf(reasons(loaded, before, settings))).toEqual(names);
@@ -333,66 +318,37 @@ describe('discipline in files', () => {
     return reasonsOf(judgements);
   }
 
+  const ACTIONS = 'fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20';
+  const SUB_STATUSES = 'licenses have a disciplinary sub-status, in the live publication 15';
+  const SUSPENDED = 'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12';
+  const OTHER_ACTIONS =
+    'unknown_board_actions: 20 licenses have a Board Action other than Yes, No and blank, 0 ';
+  const BOARD = 'fewer_disciplined: 0 licenses of the board "Nursing Board" tell of discipline';
+  const capitals = ({ subStatus = '' }: DayRow, at: number) => ({
+    ...{ boardAction: at % 2 ? 'YES ' : ' yes', subStatus: subStatus.toUpperCase() },
+  });
+
   test.each<[string, (row: DayRow, at: number) => Partial<DayRow>, string[]]>([
+    ['Y for Yes', (row) => (isYes(row) ? { boardAction: 'Y' } : {}), [OTHER_ACTIONS, ACTIONS]],
+    ['No for Yes', () => ({ boardAction: 'No' }), [ACTIONS]],
     [
-      'Y for Yes',
-      (row) => (isYes(row) ? { boardAction: 'Y' } : {}),
-      [
-        'unknown_board_actions: 20 licenses have a Board Action other than Yes, No and blank, 0 have Yes',
-        'fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20',
-      ],
-    ],
-    [
-      'No for Yes',
-      () => ({ boardAction: 'No' }),
-      ['fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20'],
-    ],
-    [
-      'blank in a quarter of the licenses with Yes',
+      'a quarter blank',
       (_row, at) => ({ ...(at >= 15 && { boardAction: '' }) }),
-      ['fewer_board_actions: 15 licenses have Board Action Yes, in the live publication 20'],
+      [ACTIONS.replace('0', '15')],
     ],
-    [
-      'blank sub-statuses',
-      () => ({ subStatus: '' }),
-      [
-        'fewer_disciplined: 0 licenses have a disciplinary sub-status, in the live publication 15',
-        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12',
-      ],
-    ],
+    ['blank sub-statuses', () => ({ subStatus: '' }), [`fewer_disciplined: 0 ${SUB_STATUSES}`, SUSPENDED]],
     [
       'sub-statuses that nobody knows',
       ({ subStatus = '' }) => ({ subStatus: subStatus.replace('Suspended', 'Susp.') }),
-      [
-        'fewer_disciplined: 3 licenses have a disciplinary sub-status, in the live publication 15',
-        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12',
-      ],
+      [`fewer_disciplined: 3 ${SUB_STATUSES}`, SUSPENDED],
     ],
     [
       'rows that are rejected',
       (row) => (isYes(row) ? { expires: 'never' } : {}),
-      [
-        'fewer_rows: ',
-        'rejected: ',
-        'fewer_board_actions: 0 licenses',
-        'fewer_disciplined: 0 licenses have a disciplinary',
-        'fewer_disciplined: 0 licenses have the sub-status SUSPENDED',
-        'fewer_disciplined: 0 licenses of the board "Nursing Board" tell of discipline',
-      ],
+      ['fewer_rows: ', 'rejected: ', ACTIONS, `fewer_disciplined: 0 ${SUB_STATUSES}`, SUSPENDED, BOARD],
     ],
-    [
-      'capitals, small letters, and blanks around',
-      (row, at) => {
-        const boardAction = at % 2 ? 'YES ' : ' yes';
-        return isYes(row) ? { boardAction, subStatus: row.subStatus?.toUpperCase() ?? '' } : {};
-      },
-      [],
-    ],
-    [
-      'another disciplinary sub-status',
-      ({ subStatus }) => (subStatus === 'Revoked' ? { subStatus: 'Probation' } : {}),
-      [],
-    ],
+    ['other letters, and blanks around', (row, at) => (isYes(row) ? capitals(row, at) : {}), []],
+    ['another one', ({ subStatus }) => (subStatus === 'Revoked' ? { subStatus: 'Probation' } : {}), []],
     ['two licenses fewer', (_row, at) => (at < 2 ? { boardAction: 'No', subStatus: '' } : {}), []],
   ])('with %s', async (_what, change, starts) => {
     expect(await reasons(change)).toEqual(starts.map((start) => expect.stringContaining(start)));

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { FILTER_NAMES } from '../../src/licenses/filters.ts';
+import { FILTER_NAMES, mapFilters } from '../../src/licenses/filters.ts';
+import { fold } from '../../src/licenses/fold.ts';
 import { licenseDocument, licenseId } from '../../src/licenses/license.ts';
 import { nurseRecord } from '../support/records.ts';
 
@@ -111,6 +112,13 @@ test('each filter has a key in the index template, without which it would find n
     'template.mappings.properties.keys.properties',
     expect.objectContaining(Object.fromEntries(FILTER_NAMES.map((name) => [name, expect.anything()]))),
   );
+});
+
+test('each filter has examples that can be searched for', () => {
+  const shortest = mapFilters(({ examples }) =>
+    Object.values(examples).map((all) => all.map(fold).toSorted()[0]),
+  );
+  expect(Object.values(shortest).flat()).toEqual(Array(8).fill(expect.stringMatching(/^[A-Z]+$/)));
 });
 
 describe('the keys of the license type', () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { needOf, toResponseRecord, viewOf } from '../../src/answers/view.ts';
 import type { InvalidLookup, LookupOutcome } from '../../src/licenses/lookup.ts';
 import { nurseRecord, storedLicense } from '../support/records.ts';
+import { verifies } from '../support/verifies.ts';
 
 describe('a record in a response', () => {
   const origin = { date: '2026-11-20', today: '2026-11-21' };
@@ -15,6 +16,21 @@ describe('a record in a response', () => {
     expect(toResponseRecord(record, { ...origin, publicUrl: 'https://a.example' }).url).toBe(url);
     expect(toResponseRecord(record, origin)).not.toHaveProperty('url');
   });
+});
+
+verifies(['RECORD-07', 'RECORD-13'], 'days_until_expiry counts from today, not from the publication', () => {
+  for (const [expiry_date, days] of [
+    ['2026-11-22', 1],
+    ['2026-11-21', 0],
+    ['2025-11-21', -365],
+    [null, null],
+  ] as const) {
+    const record = toResponseRecord(nurseRecord({ expiry_date }), {
+      date: '2026-11-01',
+      today: '2026-11-21',
+    });
+    expect([expiry_date, record.days_until_expiry]).toEqual([expiry_date, days]);
+  }
 });
 
 const request = { by: 'number', number: 'RN.1', businessOnly: false } as const;

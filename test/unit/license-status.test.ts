@@ -28,6 +28,27 @@ function verdict(...parts: Parameters<typeof license>): string {
 
 const ACTED = { 'Board Action': 'Yes' };
 
+/** Of a license: the status, the expiry date, its extra data, and the verdict. */
+const VERDICTS = `
+Active | 2028-03-12 | Board Action=No | good: Active until March 12, 2028.
+Active | 2026-12-07 | Board Action=No | good: Active until December 7, 2026 (in 14 days).
+Active | 2028-03-12 | Board Action=Yes | caution: Active until March 12, 2028. The board has acted on it: ask what it ordered.
+Active | 2020-01-31 | Board Action=No | caution: The State says Active, but it expired on January 31, 2020. Ask the board.
+Inactive - Retired |  | Board Action=No | ended: Not active: Inactive - Retired. The holder has retired.
+Dormant |  | Board Action=No | neutral: The State says “Dormant”. Ask the board what that means.
+Active - Suspended - Stayed | 2028-03-12 | Board Action=No | bad: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it: ask what it ordered.
+ |  | Board Action=No | neutral: The State gives no status for this license. Ask the board.
+Active - Active In Renewal | 2026-11-30 | Board Action=No | caution: Active - Active In Renewal (expires November 30, 2026, in 7 days). A renewal is under way.
+Active |  | Board Action=No | caution: Active. The State gives no expiry date: ask the board.
+Inactive | 2020-01-31 | Board Action=Yes | bad: Not active: Inactive. The board has acted on it: ask what it ordered.
+Active | 2028-03-12 | Endorsement Number 1=APRN.1; Endorsement Status 1=Inactive | good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.
+Active | 2028-03-12 | Endorsement Number 1=APRN.1; Endorsement Status 1=Active; Endorsement Expiration Date 1=2020-01-31; Endorsement Board Action 1=Yes | good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, its expiry date has passed, the board has acted on it.
+Active - Something New | 2020-01-31 | Board Action=Yes | bad: The State says Active - Something New, but it expired on January 31, 2020. Ask the board. The board has acted on it: ask what it ordered.
+Active - Something New |  | Board Action=No | neutral: Active - Something New. The State gives no expiry date: ask the board.
+Dormant - Suspended |  | Board Action=No | bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it: ask what it ordered.
+In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask what may be done until then. The board has acted on it: ask what it ordered.
+`;
+
 describe('the verdict', () => {
   test.each([
     ['good', ['Active']],
@@ -39,89 +60,10 @@ describe('the verdict', () => {
     expect(statuses.map((raw) => verdictOf(license(raw), TODAY).tone)).toEqual(statuses.map(() => tone));
   });
 
-  test.each([
-    ['a license without a caution', ['Active', '2028-03-12'], 'good: Active until March 12, 2028.'],
-    ['one that ends soon', ['Active', '2026-12-07'], 'good: Active until December 7, 2026 (in 14 days).'],
-    [
-      'one on which the board has acted',
-      ['Active', '2028-03-12', ACTED],
-      'caution: Active until March 12, 2028. The board has acted on it: ask what it ordered.',
-    ],
-    [
-      'one that has expired',
-      ['Active', '2020-01-31'],
-      'caution: The State says Active, but it expired on January 31, 2020. Ask the board.',
-    ],
-    [
-      'a retired one',
-      ['Inactive - Retired', null],
-      'ended: Not active: Inactive - Retired. The holder has retired.',
-    ],
-    [
-      'an unknown status',
-      ['Dormant', null],
-      'neutral: The State says “Dormant”. Ask the board what that means.',
-    ],
-    [
-      'a disciplinary sub-status with something after it',
-      ['Active - Suspended - Stayed', '2028-03-12'],
-      'bad: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it: ask what it ordered.',
-    ],
-    ['no status', [null, null], 'neutral: The State gives no status for this license. Ask the board.'],
-    [
-      'one in renewal that ends soon',
-      ['Active - Active In Renewal', '2026-11-30'],
-      'caution: Active - Active In Renewal (expires November 30, 2026, in 7 days). A renewal is under way.',
-    ],
-    [
-      'one without an expiry date',
-      ['Active', null],
-      'caution: Active. The State gives no expiry date: ask the board.',
-    ],
-    [
-      'an ended one on which the board has acted',
-      ['Inactive', '2020-01-31', ACTED],
-      'bad: Not active: Inactive. The board has acted on it: ask what it ordered.',
-    ],
-    [
-      'one with an endorsement that is not active',
-      ['Active', '2028-03-12', { 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Inactive' }],
-      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.',
-    ],
-    [
-      'one with an active endorsement that has expired, and on which the board has acted',
-      [
-        'Active',
-        '2028-03-12',
-        {
-          ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
-          ...{ 'Endorsement Expiration Date 1': '2020-01-31', 'Endorsement Board Action 1': 'Yes' },
-        },
-      ],
-      'good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, its expiry date has passed, the board has acted on it.',
-    ],
-    [
-      'an unknown sub-status that has expired, and on which the board has acted',
-      ['Active - Something New', '2020-01-31', ACTED],
-      'bad: The State says Active - Something New, but it expired on January 31, 2020. Ask the board. The board has acted on it: ask what it ordered.',
-    ],
-    [
-      'an unknown sub-status without an expiry date',
-      ['Active - Something New', null],
-      'neutral: Active - Something New. The State gives no expiry date: ask the board.',
-    ],
-    [
-      'an unknown status with a disciplinary sub-status',
-      ['Dormant - Suspended', null],
-      'bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it: ask what it ordered.',
-    ],
-    [
-      'a review on which the board has acted',
-      ['In Review', null, ACTED],
-      'bad: Not active: In Review. The board is reviewing it. Ask what may be done until then. The board has acted on it: ask what it ordered.',
-    ],
-  ] as const)('of %s says why', (_what, [raw, expires, extra], expected) => {
-    expect(verdict(raw, expires, extra)).toBe(expected);
+  test.each(VERDICTS.split('\n').filter(Boolean))('of %s', (line) => {
+    const [raw = '', expires = '', extra = '', expected] = line.split(' | ');
+    const fields = Object.fromEntries(extra.split('; ').map((each) => each.split('=')));
+    expect(verdict(raw || null, expires || null, fields)).toBe(expected);
   });
 
   test('of a sub-status without a main status is what the sub-status says', () => {

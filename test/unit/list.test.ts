@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
-import { boardByName } from '../../src/licenses/boards.ts';
 import { type RowFields, rowRequest } from '../../src/licenses/row-lookup.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { columnsOf, MAX_COLUMNS, meaningOfHeader } from '../../src/rosters/columns.ts';
 import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
+import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
+
+const [NURSING, PHARMACY] = [boardOfCode('NUR'), boardOfCode('PRX')];
 
 const WORDS = {
   ...REQUEST_WORDS.rest,
@@ -110,84 +112,38 @@ describe('a list is understood', () => {
     });
   });
 
+  const GARCIA = { lastName: 'Garcia', firstName: 'Maria' };
+  const ANSWERED = `Lic #,Name,${RESULT_COLUMNS.join()}\nRN.880001,"A, B",found,Clear,RN.880002,"C, D"\n`;
+  const BOARDS = 'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n';
+  const ofNumbers = (...numbers: string[]) => numbers.map((number) => ({ number }));
+
   test.each([
-    [
-      'a bare list of numbers',
-      'RN.1\nrn 2\n3900123456\n',
-      [{ number: 'RN.1' }, { number: 'rn 2' }, { number: '3900123456' }],
-    ],
-    ['with a title that names nothing', 'To check\nRN.1\nRN.2\n', [{ number: 'RN.1' }, { number: 'RN.2' }]],
-    [
-      'names in one column',
-      'Employee Name\nGARCIA, MARIA\n',
-      [{ by: 'person', lastName: 'GARCIA', firstName: 'MARIA' }],
-    ],
-    ['First Last', 'Name\nMaria Garcia\n', [{ lastName: 'Garcia', firstName: 'Maria' }]],
-    [
-      'a surname of several words',
-      'Name\nRosa de la Fuente\n',
-      [{ lastName: 'de la Fuente', firstName: 'Rosa' }],
-    ],
-    [
-      'credentials after the name',
-      'Name\n"Garcia, Maria, RN"\n',
-      [{ lastName: 'Garcia', firstName: 'Maria' }],
-    ],
-    [
-      'names in two columns',
-      'Surname,Given name\nGarcia,Maria\n',
-      [{ lastName: 'Garcia', firstName: 'Maria' }],
-    ],
-    [
-      'a business by its legal form',
-      'Name\nMaple Health LLC\n',
-      [{ by: 'business', name: 'Maple Health LLC' }],
-    ],
+    ['a bare list of numbers', 'RN.1\nrn 2\n3900123456\n', ofNumbers('RN.1', 'rn 2', '3900123456')],
+    ['with a title that names nothing', 'To check\nRN.1\nRN.2\n', ofNumbers('RN.1', 'RN.2')],
+    ['names in one column', 'Employee Name\nGarcia, Maria\n', [{ by: 'person', ...GARCIA }]],
+    ['First Last', 'Name\nMaria Garcia\n', [GARCIA]],
+    ['several words', 'Name\nRosa de la Fuente\n', [{ lastName: 'de la Fuente', firstName: 'Rosa' }]],
+    ['credentials after the name', 'Name\n"Garcia, Maria, RN"\n', [GARCIA]],
+    ['names in two columns', 'Surname,Given name\nGarcia,Maria\n', [GARCIA]],
+    ['a legal form', 'Name\nMaple Health LLC\n', [{ by: 'business', name: 'Maple Health LLC' }]],
     ['a company', 'Company\nShear Grace\n', [{ by: 'business', name: 'Shear Grace' }]],
-    [
-      'a company beside a person: the person counts',
-      'Name,Company\nMaria Garcia,Mercy\n',
-      [{ by: 'person', lastName: 'Garcia' }],
-    ],
-    [
-      'boards by code, short name and any case',
-      'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n',
-      [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
-    ],
-    [
-      'a business whose name begins like a footer',
-      'Company,Ward,Note\nTotal Care,3,x\n',
-      [{ name: 'Total Care' }],
-    ],
+    ['a company beside a person: the person counts', 'Name,Company\nMaria Garcia,Mercy\n', [GARCIA]],
+    ['boards', BOARDS, [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }]],
+    ['a name that begins like a footer', 'Company,Ward,Note\nTotal Care,3,x\n', [{ name: 'Total Care' }]],
     ['such a business alone', 'Company\nTotal Care\nTotal: 1\n', [{ name: 'Total Care' }]],
-    [
-      'two lists, the first without names of columns: all of its rows are looked up',
-      'RN.1\nLicense number\nRN.2\n',
-      [{ number: 'RN.1' }, { number: 'License number' }, { number: 'RN.2' }],
-    ],
-    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', [{ number: 'RN.1' }]],
-    [
-      'the state of a person beside the one of the license',
-      'Lic #,State,License State\nRN.880001,KY,OH\n',
-      [{ number: 'RN.880001' }],
-    ],
-    ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', [{ number: 'RN.880001' }]],
-    [
-      'an answer that is checked again',
-      `Lic #,Name,${RESULT_COLUMNS.join()}\nRN.880001,"A, B",found,Clear,RN.880002,"C, D"\n`,
-      [{ number: 'RN.880001', name: { wholeName: 'A, B' } }],
-    ],
+    // The first has no names of columns: all of its rows are looked up.
+    ['two lists', 'RN.1\nLicense number\nRN.2\n', ofNumbers('RN.1', 'License number', 'RN.2')],
+    ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', ofNumbers('RN.1')],
+    ['two states', 'Lic #,State,License State\nRN.880001,KY,OH\n', ofNumbers('RN.880001')],
+    ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', ofNumbers('RN.880001')],
+    ['an answer that is checked again', ANSWERED, [{ number: 'RN.880001', name: { wholeName: 'A, B' } }]],
     [
       'the names of the REST API',
       'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
       [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
     ],
-    [
-      'rows without anything',
-      'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n',
-      [{ number: 'RN.1' }, { number: 'RN.2' }],
-    ],
-    ['cells that an answer has protected', "Lic #\n'+RN.1\n", [{ number: '+RN.1' }]],
+    ['rows without anything', 'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n', ofNumbers('RN.1', 'RN.2')],
+    ['cells that an answer has protected', "Lic #\n'+RN.1\n", ofNumbers('+RN.1')],
   ])('%s', async (_what, sent, rows) => {
     expect(await understood(sent)).toEqual(
       expect.objectContaining({ rows: rows.map((row) => expect.objectContaining(row)) }),
@@ -274,9 +230,8 @@ test('a board that is none is named in the error of its row', () => {
   expect(() => rowRequest({ license_number: 'RN.1', board: 'Wizards' }, WORDS, undefined)).toThrow(
     'No board Wizards',
   );
-  const nursing = boardByName('Nursing Board');
-  expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
-  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, nursing);
+  expect(rowRequest({ license_number: 'RN.1' }, WORDS, NURSING)).toMatchObject({ board: NURSING });
+  const ofState = (fields: RowFields) => rowRequest({ license_number: 'RN.1', ...fields }, WORDS, NURSING);
   for (const named of [
     ...[{ board: 'KY' }, { board: 'kentucky', license_state: 'OH' }],
     ...['KY', 'US-KY', 'Kentucky (compact)', 'KY/IN'].map((license_state) => ({ license_state })),
@@ -284,8 +239,49 @@ test('a board that is none is named in the error of its row', () => {
     expect(() => ofState(named)).toThrow('Not an Ohio license: the row names Kentucky.');
   }
   for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A']) {
-    expect(ofState({ license_state })).toMatchObject({ board: nursing });
+    expect(ofState({ license_state })).toMatchObject({ board: NURSING });
   }
+});
+
+test.each<[RowFields, object | string]>([
+  [{ license_number: '412001', credential_type: 'RN' }, { number: 'RN.412001' }],
+  [{ license_number: '412001', license_type: 'RN' }, { number: 'RN.412001' }],
+  [{ license_number: '412001', credential_type: 'RN', board: 'PRX' }, { number: '412001' }],
+  [
+    { license_number: 'RN.1, RN.2' },
+    'The cell has several license numbers: RN.1, RN.2. Give each a row of its own.',
+  ],
+  [
+    { search_type: 'BUSINESS', name: 'Acme' },
+    { by: 'business', name: 'Acme', board: undefined },
+  ],
+  [
+    { search_type: 'business', business_name: 'Acme', name: 'X', board: 'PRX' },
+    { name: 'Acme', board: PHARMACY },
+  ],
+  [
+    { search_type: 'business', license_number: '1', name: 'Acme' },
+    { by: 'number', businessOnly: true, name: { businessName: 'Acme' }, board: NURSING },
+  ],
+  [{ business_name: 'Acme' }, { by: 'business', name: 'Acme', board: undefined }],
+  [
+    { name: 'Acme LLC', last_name: 'Smith' },
+    { by: 'person', lastName: 'Smith', board: NURSING },
+  ],
+  [{ name: 'Acme LLC', first_name: 'Ann', license_number: 'RN.1' }, { name: { firstName: 'Ann' } }],
+  [{ name: 'x'.repeat(200) }, { by: 'person', lastName: 'x'.repeat(200) }],
+  [{ name: 'x'.repeat(201) }, WORDS.tooLong('name')],
+  [{ name: 'x'.repeat(201), license_number: 'RN.1' }, WORDS.tooLong('name')],
+  [{ name: 'RN, BSN' }, WORDS.noName],
+])('a row with %j asks for %j', (fields, expected) => {
+  const read = () => rowRequest(fields, WORDS, NURSING);
+  if (typeof expected === 'string') expect(read).toThrow(expected);
+  else expect(read()).toMatchObject(expected);
+});
+
+test('a business is looked up at the board of the list where an interface needs one', () => {
+  const words = { ...WORDS, noBoard: () => 'No board' };
+  expect(rowRequest({ business_name: 'Acme' }, words, PHARMACY)).toMatchObject({ board: PHARMACY });
 });
 
 test('the state of a license counts, whatever the state of the person', async () => {

@@ -30,78 +30,58 @@ test.each([
   );
 });
 
-describe('the message about a number that was not found', () => {
-  test.each<[NotFoundReason, Partial<Miss>, string]>([
-    ['unknown', {}, `No license with the number "RN 1" is ${DATASET}.`],
-    [
-      'unknown',
-      { didYouMean: ['RN.1', 'RN.01'] },
-      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01.`,
-    ],
-    [
-      'ambiguous',
-      {},
-      `The number "RN 1", written like this, fits more than one license ${DATASET}. Send it as the board writes it.`,
-    ],
-    [
-      'ambiguous',
-      { didYouMean: ['RN.1', 'RN.01'] },
-      `The number "RN 1", written like this, fits more than one license ${DATASET}. Similar numbers that exist: RN.1, RN.01. Send it as the board writes it.`,
-    ],
-    [
-      'ambiguous',
-      { didYouMean: ['RN.1'], boards: ['Medical Board', 'Nursing Board'] },
-      `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
-    ],
-    // Those of a list may be left out.
-    [
-      'ambiguous',
-      { boards: ['Medical Board', 'Nursing Board'] },
-      `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
-    ],
-    [
-      'other_board',
-      { boards: ['Dental Board', 'Medical Board'] },
-      `The number "RN 1" is not one of the Nursing Board, but one of the Dental Board and the Medical Board ${DATASET}. Ask again with that board.`,
-    ],
-    [
-      'not_a_business',
-      {},
-      `The number "RN 1" is a person's license ${DATASET}, not a business's. Leave out search_type to look it up.`,
-    ],
-    [
-      'unknown',
-      { didYouMean: ['RN.1', 'RN.01'], ofTheName: ['RN.01'] },
-      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01. RN.01 is held by that name.`,
-    ],
-    [
-      'unknown',
-      { isFeedUnread: true },
-      `No license with the number "RN 1" is ${DATASET}. Whether such a license left the dataset could not be read now: ask again later.`,
-    ],
-    [
-      'removed',
-      { left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active - Probation' } },
-      `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}. The last dataset that had it is of 2026-11-19; its status then: Active - Probation. The dataset does not say why; ask the board.`,
-    ],
-    [
-      'removed',
-      { left: { lastInDataset: null, lastRawStatus: null } },
-      `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}. The dataset does not say why; ask the board.`,
-    ],
-    [
-      'unreadable',
-      {},
-      `A row ${DATASET} has the number "RN 1", but could not be read by this service. That says nothing of the license; ask the board.`,
-    ],
-    [
-      'unreadable',
-      { unreadableIn: '2026-11-15' },
-      `A row in the State's dataset of 2026-11-15 has the number "RN 1", but could not be read by this service, and none that can be read has come since. That says nothing of the license; ask the board.`,
-    ],
-  ])('for the reason %s, %j', (reason, fields, words) => {
-    expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
-  });
+const TWO = ['RN.1', 'RN.01'];
+const BOTH = ['Medical Board', 'Nursing Board'];
+const NONE = `No license with the number "RN 1" is ${DATASET}.`;
+const SIMILAR = 'Similar numbers that exist: RN.1, RN.01.';
+const FITS_TWO = `The number "RN 1", written like this, fits more than one license ${DATASET}.`;
+const AT_TWO = `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board.`;
+const GONE = `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}.`;
+const LAST = 'The last dataset that had it is of 2026-11-19; its status then: Active - Probation.';
+const BAD_ROW = 'has the number "RN 1", but could not be read by this service';
+
+test.each<[NotFoundReason, Partial<Miss>, string]>([
+  ['unknown', {}, NONE],
+  ['unknown', { didYouMean: TWO }, `${NONE} ${SIMILAR}`],
+  ['unknown', { didYouMean: TWO, ofTheName: ['RN.01'] }, `${NONE} ${SIMILAR} RN.01 is held by that name.`],
+  [
+    'unknown',
+    { isFeedUnread: true },
+    `${NONE} Whether such a license left the dataset could not be read now: ask again later.`,
+  ],
+  ['ambiguous', {}, `${FITS_TWO} Send it as the board writes it.`],
+  ['ambiguous', { didYouMean: TWO }, `${FITS_TWO} ${SIMILAR} Send it as the board writes it.`],
+  ['ambiguous', { didYouMean: ['RN.1'], boards: BOTH }, `${AT_TWO} Name the board.`],
+  // Those of a list may be left out.
+  ['ambiguous', { boards: BOTH }, `${AT_TWO} Name the board.`],
+  [
+    'other_board',
+    { boards: ['Dental Board', 'Medical Board'] },
+    `The number "RN 1" is not one of the Nursing Board, but one of the Dental Board and the Medical Board ${DATASET}. Ask again with that board.`,
+  ],
+  [
+    'not_a_business',
+    {},
+    `The number "RN 1" is a person's license ${DATASET}, not a business's. Leave out search_type to look it up.`,
+  ],
+  [
+    'removed',
+    { left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active - Probation' } },
+    `${GONE} ${LAST} The dataset does not say why; ask the board.`,
+  ],
+  [
+    'removed',
+    { left: { lastInDataset: null, lastRawStatus: null } },
+    `${GONE} The dataset does not say why; ask the board.`,
+  ],
+  ['unreadable', {}, `A row ${DATASET} ${BAD_ROW}. That says nothing of the license; ask the board.`],
+  [
+    'unreadable',
+    { unreadableIn: '2026-11-15' },
+    `A row in the State's dataset of 2026-11-15 ${BAD_ROW}, and none that can be read has come since. That says nothing of the license; ask the board.`,
+  ],
+])('of a number that was not found for the reason %s, %j', (reason, fields, words) => {
+  expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
 });
 
 describe('the message about a name that was not found', () => {

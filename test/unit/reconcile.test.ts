@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { liveEvent, missingEvents, summarize } from '../../src/publications/history.ts';
-import type { LedgerEvent } from '../../src/publications/ledger.ts';
+import { type LedgerEvent, PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 
 const AT = '2026-11-20T06:00:00.000Z';
@@ -45,81 +46,57 @@ function missing(events: readonly LedgerEvent[], alias: LicensesIndex | undefine
   return missingEvents(events, alias).map(({ publication, event: name }) => `${publication} ${name}`);
 }
 
-const WRITTEN = [event('a', 'live', 1), event('b', 'live', 2), event('a', 'superseded')];
+const eventName = z.enum([...PUBLICATION_STATES, 'canary_failed']);
+
+/** Events as `publication event epoch`, of which the epoch may be missing. */
+function eventsOf(text: string): LedgerEvent[] {
+  return text.split(', ').flatMap((each) => {
+    const [publication = '', name, epoch] = each.split(' ');
+    return name === undefined
+      ? []
+      : event(publication, eventName.parse(name), epoch === undefined ? undefined : Number(epoch));
+  });
+}
+
+const WRITTEN = 'a live 1, b live 2, a superseded';
+const BACK = `${WRITTEN}, b rolled_back 3, a live 3`;
 
 describe('the events that the ledger lacks', () => {
-  test.each<[string, LedgerEvent[], LicensesIndex | undefined, string[]]>([
-    ['nothing was published', [], undefined, []],
-    ['a publication runs', [event('a', 'reading', 1), event('a', 'loading', 1)], undefined, []],
-    ['the ledger has all events', WRITTEN, live('b', 2), []],
-    [
-      'the first publication was killed after the alias switched',
-      [event('a', 'verifying', 1)],
-      live('a', 1),
-      ['a live'],
-    ],
+  // What the ledger has, what the alias has, and what is missing.
+  test.each([
+    ['nothing was published', '', '', ''],
+    ['a publication runs', 'a reading 1, a loading 1', '', ''],
+    ['the ledger has all events', WRITTEN, 'b 2', ''],
+    ['the first publication was killed after the alias switched', 'a verifying 1', 'a 1', 'a live'],
     [
       'a publication was killed after the alias switched',
-      [event('a', 'live', 1), event('b', 'verifying', 2)],
-      live('b', 2),
-      ['b live', 'a superseded'],
+      'a live 1, b verifying 2',
+      'b 2',
+      'b live, a superseded',
     ],
+    ['a publication was killed between its two last events', 'a live 1, b live 2', 'b 2', 'a superseded'],
+    ['a rollback was killed after the alias switched', WRITTEN, 'a 1', 'a live, b rolled_back'],
+    ['a rollback was killed between its two events', `${WRITTEN}, b rolled_back 3`, 'a 1', 'a live'],
+    ['a publication after a rollback was killed', `${BACK}, c verifying 4`, 'c 4', 'c live, a superseded'],
+    ['a rollback that undid another one was killed', BACK, 'b 2', 'b live, a superseded'],
+    ['a live one is marked as failed', 'a live 1, b verifying 2, b failed 2', 'b 2', 'b live, a superseded'],
+    ['the canary of a live publication failed', 'a live 1, a canary_failed 1', 'a 1', ''],
     [
-      'a publication was killed between its two last events',
-      [event('a', 'live', 1), event('b', 'live', 2)],
-      live('b', 2),
-      ['a superseded'],
+      'one followed that was killed',
+      'a live 1, a canary_failed 1, b verifying 2',
+      'b 2',
+      'b live, a superseded',
     ],
-    ['a rollback was killed after the alias switched', WRITTEN, live('a', 1), ['a live', 'b rolled_back']],
-    [
-      'a rollback was killed between its two events',
-      [...WRITTEN, event('b', 'rolled_back', 3)],
-      live('a', 1),
-      ['a live'],
-    ],
-    [
-      'a publication after a rollback was killed after the alias switched',
-      [...WRITTEN, event('b', 'rolled_back', 3), event('a', 'live', 3), event('c', 'verifying', 4)],
-      live('c', 4),
-      ['c live', 'a superseded'],
-    ],
-    [
-      'a rollback that undid another one was killed after the alias switched',
-      [...WRITTEN, event('b', 'rolled_back', 3), event('a', 'live', 3)],
-      live('b', 2),
-      ['b live', 'a superseded'],
-    ],
-    [
-      'a live publication is marked as failed, because its last event could not be written',
-      [event('a', 'live', 1), event('b', 'verifying', 2), event('b', 'failed', 2)],
-      live('b', 2),
-      ['b live', 'a superseded'],
-    ],
-    [
-      'the canary of a live publication failed',
-      [event('a', 'live', 1), event('a', 'canary_failed', 1)],
-      live('a', 1),
-      [],
-    ],
-    [
-      'a publication followed one whose canary failed, and was killed after the alias switched',
-      [event('a', 'live', 1), event('a', 'canary_failed', 1), event('b', 'verifying', 2)],
-      live('b', 2),
-      ['b live', 'a superseded'],
-    ],
-    ['the ledger was lost', [], live('b', 2), ['b live']],
-    [
-      'an event of the queue was stored late',
-      [event('a', 'reading', 1), event('a', 'live', 1), event('a', 'queued')],
-      live('a', 1),
-      [],
-    ],
+    ['the ledger was lost', '', 'b 2', 'b live'],
+    ['an event of the queue was stored late', 'a reading 1, a live 1, a queued', 'a 1', ''],
   ])('if %s', (_what, events, alias, expected) => {
-    expect(missing(events, alias)).toEqual(expected);
+    const [publication = '', epoch] = alias.split(' ');
+    const index = epoch === undefined ? undefined : live(publication, Number(epoch));
+    expect(missing(eventsOf(events), index).join(', ')).toBe(expected);
   });
 
   test('make the ledger agree with the alias', () => {
-    const events = [event('a', 'live', 1), event('b', 'verifying', 2)];
+    const events = eventsOf('a live 1, b verifying 2');
     const added = missingEvents(events, live('b', 2)).map((each): LedgerEvent => ({ at: AT, ...each }));
     expect(missing([...events, ...added], live('b', 2))).toEqual([]);
     expect(summarize([...events, ...added], 'b')).toMatchObject([

@@ -4,6 +4,7 @@ import { mapHeader } from '../../src/dataset/header.ts';
 import { licensesOfRow, type RowLicenses } from '../../src/dataset/row-to-licenses.ts';
 import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
+import { verifies } from '../support/verifies.ts';
 
 const RUN_DATE = '2026-11-20';
 
@@ -110,7 +111,7 @@ describe('the row of a person', () => {
     expect(nurseRow(padded)).toEqual(nurseRow());
   });
 
-  test('gives null for blank fields, and nothing in extra_data', () => {
+  verifies('RECORD-14', 'gives null for blank fields, and nothing in extra_data', () => {
     const blank = Object.fromEntries(
       Object.keys(NURSE)
         .filter((name) => !['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER'].includes(name))
@@ -150,7 +151,7 @@ describe('the row of a person', () => {
     expect(own(nurseRow({ LICENSEE_NAME: 'HIDDEN, ANN' })).full_name).toBe('HIDDEN, ANN');
   });
 
-  test('may have dates as MM/DD/YYYY, also the run date', () => {
+  verifies('RECORD-06', 'may have dates as MM/DD/YYYY, also the run date', () => {
     const record = own(
       nurseRow({
         ISSUE_DATE: '6/1/2015',

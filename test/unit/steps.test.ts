@@ -15,6 +15,7 @@ import { type LicenseQuery, NOTHING, type SearchResult } from '../../src/lookup/
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
+import { verifies } from '../support/verifies.ts';
 
 // What is found and offered, test/integration/matching.test.ts proves; with how many requests, cost.test.ts.
 
@@ -390,18 +391,20 @@ describe('a text that cannot match causes no search', () => {
   const LONG = '\ufdfa'.repeat(14);
   const byBusiness = (name: string, filters = {}) => ({ by: 'business', name, filters }) as const;
 
-  test.each<[string, LookupRequest]>([
-    ['a surname without a letter or digit', byPerson('***', {})],
-    ['a business name without a letter or digit', byBusiness('&')],
-    ['a number that folds to more than 200 characters', byNumber(LONG)],
-    ['a surname that folds to more than 200 characters', byPerson(LONG, {})],
-    ['a given name that folds to more than 200 characters', byPerson('Smith', { firstName: LONG })],
-    ['a business name that folds to more than 200 characters', byBusiness(LONG)],
-    ['a filter that folds to more than 200 characters', byBusiness('Acme', { county: LONG })],
-  ])('%s', async (_what, request) => {
-    const nearQueries: NearSurnamesBody[] = [];
-    const outcome = await lookUp(request, answering().search, NONE_NEAR, nearQueries);
-    expect([outcome, nearQueries]).toMatchObject([{ outcome: 'none' }, []]);
+  verifies('INPUT-07', 'of each kind', async () => {
+    for (const request of [
+      byPerson('***', {}),
+      byBusiness('&'),
+      byNumber(LONG),
+      byPerson(LONG, {}),
+      byPerson('Smith', { firstName: LONG }),
+      byBusiness(LONG),
+      byBusiness('Acme', { county: LONG }),
+    ]) {
+      const nearQueries: NearSurnamesBody[] = [];
+      const outcome = await lookUp(request, answering().search, NONE_NEAR, nearQueries);
+      expect([outcome, nearQueries]).toMatchObject([{ outcome: 'none' }, []]);
+    }
   });
 
   test('but a surname that folds to exactly 200 characters is searched', async () => {

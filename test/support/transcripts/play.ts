@@ -57,15 +57,10 @@ export class Player {
       .trim();
   }
 
-  #ask({ lines, isRest }: Request): void {
-    const { values, common } = this.#stage;
-    const sent = lines.flatMap((line) => {
-      const [, kind = ''] = /^\[common headers: (.*)\]$/.exec(line) ?? [];
-      return common.get(kind) ?? [line];
-    });
-    this.#unsent.push(isRest ? bytesOf(sent.join('\r\n'), values) : requestBytes(sent, values));
-    if (!isRest) this.#asked.push(lines[0] ?? '');
-    this.#show('>', lines);
+  #ask(request: Request): void {
+    this.#unsent.push(requestBytes(request, this.#stage));
+    if (request.head.length > 0) this.#asked.push(request.head[0] ?? '');
+    this.#show('>', request);
   }
 
   async #act(action: string): Promise<void> {
@@ -124,29 +119,28 @@ export class Player {
     const { wasOpen, more } = await (await this.#flush()).end(this.#last);
     if (more.length > 0) {
       this.#text.push('', OUTCOMES.sendsMore);
-      this.#show('<', visible(more).split('\n'));
+      this.#show('<', { head: [], body: visible(more).split('\n') });
     }
     if (!wasOpen) this.#text.push('', OUTCOMES.closes);
   }
 
-  #show(mark: '>' | '<', lines: readonly string[]): void {
-    const shown = lines.map((line) => `${mark} ${line}`.trimEnd());
-    this.#text.push(...(mark === '<' ? ['', ...shown, ''] : shown));
+  #show(mark: '>' | '<', { head, body }: Request): void {
+    const shown = [...head.map((line) => `${mark} ${line}`), ...body.map((line) => `${mark}${mark} ${line}`)];
+    const lines = shown.map((line) => line.trimEnd());
+    this.#text.push(...(mark === '<' ? ['', ...lines, ''] : lines));
   }
 }
 
-/**
- * The bytes of a request: up to the first empty line each line ends with CR and LF, and what follows is the body.
- * `<length>` in the head is the length of the body.
- */
-function requestBytes(lines: readonly string[], values: Values): Buffer {
-  const end = lines.indexOf('');
-  const body = end < 0 ? Buffer.alloc(0) : bytesOf(lines.slice(end + 1).join('\n'), values);
-  const head = (end < 0 ? lines : lines.slice(0, end + 1)).map((line) => `${line}\r\n`).join('');
+/** The bytes of a request. `<length>` in its head is the length of its body. */
+function requestBytes({ head: [first, ...own], body: lines }: Request, { values, common }: Stage): Buffer {
+  const body = bytesOf(lines.join('\n'), values);
+  if (first === undefined) return body;
+  const [, line = '', kind = ''] = /^(.*?)(?: \[(.*)\])?$/.exec(first) ?? [];
+  const head = [line, ...(common.headers.get(kind) ?? []), ...own, ''].map((each) => `${each}\r\n`).join('');
   return Buffer.concat([bytesOf(head, { ...values, length: String(body.length) }), body]);
 }
 
-/** The bytes of the rest of a request. */
+/** The bytes of a text. */
 function bytesOf(text: string, values: Values): Buffer {
   if (/[^\t\n\r -~]/.test(text)) throw new Error(`Write bytes outside ASCII as \\xNN: ${text}`);
   const latin1 = text

@@ -2,26 +2,34 @@ import { gunzipSync } from 'node:zlib';
 import { SERVICE_VERSION } from '../../../src/config.ts';
 import type { RawResponse } from './connection.ts';
 
-/** What many exchanges have, by its name: the headers of a kind of request or response, or the lines of an object. */
-export type Common = ReadonlyMap<string, readonly string[]>;
+/** What many exchanges have, by its name: the headers of a kind of request or response, or an object as compact JSON. */
+export interface Common {
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly objects: ReadonlyMap<string, string>;
+}
 
 /** Reads the file of what is common: `### name`, then its lines. A kind of headers may begin with an earlier one. */
 export function readCommon(text: string): Common {
-  const common = new Map<string, readonly string[]>();
+  const headers = new Map<string, readonly string[]>();
+  const objects = new Map<string, string>();
   for (const [, name = '', section = ''] of text.matchAll(/^### (.+)\n((?:.+\n)+)/gm)) {
     const [first = '', ...lines] = section.trim().split('\n');
+    if (first === '{') {
+      objects.set(name, first + lines.map((line) => line.trimStart()).join(''));
+      continue;
+    }
     const own = new Set(lines.map(nameOf));
-    const base = common.get(first.slice(1, -1))?.filter((header) => !own.has(nameOf(header))) ?? [first];
-    common.set(name, [...base, ...lines]);
+    const base = headers.get(first.slice(1, -1))?.filter((header) => !own.has(nameOf(header))) ?? [first];
+    headers.set(name, [...base, ...lines]);
   }
-  return common;
+  return { headers, objects };
 }
 
 /** Of a longer body, only the beginning is shown. */
 const MAX_BODY_BYTES = 7000;
 const BEGINNING_BYTES = 60;
 
-const LINE_WIDTH = 100;
+const LINE_WIDTH = 110;
 
 /** The longest that an address waits for its limit. */
 const RATE_LIMIT_SECONDS = 60;
@@ -31,45 +39,29 @@ const SLOW_SECONDS = 30;
 /** What is left of a limit that nobody reaches. How much depends on whether Redis answered in time. */
 const NEARLY_ALL = 900_000;
 
-/** A response's lines without its common headers. Placeholders replace what differs from run to run. */
-export function responseLines(response: RawResponse, common: Common): string[] {
+/** A response without its common headers. Placeholders replace what differs from run to run. */
+export function responseLines(response: RawResponse, common: Common) {
   const headers = [...response.headers].map(
     ([name, value]) => `${name}: ${maskedHeader(name, value, response.status)}`,
   );
-  const head = [response.statusLine, ...withoutCommonHeaders(headers, common)];
-  const body = shownBody(response);
-  return body === '' ? head : [...head, '', ...withoutCommonObjects(body.split('\n'), common)];
-}
-
-/** Replaces common objects by their names, wherever they stand in a body. */
-function withoutCommonObjects(body: readonly string[], common: Common): string[] {
-  const shown = [...body];
-  for (const [name, object] of common) {
-    const inner = object.slice(1, -1).join();
-    for (let at = shown.length - object.length; object[0] === '{' && at >= 0; at -= 1) {
-      const [first = '', last = ''] = [shown[at], shown[at + object.length - 1]?.trim()];
-      const fields = shown.slice(at + 1, at + object.length - 1);
-      const indent = /^ */.exec(fields[0] ?? '')?.[0].length ?? 0;
-      const isIt = first.endsWith('{') && last.startsWith('}');
-      if (!isIt || fields.map((field) => `  ${field.slice(indent)}`).join() !== inner) continue;
-      shown.splice(at, object.length, `${first.slice(0, -1)}[${name}]${last.slice(1)}`);
-    }
-  }
-  return shown;
+  const body = shownBody(response, common.objects);
+  const head = withoutCommonHeaders(response.statusLine, headers, common);
+  return { head, body: body === '' ? [] : body.split('\n') };
 }
 
 /**
  * Replaces the common headers of a response by the name of their kind: the kind from which the response differs least.
  *
  * @param headers `name: value`
- * @returns the kind, `- name` for each common header that is missing, and the headers that are not common
+ * @returns the first line with the kind, `- name` for each common header that is missing, and the headers that are not
+ * common
  */
-function withoutCommonHeaders(headers: readonly string[], common: Common): string[] {
-  if (headers.length === 0) return [];
+function withoutCommonHeaders(line: string, headers: readonly string[], common: Common): readonly string[] {
+  if (headers.length === 0) return [line];
   const names = new Set(headers.map(nameOf));
-  const [nearest = []] = [...common]
+  const [nearest = []] = [...common.headers]
     .map(([kind, expected]) => [
-      `[common headers: ${kind}]`,
+      `${line} [${kind}]`,
       ...expected.map(nameOf).flatMap((name) => (names.has(name) ? [] : [`- ${name}`])),
       ...headers.filter((header) => !expected.includes(header)),
     ])
@@ -162,34 +154,49 @@ const MASKS = [
 /** A page of the website. Other tests look at what it shows. */
 const PAGE = /^<!doctype html>.*<title>(.*)<\/title>.* href="\/assets\/.*$/s;
 
-function shownBody(response: RawResponse): string {
+function shownBody(response: RawResponse, objects: Common['objects']): string {
   const isCompressed = response.headers.get('content-encoding') === 'gzip' && response.body.length > 0;
   const body = isCompressed ? gunzipSync(response.body) : response.body;
   const text = body.toString('latin1');
   const [, title] = PAGE.exec(text) ?? [];
   if (title !== undefined) return `<the page "${title}">`;
   if (body.length > MAX_BODY_BYTES) return `${visible(body.subarray(0, BEGINNING_BYTES))}...`;
-  const shown = visible(Buffer.from(inLines(text), 'latin1'));
-  return MASKS.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), shown);
+  const masked = MASKS.reduce((shown, [pattern, mask]) => shown.replace(pattern, mask), visible(body));
+  const short = [...objects].reduce((shown, [name, object]) => shown.replaceAll(object, `[${name}]`), masked);
+  return isCompactJson(text) ? inLines(short, '') : short;
 }
 
-/** Breaks compact JSON into lines; any other text stays as it is. */
-function inLines(text: string): string {
+function isCompactJson(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
-    return JSON.stringify(value) === text ? jsonLines(value, '') : text;
+    return JSON.stringify(JSON.parse(text)) === text;
   } catch {
-    return text;
+    return false;
   }
 }
 
-function jsonLines(value: unknown, indent: string): string {
-  const line = JSON.stringify(value);
-  if (typeof value !== 'object' || value === null || indent.length + line.length <= LINE_WIDTH) return line;
+const TOKENS = /"(?:\\.|[^"\\])*"|[[\]{},]|[^"[\]{},]+/g;
+
+/** Breaks compact JSON into lines: what is in an object or array that is too long, as many fields on a line as it has room for. */
+function inLines(json: string, indent: string): string {
+  const [start] = /^(?:"[^"]*":)?[[{]/.exec(json) ?? [];
+  if (start === undefined || indent.length + json.length <= LINE_WIDTH) return json;
+  const items = [''];
+  let depth = 1;
+  for (const token of json.slice(start.length, -1).match(TOKENS) ?? []) {
+    if (token === ']' || token === '}') depth -= 1;
+    if (token === '[' || token === '{') depth += 1;
+    if (depth === 1 && token === ',') items.push('');
+    else items.push((items.pop() ?? '') + token);
+  }
   const inner = `${indent}  `;
-  const parts = Array.isArray(value)
-    ? value.map((item) => jsonLines(item, inner))
-    : Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${jsonLines(item, inner)}`);
-  const [open, close] = Array.isArray(value) ? '[]' : '{}';
-  return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${indent}${close}`;
+  const lines: string[] = [];
+  for (const [at, item] of items.entries()) {
+    const shown = inLines(item, inner) + (at < items.length - 1 ? ',' : '');
+    const last = lines.at(-1);
+    const isFull =
+      last === undefined || /\n/.test(last + shown) || (inner + last + shown).length > LINE_WIDTH;
+    if (isFull) lines.push(shown);
+    else lines.splice(-1, 1, last + shown);
+  }
+  return `${start}\n${lines.map((line) => inner + line).join('\n')}\n${indent}${json.slice(-1)}`;
 }

@@ -8,10 +8,11 @@ export interface Exchange {
   readonly recorded: string;
 }
 
-/** A request, or the rest of one. */
+/** A request, or the rest of one: a body without a head. */
 export interface Request {
-  readonly lines: readonly string[];
-  readonly isRest: boolean;
+  /** Its first line, at the end of which is the kind of its common headers, and its other headers. */
+  readonly head: readonly string[];
+  readonly body: readonly string[];
 }
 
 /** A transcript file. */
@@ -41,20 +42,17 @@ function readExchange(section: string): Exchange {
   const recorded = section.trim();
   const [title = '', ...lines] = recorded.split('\n');
   const steps: (Request | string)[] = [];
-  let isRest = false;
   for (const line of lines) {
-    const [mark, content] = [line.slice(0, 1), line.slice(2)];
-    const last = steps.at(-1);
-    if (mark === '>' && typeof last === 'object') {
-      steps[steps.length - 1] = { ...last, lines: [...last.lines, content] };
-    } else if (mark === '>') {
-      steps.push({ lines: [content], isRest });
-      isRest = false;
+    const [, mark = '', content = ''] = /^(>>?|<<?|\*|)(?: |$)(.*)$/.exec(line) ?? [undefined, '?'];
+    if (mark.startsWith('>')) {
+      const last = steps.at(-1);
+      const { head, body } = typeof last === 'object' ? last : { head: [], body: [] };
+      if (typeof last === 'object') steps.pop();
+      steps.push(mark === '>' ? { head: [...head, content], body } : { head, body: [...body, content] });
     } else if (mark === '*' && !Object.values<string>(OUTCOMES).includes(line)) {
       steps.push(content);
-      if (content === 'after 100 Continue') isRest = true;
-    } else if (!['', '<', '*'].includes(mark)) {
-      throw new Error(`"${title}" has a line that begins with none of > < *: ${line}`);
+    } else if (mark === '?') {
+      throw new Error(`"${title}" has a line that begins with none of > >> < << *: ${line}`);
     }
   }
   return { name: title.slice('### '.length), steps, recorded };
