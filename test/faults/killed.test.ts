@@ -1,81 +1,203 @@
-/** @room outages @long */
+/** @room outages */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createRandom } from '../../sample-data/generator/random.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
+import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
 import { isBulk } from '../support/bulk-faults.ts';
+import { changesPage } from '../support/changes.ts';
 import { killChildrenOf } from '../support/children.ts';
-import { inForm } from '../support/fault-form.ts';
-import {
-  type FatalRequest,
-  type KillingProxy,
-  killingProxy,
-  type RequestFilter,
-} from '../support/kill-at-request.ts';
-import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
-import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
+import { inForm, SEED } from '../support/fault-form.ts';
+import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from '../support/feed-copy.ts';
+import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import type { ProxiedRequest } from '../support/proxy.ts';
+import { expectLiveResult, lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 
-/** Enough for several bulk requests. */
-const ROWS = inForm({ short: 1000, long: 10_000 });
-/** Each night draws other requests. */
-const WORKER_KILLS = inForm({ short: 0, long: 12 });
-const PATIENT_WORKER_KILLS = inForm({ short: 0, long: 1 });
-const PROCESS_KILLS = inForm({ short: 1, long: 6 });
+/** The long form has enough for several bulk requests. */
+const ROWS = inForm({ short: 2000, long: 10_000 });
+const AWAY_MS = 2000;
 
-/** So few are kept that every publication deletes one: the requests are then the same each time. */
-const SETTINGS = { KEEP_PUBLICATIONS: '2' };
+type RequestFilter = (request: ProxiedRequest) => boolean;
 
+/** A request of a publication that is never answered. */
+interface Moment {
+  readonly name: string;
+  readonly is: RequestFilter;
+  /** Whether OpenSearch still does what it asks for. */
+  readonly isDone: boolean;
+  /** Its place among such requests of a publication without a fault: from 0, the first, up to but not including 1. */
+  readonly share?: number;
+}
+
+const INDEX = /licenses-\d{4}-\d{2}-\d{2}-\w+/.source;
+
+function isRequest(method: string, path: string): RequestFilter {
+  const pattern = new RegExp(`${path}(\\?|$)`);
+  return (request) => request.method === method && pattern.test(request.path);
+}
+
+function isLedgerEvent(event: string): RequestFilter {
+  return ({ path, body }) => path.includes('publications/_doc') && body.includes(`"event":"${event}"`);
+}
+
+/** One call of `_aliases` flips the alias; others delete an index, in the same moment in which another one is live. */
+const isAliases = isRequest('POST', '_aliases');
+const isDelete: RequestFilter = (request) => isAliases(request) && request.body.includes('"remove_index"');
+const isFlip: RequestFilter = (request) => isAliases(request) && !isDelete(request);
+
+const FLIPPED: Moment = { name: 'when the alias has flipped', isDone: true, is: isFlip };
+const CHOSEN: readonly Moment[] = [
+  { name: 'when the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
+  { name: 'when the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
+  { name: 'when the first documents are stored', isDone: true, is: isRequest('POST', `${INDEX}/_bulk`) },
+  {
+    name: 'when the index is about to be verified',
+    isDone: false,
+    is: isRequest('GET', `${INDEX}/_refresh`),
+  },
+  { name: 'when the counts have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_mapping`) },
+  { name: 'when it is about to be made durable', isDone: false, is: isRequest('PUT', `${INDEX}/_settings`) },
+  { name: 'when the alias is about to flip', isDone: false, is: isFlip },
+  FLIPPED,
+  { name: 'when the ledger is about to record that it is live', isDone: false, is: isLedgerEvent('live') },
+  { name: 'when the ledger has recorded that it is live', isDone: true, is: isLedgerEvent('live') },
+  { name: 'when it is about to record what it replaced', isDone: false, is: isLedgerEvent('superseded') },
+  { name: 'when the oldest index is about to be deleted', isDone: false, is: isDelete },
+];
+
+/** A worker asks for the health until it is answered, so there may be any number of these requests. */
+const isOther: RequestFilter = (request) => !isBulk(request) && !request.path.startsWith('/_cluster/health');
+/** It reads or writes digests or changes. */
+const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests-|changes\/)/.test(path);
+/** How many a publication of the second day makes without a fault. */
+const counts = new Map<RequestFilter, number>([isBulk, isOther, isComparing].map((filter) => [filter, 0]));
+
+/** Requests drawn from these kinds in turn. Each night draws others. */
+function drawn(count: number, purpose: string, ...kinds: readonly RequestFilter[]): Moment[] {
+  const random = createRandom(SEED, purpose);
+  return Array.from({ length: count }, (_, at) => ({
+    name: `at random request ${at + 1}, ${purpose}`,
+    is: kinds[at % kinds.length] ?? isOther,
+    share: random(),
+    isDone: random() < 0.5,
+  }));
+}
+
+interface Kill {
+  /** Must throw when it kills nothing. */
+  readonly kill: () => Promise<unknown>;
+  readonly recover?: (publication: string) => Promise<unknown>;
+  /** Whether the publication may go live at its first attempt. */
+  readonly mayContinue?: boolean;
+}
+
+let openSearch: OwnServer;
 let publications: Publisher;
-let proxy: KillingProxy;
+let rest: ApiClient;
+/** What a client has that follows the feed. */
+let copy: FeedCopy;
 
-/** How many requests a publication of the second day makes without a fault. */
-let undisturbed: { readonly bulk: number; readonly other: number };
+const killProcess = () => killChildrenOf(publications.worker().child.pid ?? 0);
+const killWorker = () => publications.worker().kill();
 
-const isOther: RequestFilter = (request) => !isBulk(request);
+async function nextWorker(): Promise<void> {
+  await lapseLocks(publications.environment);
+  await publications.restart();
+}
+
+const KILLS = {
+  'worker and its child process': {
+    kill: async () => {
+      await killProcess();
+      await killWorker();
+    },
+    recover: nextWorker,
+  },
+  worker: { kill: killWorker, recover: nextWorker },
+  'worker, whose job lock expires after its normal time': {
+    kill: killWorker,
+    recover: () => publications.restart(),
+  },
+  "publication's child process": { kill: killProcess },
+  OpenSearch: {
+    kill: () => openSearch.kill(),
+    recover: async (publication) => {
+      await sleep(AWAY_MS);
+      expect(await openSearch.isListening()).toBe(false);
+      // OpenSearch records the end of the publication. While it is away, the publication cannot have ended.
+      await publications.expectUnderWay(publication);
+      await openSearch.start();
+    },
+    mayContinue: true,
+  },
+} satisfies Record<string, Kill>;
+
+const CASES: readonly (readonly [keyof typeof KILLS, readonly Moment[]])[] = inForm({
+  short: [['worker and its child process', [FLIPPED]]],
+  long: [
+    ['worker and its child process', CHOSEN],
+    ['worker', drawn(12, 'worker', isBulk, isOther)],
+    ['worker', drawn(20, 'changes', isComparing)],
+    ['worker, whose job lock expires after its normal time', drawn(1, 'lock waited for', isBulk)],
+    ["publication's child process", drawn(6, 'process', isBulk, isOther)],
+    ['OpenSearch', drawn(3, 'OpenSearch', isBulk)],
+    ['OpenSearch', drawn(4, 'changes and OpenSearch', isComparing)],
+  ],
+});
+
+async function liveLicenses(): Promise<LicenseCopy> {
+  const { environment } = publications;
+  await waitForLive(environment);
+  return licensesInIndex(environment.store, (await liveIndex(environment.store)) ?? '');
+}
 
 beforeAll(async () => {
-  publications = await publisher({ rows: ROWS, settings: SETTINGS });
-  proxy = await killingProxy(publications);
-  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-  const [bulk = 0, other = 0] = await proxy.requestsWithoutFault(isBulk, isOther);
-  expect(bulk).toBeGreaterThan(0);
-  undisturbed = { bulk, other };
-});
-beforeEach(async () => {
-  await publications.makeReady();
-  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-});
+  const settings = await inForm<() => Promise<Record<string, string>>>({
+    short: async () => ({}),
+    long: async () => {
+      openSearch = await ownOpenSearch();
+      return { OPENSEARCH_URL: openSearch.url };
+    },
+  })();
+  // So few are kept that every publication deletes one: the requests are then the same each time.
+  const limits = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000' };
+  publications = await publisher(ROWS, { ...settings, ...limits }, true);
+  rest = await apiClient(publications.environment);
+  copy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
+  publications.disturb((request) => {
+    for (const [filter, count] of counts) if (filter(request)) counts.set(filter, count + 1);
+    return request.forward();
+  });
+  expectLiveResult(await publications.publish('second'));
+  expect(Math.min(...counts.values())).toBeGreaterThan(0);
+}, 400_000);
+beforeEach(() => publications.makeReady());
 
-/** The request at this random place of a publication without a fault. */
-function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {
-  const count = isBulkDrawn ? undisturbed.bulk : undisturbed.other;
-  return { is: isBulkDrawn ? isBulk : isOther, after: Math.floor(share * count), isDone };
-}
-
-function killWorker(): Promise<void> {
-  return publications.worker().kill();
-}
-
-for (const random of randomRequests(WORKER_KILLS, 'worker')) {
-  test(`worker killed (SIGKILL) at a random request, its job lock expires immediately: ${random.name}`, () =>
-    proxy.killAt(requestAt(random), {
-      kill: killWorker,
-      recover: async () => {
-        await lapseLocks(publications.environment);
-        await publications.startWorker();
-      },
-    }));
-}
-
-for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited for')) {
-  test(`worker killed (SIGKILL) at a random request, its job lock expires after its normal time: ${random.name}`, () =>
-    proxy.killAt(requestAt(random), {
-      kill: killWorker,
-      recover: () => publications.startWorker(),
-    }));
-}
-
-for (const random of randomRequests(PROCESS_KILLS, 'process')) {
-  test(`the publication's child process killed (SIGKILL) at a random request: ${random.name}`, () =>
-    proxy.killAt(requestAt(random), {
-      kill: () => killChildrenOf(publications.worker().child.pid ?? 0),
-      recover: () => publications.worker().printed('signal: SIGKILL'),
-    }));
-}
+test.each(CASES.flatMap(([what, moments]) => moments.map((moment) => [what, moment.name, moment] as const)))(
+  '%s killed (SIGKILL) %s',
+  async (what, _name, { is, isDone, share = 0 }) => {
+    const { kill, recover, mayContinue = false }: Kill = KILLS[what];
+    const number = 1 + Math.floor(share * (counts.get(is) ?? 0));
+    const [held, released] = [Promise.withResolvers<'held'>(), Promise.withResolvers<void>()];
+    let made = 0;
+    publications.disturb(async (request) => {
+      if (is(request)) made += 1;
+      if (!is(request) || made !== number) return request.forward();
+      if (isDone) await request.forward();
+      held.resolve('held');
+      await released.promise;
+      return undefined;
+    });
+    const { publication, ended } = await publications.begin('second');
+    if ((await Promise.race([held.promise, ended])) !== 'held')
+      throw new Error('The publication ended without the request at which it was to be interrupted.');
+    await kill().finally(() => released.resolve());
+    await recover?.(publication);
+    expectLiveResult(await ended);
+    if (!mayContinue) await publications.expectInterrupted(publication);
+    await publications.expectRecovered('second');
+    const live = await liveLicenses();
+    await copy.catchUp(rest, 100);
+    expect(copy.licenses).toEqual(live);
+  },
+);
