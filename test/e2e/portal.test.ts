@@ -130,7 +130,8 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
       asked.portal.push({ url, headers });
       if (isDown) return void response.end('<html><body>We are back at six.</body></html>');
       const path = headers.authorization === BASIC ? STORED.get(url) : undefined;
-      response.writeHead(path === undefined ? 401 : 302, path && { location: store + path }).end();
+      const location = path === undefined ? {} : { location: store + path };
+      response.writeHead(path === undefined ? 401 : 302, location).end();
     });
     const addressOf = (token: string) =>
       `${portal.replace('//', '//annsecret:passwordsecret@')}/file.csv?token=${token}`;
