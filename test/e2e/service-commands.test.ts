@@ -1,5 +1,6 @@
 import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { execPath } from 'node:process';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
@@ -14,6 +15,7 @@ import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const WORKBOOK = await readFile(resolve(import.meta.dirname, '../fixtures/lists/roster.xlsx'));
+const ONE = 'license_number\nRN.1\n';
 const NOBODY = `http://127.0.0.1:${await freePort()}`;
 
 let service: ReadService;
@@ -79,62 +81,42 @@ describe('licenses lookup', () => {
     },
   );
 
-  test.each<[string, readonly string[], number, RegExp]>([
-    ['a license, without --board', ['RN.700001'], 0, /^license number +RN\.700001$/m],
+  test.each([
+    ['RN.700001', 0, /^license number +RN\.700001$/m],
+    ['PN.700004', 2, /^CAUTION +not_active: the primary status is not Active$/m],
     [
-      'a license with cautions names each',
-      ['PN.700004'],
-      2,
-      /^CAUTION +not_active: the primary status is not Active$/m,
-    ],
-    [
-      'an unknown number says what was searched',
-      ['RN.799999'],
+      'RN.799999',
       3,
-      /^No license with the number "RN\.799999" is in the State's dataset of 2026-11-20\. .*the authority/,
+      /^No license with the number "RN\.799999" is in .*dataset of 2026-11-20\. .*the authority/,
     ],
-    [
-      'a number of another board says which',
-      ['RN.700001', '--board', 'board of pharmacy'],
-      3,
-      /but one of the Nursing Board/,
-    ],
-  ])('of %s', async (_what, parameters, code, says) => {
-    const ended = await run(['lookup', ...parameters]);
+    ['RN.700001 --board PRX', 3, /but one of the Nursing Board/],
+  ])('of %s exits %i and says why', async (given, code, says) => {
+    const ended = await run(['lookup', ...given.split(' ')]);
     expect(ended).toMatchObject({ code, stderr: '', stdout: expect.stringMatching(says) });
   });
 
   test('of a number that two boards have lists both, and exits 2 though neither has a caution', async () => {
     const matches = ['A.1', 'A-1'].map((license_number) => ({ license_number, cautions: [] }));
-    const results = [{ outcome: 'ambiguous', matches }];
-    step = async ({ path, forward }) =>
-      path === '/status'
-        ? forward()
-        : { status: 200, body: JSON.stringify({ last_scraped: '2026-11-20T00:00:00', results }) };
+    const body = { last_scraped: '2026-11-20T00:00:00', results: [{ outcome: 'ambiguous', matches }] };
+    const both = answer(200, JSON.stringify(body));
+    step = (request) => (request.path === '/status' ? pass : both)(request);
     const { code, stdout } = await run(['lookup', 'A 1']);
     expect([code, stdout.match(/^license number +\S+$/gm)?.length]).toEqual([2, 2]);
   });
 
   test('of a request that is invalid says why and exits 1', async () => {
-    expect(await run(['lookup', ' '])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^board is required/),
-    });
+    const says = expect.stringMatching(/^board is required/);
+    expect(await run(['lookup', ' '])).toMatchObject({ code: 1, stderr: says });
   });
 
-  test('with --json prints the records as the service sent them', async () => {
-    const { code, stdout } = await run(['lookup', 'RN.700001', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      last_scraped: '2026-11-20T00:00:00',
-      sample: false,
-      found: [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }],
-      miss: null,
-    });
-    expect(JSON.parse((await run(['lookup', 'RN.799999', '--json'])).stdout)).toMatchObject({
-      found: [],
-      miss: {},
-    });
+  test.each([
+    ['RN.700001', 0, [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }], null],
+    ['RN.799999', 3, [], {}],
+  ])('of %s with --json prints what the service sent', async (number, code, found, miss) => {
+    const ended = await run(['lookup', number, '--json']);
+    expect(ended.code).toBe(code);
+    const day = { last_scraped: '2026-11-20T00:00:00', sample: false };
+    expect(JSON.parse(ended.stdout)).toMatchObject({ ...day, found, miss });
   });
 });
 
@@ -172,65 +154,52 @@ test('licenses boards lists each by its code, with what the service has of it', 
   expect(stdout.match(/^[A-Z]{3} {3}/gm)).toHaveLength(24);
 });
 
-test('licenses boards | true ends without an error: nobody reads on', async () => {
-  const piped = ['sh', '-c', '"$0" "$1" boards | true', process.execPath, MAIN] as const;
-  const ended = await runProgram(piped, { variables: { LICENSES_URL: proxy.url } });
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+test.each([
+  ['| true', 0, /^$/],
+  ['> /dev/full', 1, /^The output can't be written: ENOSPC[^\n]*\n$/],
+])('licenses boards %s exits %i: nobody reads on, or it could not print', async (to, code, says) => {
+  const shell = ['sh', '-c', `"$0" "$1" boards ${to}`, execPath, MAIN] as const;
+  const ended = await runProgram(shell, { variables: { LICENSES_URL: proxy.url } });
+  expect(ended).toMatchObject({ code, stderr: expect.stringMatching(says) });
 });
 
-test('licenses boards > /dev/full says that it could not print', async () => {
-  const full = ['sh', '-c', '"$0" "$1" boards > /dev/full', process.execPath, MAIN] as const;
-  expect(await runProgram(full, { variables: { LICENSES_URL: proxy.url } })).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^The output can't be written: ENOSPC[^\n]*\n$/),
-  });
-});
+const NOTHING_HERE = answer(404, '{"detail":"There is nothing at this address."}');
+const REDIRECTED = answer(301, '', { location: 'https://elsewhere.example/' });
+const TOO_MANY = answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' });
 
 // All commands have one client.
-test.each<[string, RegExp, Settings, ProxyStep]>([
+test.each<[what: string, says: RegExp, settings: Settings, step?: ProxyStep]>([
   [
     'a host that does not exist',
     /^The service at http:\/\/licenses\.invalid can't be reached \(.*\)\. Does the service run, and is LICENSES_URL or --url right\?\n$/,
     { url: 'http://licenses.invalid' },
-    pass,
   ],
   [
     'an address that is none',
     /^LICENSES_URL or --url is "licenses\.example", but must be an http or https address\.\n$/,
     { url: 'licenses.example' },
-    pass,
   ],
-  ['a port that no browser would use', /can't be reached \(bad port\)/, { url: 'http://127.0.0.1:9' }, pass],
-  [
-    'an address below the service’s',
-    /Is LICENSES_URL or --url right\?\n$/,
-    {},
-    answer(404, '{"detail":"There is nothing at this address."}'),
-  ],
+  ['a port that no browser would use', /can't be reached \(bad port\)/, { url: 'http://127.0.0.1:9' }],
+  ['an address below the service’s', /Is LICENSES_URL or --url right\?\n$/, {}, NOTHING_HERE],
   ['a lost connection', /^The service at \S+ can't be reached \(.*\)\. /, {}, cut],
   [
     'a redirect',
     /^The address redirects to https:\/\/elsewhere\.example\/\. Set LICENSES_URL/,
     {},
-    answer(301, '', { location: 'https://elsewhere.example/' }),
+    REDIRECTED,
   ],
   [
     'another server',
-    /^The answer is not one of this service\. Is LICENSES_URL or --url right\?\n$/,
+    /^The answer is not one of this service\. Is LICENSES_URL or /,
     {},
     answer(200, '<html>'),
   ],
-  [
-    'a service that is busy',
-    /^Too many requests\.\n$/,
-    {},
-    answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' }),
-  ],
-  ['a wrong key', /^Invalid or inactive API key\. Check LICENSES_KEY or --key/, { key: 'olv_x' }, pass],
-  ['no key', /^Give the API key: set LICENSES_KEY, or send --key\.\n$/, { key: '' }, pass],
+  ['a service that is busy', /^Too many requests\.\n$/, {}, TOO_MANY],
+  ['a wrong key', /^Invalid or inactive API key\. Check LICENSES_KEY or --key/, { key: 'olv_x' }],
+  ['no key', /^Give the API key: set LICENSES_KEY, or send --key\.\n$/, { key: '' }],
 ])(
   'licenses lookup with %s fails at once, says what to do and exits 1',
-  async (_what, says, settings, fault) => {
+  async (_what, says, settings, fault = pass) => {
     step = fault;
     const ended = await run(['lookup', 'RN.700001'], settings);
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
@@ -257,19 +226,21 @@ describe('licenses verify', () => {
     readonly onLine?: (line: string) => void;
   }
 
+  const file = (name: 'roster' | 'result') => join(folder, `${name}.csv`);
+  const result = () => readFile(file('result'), 'utf8');
+
   async function verify(
     roster: string | Uint8Array,
-    { more = [], url = proxy.url, signal, onLine }: Options = {},
+    { more = [], url = proxy.url, ...process }: Options = {},
   ): Promise<CommandResult> {
-    await writeFile(join(folder, 'roster.csv'), roster);
-    const parameters = ['verify', join(folder, 'roster.csv'), '--out', join(folder, 'result.csv'), ...more];
-    if (signal === undefined && onLine === undefined) return run(parameters, { url });
-    return runProgram([process.execPath, MAIN, ...parameters], {
-      variables: { LICENSES_URL: url, LICENSES_KEY: service.rest.key },
-      ...(signal && { signal }),
-      ...(onLine && { onLine }),
-    });
+    await writeFile(file('roster'), roster);
+    const parameters = ['verify', file('roster'), '--out', file('result'), ...more];
+    if (Object.keys(process).length === 0) return run(parameters, { url });
+    const variables = { LICENSES_URL: url, LICENSES_KEY: service.rest.key };
+    return runProgram([execPath, MAIN, ...parameters], { variables, ...process });
   }
+
+  const STARTED_OVER = { code: 0, stderr: expect.not.stringContaining('follow') };
 
   function rosterOf(rows: number, note = ''): string {
     const row = (at: number) => `${at}${note},${at % 2 === 0 ? 'RN.700001' : 'RN.799999'}\r\n`;
@@ -279,12 +250,11 @@ describe('licenses verify', () => {
   /** Expects every row once, in order, with its own answer, in a file alone beside the roster. */
   async function expectAnswered(rows: number, note = ''): Promise<void> {
     expect(await readdir(folder)).toEqual(['result.csv', 'roster.csv']);
-    const text = await readFile(join(folder, 'result.csv'), 'utf8');
+    const text = await result();
     expect(parse(text, { to: 1 })).toEqual([['id', 'license_number', ...RESULT_COLUMNS]]);
     const results = parse<Record<string, string>>(text, { columns: true });
-    expect(results.map(({ id, result_outcome }) => [id, result_outcome])).toEqual(
-      times(rows, (at) => [`${at}${note}`, at % 2 === 0 ? 'found' : 'not_found']),
-    );
+    const expected = times(rows, (at) => [`${at}${note}`, at % 2 === 0 ? 'found' : 'not_found']);
+    expect(results.map(({ id, result_outcome }) => [id, result_outcome])).toEqual(expected);
   }
 
   test('verifies a roster of any size, in order, and sums it up', async () => {
@@ -300,14 +270,12 @@ describe('licenses verify', () => {
     const more = ['--board', 'nur', '--max-matches', '2'];
     const roster = '\ufefflicense_number;last_name;note\nRN.700001;;"a;b"\n;;=1+1\n;Smith;\nPN.700004;;\n';
     const { code, stdout } = await verify(roster, { more });
-    expect([code, stdout.split('\n').slice(1, 3)]).toEqual([
+    expect([code, ...stdout.split('\n').slice(1, 3)]).toEqual([
       2,
-      [
-        '1 clear, 2 need attention, 0 not found, 1 invalid.',
-        'Attention: 1 several match, 1 not_active, 1 sub_status.',
-      ],
+      '1 clear, 2 need attention, 0 not found, 1 invalid.',
+      'Attention: 1 several match, 1 not_active, 1 sub_status.',
     ]);
-    const text = await readFile(join(folder, 'result.csv'), 'utf8');
+    const text = await result();
     expect(text.split('\n').slice(0, 4)).toEqual([
       `\ufefflicense_number;last_name;note;${RESULT_COLUMNS.join(';')}`,
       expect.stringMatching(/^RN\.700001;;"a;b";found;/),
@@ -316,7 +284,7 @@ describe('licenses verify', () => {
     ]);
     // A result is a roster, too.
     await verify(text, { more });
-    expect(await readFile(join(folder, 'result.csv'), 'utf8')).toBe(text);
+    expect(await result()).toBe(text);
   });
 
   test('waits as told on 429 and 503, and tries again after a lost connection', async () => {
@@ -385,115 +353,91 @@ describe('licenses verify', () => {
     const first = await verify(rosterOf(5000), { signal: interrupted.signal });
     expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command finishes it') });
     // A killed process may have written a part of a row.
-    await writeFile(join(folder, 'result.csv'), '9,RN.7000', { flag: 'a' });
+    await writeFile(file('result'), '9,RN.7000', { flag: 'a' });
     const before = requests;
     step = pass;
     const { code, stdout, stderr } = await verify(rosterOf(5000));
     expect([code, stdout]).toEqual([0, expect.stringContaining('5,000 rows')]);
-    const [, written] =
-      /result\.csv has the results of (\d),000 rows; the others follow\. Delete it to start over\.$/m.exec(
-        stderr,
-      ) ?? [];
+    const says =
+      /result\.csv has the results of (\d),000 rows; the others follow\. Delete it to start over\.$/m;
+    const [, written] = says.exec(stderr) ?? [];
     expect(['2', '3', '4']).toContain(written);
     const left = 5 - Number(written);
     expect(requests - before).toBe(left);
     await expectAnswered(5000);
 
     // What is whole is verified again.
-    expect(await verify(rosterOf(5000))).toMatchObject({
-      code: 0,
-      stderr: expect.not.stringContaining('follow'),
-    });
+    expect(await verify(rosterOf(5000))).toMatchObject(STARTED_OVER);
     expect(requests - before).toBe(left + 5);
   });
 
-  test.each<[string, string, string, (whole: Buffer) => number]>([
-    [
-      'inside quotation marks',
-      'license_number,id\r\n',
-      'RN.700001,"two\r\nlines"\r\n',
-      (whole) => whole.lastIndexOf('"two') + 2,
-    ],
-    [
-      'after a byte order mark, with semicolons',
-      '\ufeffid;license_number\r\n',
-      '=1+1;RN.700001\r\n',
-      (whole) => Math.floor(whole.length / 2),
-    ],
-  ])('continues a file that was cut off %s', async (_what, header, row, cutAt) => {
+  test.each([
+    ['inside quotation marks', 'license_number,id\r\n', 'RN.700001,"two\r\nlines"\r\n', '"two'],
+    ['after a byte order mark, with semicolons', '\ufeffid;license_number\r\n', '=1+1;RN.700001\r\n', '1+1'],
+  ])('continues a file that was cut off %s', async (_what, header, row, cutAfter) => {
     const roster = header + row.repeat(50);
     expect(await verify(roster)).toMatchObject({ code: 0 });
-    const whole = await readFile(join(folder, 'result.csv'));
-    await writeFile(join(folder, 'result.csv'), whole.subarray(0, cutAt(whole)));
+    const whole = await result();
+    await writeFile(file('result'), whole.slice(0, whole.lastIndexOf(cutAfter) + 2));
     const { code, stderr } = await verify(roster);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/has the results of [1-4]\d rows/)]);
-    expect(await readFile(join(folder, 'result.csv'))).toEqual(whole);
+    expect(await result()).toEqual(whole);
   });
 
   test('starts over for another roster', async () => {
     await verify(rosterOf(10).replace('RN.700001', 'RN.700002'));
-    const written = await readFile(join(folder, 'result.csv'));
-    await writeFile(join(folder, 'result.csv'), written.subarray(0, written.length / 2));
-    expect(await verify(rosterOf(10))).toMatchObject({
-      code: 0,
-      stderr: expect.not.stringContaining('follow'),
-    });
+    const written = await result();
+    await writeFile(file('result'), written.slice(0, written.length / 2));
+    expect(await verify(rosterOf(10))).toMatchObject(STARTED_OVER);
     await expectAnswered(10);
   });
 
+  const withoutLast = changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n'));
+  /** Of the second thousand rows, one column has another name. */
+  const otherColumns: ProxyStep = (request) =>
+    (request.body.includes('\r\n1000,') ? changed((body) => body.replace('result_notes', 'new')) : pass)(
+      request,
+    );
+
   test.each<[string, ProxyStep, RegExp]>([
     ['another server', answer(200, '<html>'), /^The answer is not one of this service/],
-    [
-      'a row without an answer',
-      changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n')),
-      /^The service did not answer every row/,
-    ],
+    ['a row without an answer', withoutLast, /^The service did not answer every row/],
     [
       'other columns than before',
-      (request) =>
-        changed((body) => (request.body.includes('\r\n1000,') ? body.replace('result_notes', 'new') : body))(
-          request,
-        ),
+      otherColumns,
       /^(1,000 of 1,200 rows\n)?The service adds other columns now than before\. Choose another --out file\./,
     ],
   ])('with %s ends, and writes no answer beside the wrong row', async (_what, fault, says) => {
     step = fault;
     const ended = await verify(rosterOf(1200));
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
-    const written = await readFile(join(folder, 'result.csv'), 'utf8');
-    expect([0, 1001]).toContain(written.split('\r\n').length - 1);
+    expect([0, 1001]).toContain((await result()).split('\r\n').length - 1);
   });
 
-  test.each<[string, string | Uint8Array, Options, RegExp]>([
-    [
-      'a board that is none',
-      'license_number\nRN.1\n',
-      { more: ['--board', 'Wizards'] },
-      /argument 'Wizards' is invalid\. The nearest is: .* \(\w{3}\)/,
-    ],
-    ['a file without columns of a lookup', 'note\nx\n', {}, /must name the columns/],
-    ['a file without rows', 'license_number\n', {}, /^The roster has no rows below/],
+  const [WIZARDS, NOWHERE] = [
+    ['--board', 'Wizards'],
+    ['--out', '/nowhere/result.csv'],
+  ];
+
+  test.each<[string, RegExp, roster: string | Uint8Array, Options?]>([
+    ['a file without columns of a lookup', /must name the columns/, 'note\nx\n'],
+    ['a file without rows', /^The roster has no rows below/, 'license_number\n'],
     [
       'a file that is not UTF-8',
-      new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
-      {},
       /not valid UTF-8/,
+      new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
     ],
-    ['a workbook', WORKBOOK, {}, /not valid UTF-8.* save the list as "CSV UTF-8"/],
-    [
-      'a folder that does not exist to write to',
-      'license_number\nRN.1\n',
-      { more: ['--out', '/nowhere/result.csv'] },
-      /^There is no folder "\/nowhere"/,
-    ],
+    ['a workbook', /not valid UTF-8.* save the list as "CSV UTF-8"/, WORKBOOK],
+    ['a board that is none', /'Wizards' is invalid\. The nearest is: .* \(\w{3}\)/, ONE, { more: WIZARDS }],
+    ['a missing folder to write to', /^There is no folder "\/nowhere"/, ONE, { more: NOWHERE }],
     // Nothing was answered before: it is a mistake, and nobody waits.
     [
       'a port on which nobody listens',
-      'license_number\nRN.1\n',
+      /^The service at \S+ can't be .* Does the service run/,
+      ONE,
       { url: NOBODY },
-      /^The service at \S+ can't be reached \(.*\)\. Does the service run/,
     ],
-  ])('with %s exits with 1, says why and sends nothing', async (_what, roster, options, reason) => {
+  ])('with %s exits with 1, says why and sends nothing', async (_what, reason, roster, options) => {
     const { code, stderr } = await verify(roster, options);
     expect([code, requests]).toEqual([1, 0]);
     expect(stderr).toMatch(reason);
@@ -501,13 +445,12 @@ describe('licenses verify', () => {
   });
 
   test('never writes over the roster, not by a link either', async () => {
-    const path = join(folder, 'roster.csv');
     const link = join(folder, 'link.csv');
-    await symlink(path, link);
-    for (const out of [path, link]) {
+    await symlink(file('roster'), link);
+    for (const out of [file('roster'), link]) {
       const { code, stderr } = await verify(rosterOf(2), { more: ['--out', out] });
       expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
-      expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
+      expect(await readFile(file('roster'), 'utf8')).toBe(rosterOf(2));
     }
   });
 
@@ -518,26 +461,23 @@ describe('licenses verify', () => {
   });
 
   test('goes on where nobody reads its progress', async () => {
-    const [roster, result] = [join(folder, 'roster.csv'), join(folder, 'result.csv')];
-    await writeFile(roster, rosterOf(2500));
+    await writeFile(file('roster'), rosterOf(2500));
     const shell = '"$0" "$1" verify "$2" --out "$3" 2>&1 >/dev/null | true';
-    await runProgram(['sh', '-c', shell, process.execPath, MAIN, roster, result], {
-      variables: { LICENSES_URL: proxy.url, LICENSES_KEY: service.rest.key },
-    });
+    const variables = { LICENSES_URL: proxy.url, LICENSES_KEY: service.rest.key };
+    await runProgram(['sh', '-c', shell, execPath, MAIN, file('roster'), file('result')], { variables });
     await expectAnswered(2500);
   });
 });
 
 describe('licenses watch', () => {
-  async function watch(
-    roster: string,
-    key = service.rest.key,
-    more: readonly string[] = [],
-  ): Promise<CommandResult> {
+  async function watch(roster: string, key = service.rest.key, ...more: string[]): Promise<CommandResult> {
     const path = join(folder, 'roster.csv');
     await writeFile(path, roster);
     return run(['watch', path, '--board', 'Nursing Board', ...more], { key });
   }
+
+  const summedUp = (added: number, watched: number, invalid = 0) =>
+    `${added} added, ${watched} watched already, 0 not found, ${invalid} invalid.\n`;
 
   const listed = z.object({
     subscriptions: z.array(z.object({ license_number: z.string(), reference: z.string().nullable() })),
@@ -546,10 +486,8 @@ describe('licenses watch', () => {
   /** What an account watches. */
   async function watched(rest: ApiClient) {
     const { body } = await rest.get('/api/v1/subscriptions?limit=1000');
-    return listed
-      .parse(body)
-      .subscriptions.map(({ license_number: number, reference }) => [number, reference])
-      .toSorted();
+    const { subscriptions } = listed.parse(body);
+    return subscriptions.map(({ license_number, reference }) => [license_number, reference]).toSorted();
   }
 
   test('watches what is not watched yet, and says which rows were not found or invalid', async () => {
@@ -585,10 +523,7 @@ describe('licenses watch', () => {
 
     // Again, it does nothing.
     const again = await watch('license_number;reference\nRN.700001;"a;b"\n', rest.key);
-    expect(again).toMatchObject({
-      code: 0,
-      stdout: '0 added, 1 watched already, 0 not found, 0 invalid.\n',
-    });
+    expect(again).toMatchObject({ code: 0, stdout: summedUp(0, 1) });
     expect(await watched(rest)).toEqual(all);
   });
 
@@ -596,10 +531,8 @@ describe('licenses watch', () => {
     const rest = await apiClient(service.environment, 'Another');
     step = refusingAbove(600);
     const rows = times(1000, (at) => `RN.${at % 2 === 0 ? '700001' : '700002'},${at}`);
-    expect(await watch(`license_number,reference\n${rows.join('\n')}\n`, rest.key)).toMatchObject({
-      code: 0,
-      stdout: '2 added, 998 watched already, 0 not found, 0 invalid.\n',
-    });
+    const ended = await watch(`license_number,reference\n${rows.join('\n')}\n`, rest.key);
+    expect(ended).toMatchObject({ code: 0, stdout: summedUp(2, 998) });
     expect(requests).toBe(3);
   });
 
@@ -619,15 +552,11 @@ describe('licenses watch', () => {
     };
     step = proofs(refuse);
     expect(await run(['watch', '--proof', file])).toMatchObject({ code: 1, stderr: 'There is no proof.\n' });
-    expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual([
-      'earlier proofs',
-      ['proofs.jose'],
-    ]);
+    expect(await readFile(file, 'utf8')).toBe('earlier proofs');
+    expect(await readdir(folder)).toEqual(['proofs.jose']);
     step = proofs(answer(200, 'd.e.f'));
-    expect(await run(['watch', '--proof', file])).toMatchObject({
-      code: 0,
-      stdout: `2 proofs in ${file}.\n`,
-    });
+    const all = { code: 0, stdout: `2 proofs in ${file}.\n` };
+    expect(await run(['watch', '--proof', file])).toMatchObject(all);
     expect(await readFile(file, 'utf8')).toBe('a.b.c\nd.e.f\n');
   });
 
@@ -641,14 +570,14 @@ describe('licenses watch', () => {
   test('sends nothing for rows without a number', async () => {
     const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
     expect([code, requests]).toEqual([2, 0]);
-    expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 invalid.');
+    expect(stdout).toContain(summedUp(0, 0, 2));
   });
 
   test('--sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {
     const rest = await apiClient(service.environment, 'Synchronized');
     const numbers = async () => (await watched(rest)).map(([number]) => number);
     const sync = (rows: readonly string[], ...more: string[]) =>
-      watch(['License Number,Reference', ...rows].join('\n'), rest.key, ['--sync', ...more]);
+      watch(['License Number,Reference', ...rows].join('\n'), rest.key, '--sync', ...more);
     await sync(['RN.700001,E-1', 'RN.700002,E-2'], '--yes');
     expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
 
@@ -663,24 +592,15 @@ describe('licenses watch', () => {
     expect(await numbers()).toHaveLength(3);
 
     // The State no longer lists one that is watched: it is still named. The list comes in several pages.
-    step = async (request) => {
-      const isList = /subscriptions\?limit=1000&after=/.test(request.path);
-      const path = request.path.replace('limit=1000', 'limit=1');
-      const to = `http://127.0.0.1:${service.environment.config.PORT}`;
-      if (isList) {
-        const response = await fetch(to + path, { headers: { 'x-api-key': rest.key } });
-        const body = await response.text();
-        const gone = body.includes('"RN.700002"')
-          ? body.replace('"in_dataset":true', '"in_dataset":false')
-          : body;
-        return { status: response.status, body: gone };
-      }
-      return request.path.endsWith('/lookup/batch')
-        ? request.forward({ body: request.body.replace('rn 700002', 'RN.799999') })
-        : request.forward();
+    step = async ({ path, body, forward }) => {
+      if (path.endsWith('/lookup/batch')) return forward({ body: body.replace('rn 700002', 'RN.799999') });
+      if (!/subscriptions\?limit=1000&after=/.test(path)) return forward();
+      const { status, text } = await rest.get(path.replace('limit=1000', 'limit=1'));
+      const isGone = text.includes('"RN.700002"');
+      return { status, body: isGone ? text.replace('"in_dataset":true', '"in_dataset":false') : text };
     };
     const elsewhere = 'License Number,Board\nRN.700001,\nrn 700002,Board of Pharmacy\n';
-    const unknown = await watch(elsewhere, rest.key, ['--sync', '--yes']);
+    const unknown = await watch(elsewhere, rest.key, '--sync', '--yes');
     expect(unknown.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
     const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
     expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');
