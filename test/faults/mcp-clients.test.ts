@@ -51,10 +51,7 @@ type AskingClient = (calls: readonly Call[]) => Promise<Session>;
 /** Of each kind of result and of error. What they contain, mcp-tools.test.ts proves with the current TypeScript SDK. */
 const CALLS: readonly Call[] = [
   { tool: 'verify_license', arguments: { license_number: 'RN.700001' } },
-  {
-    tool: 'search_licenses_by_name',
-    arguments: { board: NURSING, last_name: 'Smith', first_name: 'Mary' },
-  },
+  { tool: 'search_licenses_by_name', arguments: { board: NURSING, last_name: 'Smith', first_name: 'Mary' } },
   { tool: 'verify_business_license', arguments: { business_name: 'smith funeral' } },
   { tool: 'list_ohio_boards', arguments: {} },
   { tool: 'verify_license', arguments: { license_number: 'RN.999999' } },
@@ -72,19 +69,12 @@ function url(): string {
   return `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
 }
 
-/** The tests of every client. */
-function verifiesAnswers(ask: AskingClient, protocol: string): void {
-  let asked: Session;
-
-  beforeAll(async () => {
-    asked = await ask(CALLS);
-  });
-
-  test('finds the tools and gets the results that the current TypeScript SDK gets', () => {
-    const { tools, answers } = bySdk;
-    const found = { ...asked, tools: asked.tools.toSorted() };
-    expect(found).toEqual({ protocol, tools: tools.toSorted(), answers });
-  });
+/** Expects that a client finds the tools and gets the results that the current TypeScript SDK gets. */
+async function expectSame(ask: AskingClient, protocol: string): Promise<void> {
+  const asked = await ask(CALLS);
+  const { tools, answers } = bySdk;
+  const found = { ...asked, tools: asked.tools.toSorted() };
+  expect(found).toEqual({ protocol, tools: tools.toSorted(), answers });
 }
 
 /** The session that a program printed. A program that fails prints the reason on standard error. */
@@ -139,14 +129,7 @@ const toolList = z.object({
   result: z.object({ tools: z.array(z.object({ name: z.string() })) }),
   /** Present only with --strict, and only if there are problems. */
   schemaFindings: z
-    .array(
-      z.object({
-        toolName: z.string(),
-        findings: z.array(
-          z.object({ severity: z.enum(['error', 'warning']), path: z.string(), issue: z.string() }),
-        ),
-      }),
-    )
+    .array(z.object({ findings: z.array(z.looseObject({ severity: z.string() })) }))
     .default([]),
 });
 const called = z.object({ result: z.unknown() });
@@ -189,26 +172,25 @@ describe('third-party MCP clients', () => {
     expect(bySdk.tools).toHaveLength(6);
   });
 
-  describe('version 1 of the TypeScript SDK', () => {
-    verifiesAnswers(async (calls) => {
+  test('version 1 of the TypeScript SDK gets the same', () =>
+    expectSame(async (calls) => {
       const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
       return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
-    }, BEFORE);
-  });
+    }, BEFORE));
 
-  describe.each([
+  test.each([
     ['modern', MODERN],
     ['legacy', BEFORE],
-  ])('the Inspector, of the %s era', (era, protocol) => {
-    verifiesAnswers(askingByInspector(era), protocol);
-
-    test('finds no error in the tool schemas', async () => {
+  ])(
+    'the Inspector, of the %s era, gets the same, and finds no error in the schemas',
+    async (era, protocol) => {
+      await expectSame(askingByInspector(era), protocol);
       const { code, stdout } = await inspect(era, 'tools/list', '--strict');
       const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
       expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(code).toBe(0);
-    });
-  });
+    },
+  );
 
   describeUnless(pythonIsMissing(), 'the Python SDK', () => {
     let requirements: string;
@@ -218,23 +200,22 @@ describe('third-party MCP clients', () => {
       requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
     }, INSTALLED_WITHIN_MS);
 
-    describe.each([
+    test.each([
       ['mcp', MODERN, MODERN],
       ['mcp', 'auto', MODERN],
       ['mcp', 'legacy', BEFORE],
       ['fastmcp', 'auto', MODERN],
       ['fastmcp', 'legacy', BEFORE],
-    ])('the client of %s, in mode %s', (name, mode, protocol) => {
-      verifiesAnswers(async (calls) => {
+    ])('the client of %s, in mode %s, gets the same', (name, mode, protocol) =>
+      expectSame(async (calls) => {
         const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
         return sessionIn(await runPythonFile(requirements, program, JSON.stringify(calls)));
-      }, protocol);
-    });
+      }, protocol),
+    );
 
     test('server.json is valid according to the schema of the MCP registry', async () => {
-      const schema = schemaFile.parse(
-        JSON.parse(await readFile(join(requirements, REGISTRY_SCHEMA), 'utf8')),
-      );
+      const text = await readFile(join(requirements, REGISTRY_SCHEMA), 'utf8');
+      const schema = schemaFile.parse(JSON.parse(text));
       const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
       validate(serverJson);
       expect([schema.$id, validate.errors]).toEqual([serverJson.$schema, null]);
