@@ -87,11 +87,9 @@ async function series(): Promise<ReadonlyMap<string, number>> {
 
 describe('a request', () => {
   let port: number;
-  let adminPort: number;
 
   beforeAll(async () => {
     ({ port } = await started());
-    ({ port: adminPort } = await started({ isAdmin: true }));
   });
 
   test.each([
@@ -121,8 +119,8 @@ describe('a request', () => {
     ['localhost.evil.example', 403],
     ['corp.example', 403],
   ])('to an admin port by the name "%s" gets %i', async (host, status) => {
-    const answer = await rawRequest({ port: adminPort, method: 'GET', path: '/', headers: { host } });
-    expect(answer.status).toBe(status);
+    const { port } = await started({ isAdmin: true });
+    expect((await rawRequest({ port, method: 'GET', path: '/', headers: { host } })).status).toBe(status);
   });
 });
 
@@ -192,26 +190,28 @@ describe('responses that clients read slowly', () => {
     jest.restoreAllMocks();
   });
 
-  interface Reader {
-    readonly socket: Socket;
-    /** What the response began with, once it has begun. */
-    readonly status: Promise<string>;
-    readonly closed: Promise<void>;
-  }
-
-  /** Asks for a path and reads so many bytes every tenth of a second; after its first bytes none with 0. */
-  function reader(port: number, path: string, bytesEachTenth: number, client = '192.0.2.1'): Reader {
+  /** Asks for a path and reads 4 KB every tenth of a second. */
+  function reader(port: number, path: string, client = '192.0.2.1') {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`);
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
     });
     const status = once(socket, 'readable').then(() => String(socket.read(12)).slice(9));
-    const timer = setInterval(() => {
-      if (bytesEachTenth > 0) socket.read(Math.min(bytesEachTenth, socket.readableLength));
-    }, 100);
+    const timer = setInterval(() => socket.read(Math.min(4096, socket.readableLength)), 100);
     void closed.then(() => clearInterval(timer));
     return { socket, status, closed };
+  }
+
+  /** Readers of 9 MB, from the clients if given, each of which has a response. */
+  async function readers(port: number, path: string, clients: readonly (string | undefined)[]) {
+    const slow: ReturnType<typeof reader>[] = [];
+    for (const client of clients) {
+      const next = reader(port, path, client);
+      expect(await next.status).toBe('200');
+      slow.push(next);
+    }
+    return slow;
   }
 
   function answerFor(port: number, path: string, client: string) {
@@ -224,12 +224,11 @@ describe('responses that clients read slowly', () => {
   test('are bounded together', async () => {
     const { port } = await started({ isBehindProxies: true });
     const path = `/json/${LARGE}`;
-    const slow: Reader[] = [];
-    for (const client of times(14, (number) => `198.51.100.${number}`)) {
-      const next = reader(port, path, 4096, client);
-      expect(await next.status).toBe('200');
-      slow.push(next);
-    }
+    const slow = await readers(
+      port,
+      path,
+      times(14, (number) => `198.51.100.${number}`),
+    );
     expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
     expect(await statusFor(port, '/json/1000', '192.0.2.2')).toBe(200);
     const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
@@ -244,8 +243,7 @@ describe('responses that clients read slowly', () => {
     const { port } = await started({ isBehindProxies: true });
     const path = `/bytes/${LARGE}`;
     expect(await statusFor(port, '/nothing', '2001:db8:1:2::1')).toBe(204);
-    const slow = times(3, () => reader(port, path, 4096, '2001:db8:1:2::1'));
-    for (const { status } of slow) expect(await status).toBe('200');
+    const slow = await readers(port, path, Array(3).fill('2001:db8:1:2::1'));
     expect(await statusFor(port, path, '2001:db8:1:2::9')).toBe(429);
     expect(await statusFor(port, '/bytes/1000', '2001:db8:1:2::9')).toBe(200);
     expect(await statusFor(port, path, '2001:db8:1:3::1')).toBe(200);
@@ -257,8 +255,7 @@ describe('responses that clients read slowly', () => {
     const ended = async (outcome: string) =>
       (await series()).get(`licenses_request_seconds_count{interface="web",outcome="${outcome}"}`) ?? 0;
     const before = await Promise.all([ended('found'), ended('limited')]);
-    const slow = times(3, () => reader(port, `/file/${LARGE}`, 4096));
-    for (const { status } of slow) expect(await status).toBe('200');
+    const slow = await readers(port, `/file/${LARGE}`, Array(3).fill(undefined));
     const { status, headers, body } = await answerFor(port, `/file/${LARGE}`, '192.0.2.1');
     expect([status, body]).toEqual([429, { detail: expect.any(String) }]);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -302,7 +299,7 @@ describe('responses that clients read slowly', () => {
     const { port } = z.custom<AddressInfo>().parse(server.address());
     const cut = async () => (await series()).get('licenses_responses_cut_total') ?? 0;
     const before = await cut();
-    const slow = reader(port, '/', 4096);
+    const slow = reader(port, '/');
     expect(await slow.status).toBe('200');
     expect((await rawRequest({ port, method: 'GET', path: '/' })).text.length).toBe(SIZE);
     expect([slow.socket.closed, deadlines.length]).toEqual([false, 2]);

@@ -55,7 +55,7 @@ async function start(version: Version, program: 'API' | 'worker'): Promise<Runni
 
 async function startedProgram(version: Version, program: 'API' | 'worker'): Promise<RunningProcess> {
   const { variables } = environment;
-  if (version === 'this') return program === 'API' ? startApi(variables) : startWorker(variables);
+  if (version === 'this') return (program === 'API' ? startApi : startWorker)(variables);
   const script = join(versions[version], SCRIPTS[program]);
   const started = startProcess(`${version} ${program}`, process.execPath, [script], {
     cwd: versions[version],

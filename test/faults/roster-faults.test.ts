@@ -160,11 +160,8 @@ test('when the client of a tool goes away, its roster does not begin', async () 
   await untilInFlight(20);
   const gone = new AbortController();
   for (const version of REVISIONS) {
-    const sent = rest.request('POST', '/mcp', {
-      ...toolCall('verify_roster', { items }, version),
-      signal: gone.signal,
-    });
-    sent.catch(() => undefined);
+    const call = toolCall('verify_roster', { items }, version);
+    rest.request('POST', '/mcp', { ...call, signal: gone.signal }).catch(() => undefined);
   }
   await untilInFlight(40);
   const endedBefore = await ended('mcp');
@@ -197,18 +194,13 @@ test('rosters without a key never take the places of those with one', async () =
 
 /** A call of the tool server by a client of this revision of the protocol. */
 function toolCall(name: string, parameters: object, version: string) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
+  const of = 'io.modelcontextprotocol/';
+  const _meta = { [`${of}protocolVersion`]: version, [`${of}clientCapabilities`]: {} };
   const params = { name, arguments: parameters, ...(version < '2026' ? {} : { _meta }) };
-  return {
-    headers: {
-      accept: 'application/json, text/event-stream',
-      ...{ 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
-    },
-    json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-  };
+  const accept = 'application/json, text/event-stream';
+  const revision = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name };
+  const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  return { headers: { accept, ...revision }, json };
 }
 
 test('a roster waits for a single lookup, but not long for one that OpenSearch leaves unanswered', async () => {

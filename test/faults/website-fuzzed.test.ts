@@ -46,14 +46,7 @@ const SELECTING = [
   ...['x-forwarded-proto', 'x-request-id', 'x-api-key', 'mcp-protocol-version', 'mcp-name'],
 ];
 
-interface SiteRequest {
-  readonly path: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-function randomRequest(random: () => number, origin: string): SiteRequest {
+function randomRequest(random: () => number, origin: string) {
   const one = <Thing>(things: readonly Thing[]): Thing => {
     const thing = things[Math.floor(random() * things.length)];
     if (thing === undefined) throw new Error('There is nothing to choose from.');
@@ -98,7 +91,7 @@ test(
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
 
-    async function send(request: SiteRequest): Promise<void> {
+    async function send(request: ReturnType<typeof randomRequest>): Promise<void> {
       const { path, ...options } = request;
       const response = await fetch(origin + path, { ...options, redirect: 'manual' });
       const text = await response.text();
