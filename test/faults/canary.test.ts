@@ -5,7 +5,7 @@ import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { type ProxyStep, pass, throughProxy } from '../support/proxy.ts';
+import { cut, type ProxyStep, pass, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -78,14 +78,12 @@ test('a number that is called ambiguous, as where its license is not found by id
   const individual = ['X.1', 'x.1'].map((number) => ({ board: 'Nursing Board', number }));
   const business = licensesOf('Board of Pharmacy', '02', 1);
   const files = await writeDay(environment.folder, newId(), { date: '2026-11-20', individual, business });
-  const result = await publishedWith({
-    ...{ at: empty, files },
-    before: async (request) => {
-      const answer = await request.forward();
-      if (!request.path.includes('/_mget')) return answer;
-      return { ...answer, body: answer.body.replaceAll('"found":true', '"found":false') };
-    },
-  });
+  const before: ProxyStep = async (request) => {
+    const answer = await request.forward();
+    if (!request.path.includes('/_mget')) return answer;
+    return { ...answer, body: answer.body.replaceAll('"found":true', '"found":false') };
+  };
+  const result = await publishedWith({ at: empty, files, before });
   const differs = /^canary: (?=.*Nursing Board X\.1, by number: )(?=.*Nursing Board x\.1, by number: )/;
   expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(differs)] });
 });
@@ -99,15 +97,11 @@ test('an attempt whose lookups in the new index get no answer fails, and can be 
   expect((await publicationDetails(empty.store, publication)).summary.state).toBe('verifying');
 
   let lookups = 0;
-  const own = await newEnvironment();
-  const result = await publishedWith({
-    at: own,
-    files: clean,
-    before: async (request) => {
-      lookups += 1;
-      return lookups <= 2 ? undefined : request.forward();
-    },
-  });
+  const before: ProxyStep = (request) => {
+    lookups += 1;
+    return (lookups <= 2 ? cut : pass)(request);
+  };
+  const result = await publishedWith({ at: await newEnvironment(), files: clean, before });
   expect(lookups).toBeGreaterThan(2);
   expect(result).toMatchObject({ state: 'live', is_found: true });
 });
@@ -135,19 +129,15 @@ test('the canary finds holders however their names are written', async () => {
 
 test('a publication that was killed right after the switch is completed: lookup, checks and unknown labels', async () => {
   const publication = newId();
-  const killed = publishedWith({ publication, isGuarded: false, after: async () => undefined });
+  const killed = publishedWith({ publication, isGuarded: false, after: cut });
   await expect(killed).rejects.toThrow();
-  const lookups: string[] = [];
-  const result = await publishedWith({
-    publication,
-    isGuarded: false,
-    isLive: true,
-    after: (request) => {
-      if (isLookup(request.path)) lookups.push(request.path);
-      return request.forward();
-    },
-  });
-  expect(lookups).not.toEqual([]);
+  let lookups = 0;
+  const after: ProxyStep = (request) => {
+    lookups += Number(isLookup(request.path));
+    return request.forward();
+  };
+  const result = await publishedWith({ publication, isGuarded: false, isLive: true, after });
+  expect(lookups).toBeGreaterThan(0);
   const { summary, events } = await publicationDetails(environment.store, publication);
   const steps = ['reading', 'loading', 'verifying', 'verifying', 'live'];
   expect(events.map(({ event }) => event)).toEqual(steps);

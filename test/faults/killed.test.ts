@@ -91,7 +91,8 @@ interface Kill {
   readonly mayContinue?: boolean;
 }
 
-let openSearch: OwnServer;
+/** In the long form alone. */
+let openSearch: OwnServer | undefined;
 let publications: Publisher;
 let rest: ApiClient;
 /** What a client has that follows the feed. */
@@ -120,13 +121,13 @@ const KILLS = {
   },
   "publication's child process": { kill: killProcess },
   OpenSearch: {
-    kill: () => openSearch.kill(),
+    kill: async () => openSearch?.kill(),
     recover: async (publication) => {
       await sleep(AWAY_MS);
-      expect(await openSearch.isListening()).toBe(false);
+      expect(await openSearch?.isListening()).toBe(false);
       // OpenSearch records the end of the publication. While it is away, the publication cannot have ended.
       await publications.expectUnderWay(publication);
-      await openSearch.start();
+      await openSearch?.start();
     },
     mayContinue: true,
   },
@@ -152,16 +153,11 @@ async function liveLicenses(): Promise<LicenseCopy> {
 }
 
 beforeAll(async () => {
-  const settings = await inForm<() => Promise<Record<string, string>>>({
-    short: async () => ({}),
-    long: async () => {
-      openSearch = await ownOpenSearch();
-      return { OPENSEARCH_URL: openSearch.url };
-    },
-  })();
+  if (CASES.some(([what]) => what === 'OpenSearch')) openSearch = await ownOpenSearch();
+  const own: Record<string, string> = openSearch === undefined ? {} : { OPENSEARCH_URL: openSearch.url };
   // So few are kept that every publication deletes one: the requests are then the same each time.
-  const limits = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000' };
-  publications = await publisher(ROWS, { ...settings, ...limits }, true);
+  const settings = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000', ...own };
+  publications = await publisher(ROWS, settings, true);
   rest = await apiClient(publications.environment);
   copy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
   publications.disturb((request) => {

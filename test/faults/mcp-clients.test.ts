@@ -36,11 +36,8 @@ const answer = z.union([
   z.strictObject({ thrown: z.string() }),
 ]);
 
-const session = z.strictObject({
-  protocol: z.string(),
-  tools: z.array(z.string()),
-  answers: z.array(answer),
-});
+const names = z.array(z.string());
+const session = z.strictObject({ protocol: z.string(), tools: names, answers: z.array(answer) });
 
 type Answer = z.output<typeof answer>;
 type Session = z.output<typeof session>;
@@ -105,11 +102,8 @@ async function askBySdk(): Promise<Session> {
     for (const { tool: name, arguments: given } of CALLS) {
       answers.push(answerIn(await client.callTool({ name, arguments: given })));
     }
-    return {
-      protocol: client.getNegotiatedProtocolVersion() ?? '',
-      tools: tools.map(({ name }) => name),
-      answers,
-    };
+    const protocol = client.getNegotiatedProtocolVersion() ?? '';
+    return { protocol, tools: tools.map(({ name }) => name), answers };
   } finally {
     await client.close();
   }
