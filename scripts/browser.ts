@@ -1,4 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
+import { atEndOfTestFile } from './clean-up.ts';
 import { programPath } from './program-path.ts';
 
 const CHROMIUM = process.env.CHROMIUM_PATH || programPath('chromium');
@@ -13,6 +14,8 @@ export const NO_BROWSER =
  * Starts a browser without a window and without its sandbox, which works neither for root nor in most containers. The
  * pages are our own.
  */
-export function launchedBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: false });
+export async function launchedBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: false });
+  atEndOfTestFile(() => browser.close());
+  return browser;
 }

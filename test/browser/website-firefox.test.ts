@@ -34,14 +34,9 @@ type Message = z.output<typeof message>;
 
 /** A tab of a Firefox without a window, driven by WebDriver BiDi: Playwright's own Firefox is a download. */
 async function firefoxTab(program: string, profile: string) {
-  const browser = spawn(
-    program,
-    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, HOME: profile },
-    },
-  );
+  const options = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'];
+  const env = { ...process.env, HOME: profile };
+  const browser = spawn(program, options, { stdio: ['ignore', 'ignore', 'pipe'], env });
   atEndOfTestFile(async () => browser.kill());
   let url: string | undefined;
   for await (const line of createInterface(browser.stderr)) {
@@ -80,10 +75,7 @@ async function firefoxTab(program: string, profile: string) {
       return evaluated.parse(await command('script.evaluate', script)).result.value;
     },
     async type(text: string) {
-      const actions = [...text].flatMap((value) => [
-        { type: 'keyDown', value },
-        { type: 'keyUp', value },
-      ]);
+      const actions = [...text].flatMap((value) => ['keyDown', 'keyUp'].map((type) => ({ type, value })));
       await command('input.performActions', { context, actions: [{ type: 'key', id: 'keyboard', actions }] });
     },
   };
@@ -123,10 +115,8 @@ describeUnless(
       expect(await tab.evaluate("document.querySelector('.verdict').textContent")).toContain('Suspended');
       await tab.evaluate('document.querySelector(\'[action="/records"] button\').click()');
       await eventually('the record is shown', async () => String(await path()).startsWith('/records/'));
-      await eventually(
-        'the script shows the button that prints',
-        async () => (await tab.evaluate("document.querySelector('[data-action=print]').hidden")) === false,
-      );
+      const isHidden = () => tab.evaluate("document.querySelector('[data-action=print]').hidden");
+      await eventually('the script shows the button that prints', async () => (await isHidden()) === false);
       expect(tab.log()).toEqual([]);
     });
   },

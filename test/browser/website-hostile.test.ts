@@ -1,6 +1,6 @@
 /** @room website */
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
@@ -28,13 +28,8 @@ const NUMBER = 'RN.<b onclick=alert(8)>1';
 /** A hostile value of every column that pages show. */
 function hostileNurse(number: string, value: string) {
   return nurseRow(`${value}, ANN ${value}`, number, {
-    TYPE: value,
-    SUB_STATUS: value,
-    BOARD_ACTION: value,
-    COMPACT_ELIGIBILITY: value,
-    FAVOURITE_COLOUR: value,
-    PARCEL_CITY: value,
-    PARCEL_COUNTY: value,
+    ...{ TYPE: value, SUB_STATUS: value, BOARD_ACTION: value, COMPACT_ELIGIBILITY: value },
+    ...{ FAVOURITE_COLOUR: value, PARCEL_CITY: value, PARCEL_COUNTY: value },
   });
 }
 
@@ -64,10 +59,6 @@ describeUnless(NO_BROWSER, 'in a browser', () => {
     });
     browser = await launchedBrowser();
     tab = await siteTab(browser, `http://127.0.0.1:${service.environment.config.PORT}`);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await otherSite.close();
   });
 
   test.each(HOSTILE.map((value, at) => [value, `RN.66600${at}`] as const))(

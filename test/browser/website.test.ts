@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
+import { z } from 'zod';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { type ReadService, sharedService, startSampleService } from '../support/shared-service.ts';
@@ -23,7 +24,6 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     tab = await siteTab(browser, origin);
   });
   afterEach(() => tab.reset());
-  afterAll(() => browser.close());
 
   /** A page of every template, and each of its parts. */
   const PAGES: readonly (readonly [path: string, status: number, heading: string])[] = [
@@ -63,11 +63,8 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const copied = await page.locator('[data-action=copy]').getAttribute('data-text');
     expect(copied).toMatch(/\nSAMPLE DATA: generated, of no real person or business\.$/);
     const list = new FormData();
-    for (const [name, value] of [
-      ['roster', 'RN.987654321'],
-      ['format', 'csv'],
-    ] as const)
-      list.set(name, value);
+    list.set('roster', 'RN.987654321');
+    list.set('format', 'csv');
     const answer = await fetch(`${url}/roster`, { method: 'POST', body: list, headers: { origin: url } });
     expect(answer.headers.get('content-disposition')).toContain('sample-data-checked.csv');
     await page.getByRole('button', { name: 'Save a record' }).click();
@@ -109,13 +106,12 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   test('on a phone, the first hit is on the first screen, a card that begins with the name', async () => {
     const { page, open } = await tabOf({ width: 390 });
     await open('/?q=Whitfield');
-    const [name, number] = await Promise.all(
-      ['tbody th', 'tbody td'].map((cell) => page.locator(cell).first().boundingBox()),
-    );
-    expect(name?.y).toBeLessThan(700);
-    expect(name?.y).toBeLessThan(number?.y ?? 0);
+    const top = async (place: string) => (await page.locator(place).first().boundingBox())?.y ?? 0;
+    const name = await top('tbody th');
+    expect(name).toBeLessThan(700);
+    expect(name).toBeLessThan(await top('tbody td'));
     await open('/licenses/NUR/RN.900266001');
-    expect((await page.locator('.verdict').boundingBox())?.y).toBeLessThan(500);
+    expect(await top('.verdict')).toBeLessThan(500);
   });
 
   test('a form error is in the title, and listed on top with a link to the field, which says it, too', async () => {
@@ -142,9 +138,8 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       'State data of November 20, 2026',
       'Last changeNovember 20, 2026: Status changed from Active to Inactive - Suspended.',
       'Ask the Nursing Board before a decision that depends on the answer',
-    ]) {
+    ])
       expect(text).toContain(part);
-    }
     await open('/licenses/NUR/RN.900266001');
     await page.getByRole('link', { name: 'APRN.CNP.0900144500' }).click();
     expect(await page.locator('.verdict').textContent()).toContain(
@@ -165,24 +160,19 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const address = page.url();
     await expectGoodEverywhere();
     // The button to print is above the verdict.
-    const [print, verdict] = await Promise.all(
-      [page.getByRole('button', { name: 'Print' }), page.locator('.verdict')].map((each) =>
-        each.boundingBox(),
-      ),
-    );
-    expect(print?.y).toBeLessThan(verdict?.y ?? 0);
+    const print = await page.getByRole('button', { name: 'Print' }).boundingBox();
+    expect(print?.y).toBeLessThan((await page.locator('.verdict').boundingBox())?.y ?? 0);
     await page.getByLabel(BOX).fill(address.split('/').at(-1)?.toLowerCase().replaceAll('-', ' ') ?? '');
     await page.getByLabel(BOX).press('Enter');
     await page.waitForURL(address);
     await page.emulateMedia({ media: 'print' });
-    for (const text of [
+    const printed = [
       'Ada Lovelace, Acme Staffing',
       'Order 4711',
       address,
       'This is not a website of the State',
-    ]) {
-      expect(await page.getByText(text).first().isVisible()).toBe(true);
-    }
+    ];
+    for (const text of printed) expect(await page.getByText(text).first().isVisible()).toBe(true);
     expect(await page.getByText('State data of').first().textContent()).toMatch(/read on .* days? old/);
     expect(await page.getByText('still says the same').isVisible()).toBe(false);
     expect(await page.getByRole('button').first().isVisible()).toBe(false);
@@ -202,6 +192,48 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(await without.page.getByRole('button', { name: /Copy|Print/ }).count()).toBe(0);
   });
 
+  const shown = z.object({
+    paths: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
+    components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+  });
+
+  test('/docs shows every operation and schema of the OpenAPI document; "Try it out" works with a key', async () => {
+    const { paths, components } = shown.parse((await service.rest.get('/openapi.json')).body);
+    const { page, open, complaints } = tab;
+    await open('/docs');
+    await page.locator('.opblock').first().waitFor();
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary }]) => [method.toUpperCase(), path, summary]),
+    );
+    const blocks = await page.locator('.opblock').filter({ visible: true }).all();
+    const seen = await Promise.all(
+      blocks.map(async (block) => [
+        await block.locator('.opblock-summary-method').textContent(),
+        await block.locator('[data-path]').getAttribute('data-path'),
+        await block.locator('.opblock-summary-description').textContent(),
+      ]),
+    );
+    expect(seen.toSorted()).toEqual(operations.toSorted());
+    const models = await page.locator('section.models .model-container').all();
+    const names = await Promise.all(models.map((model) => model.getAttribute('data-name')));
+    expect(names.toSorted()).toEqual(Object.keys(components.schemas).toSorted());
+
+    await page.locator('button.authorize').first().click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.locator('input').fill(service.rest.key);
+    await dialog.locator('button.authorize').click();
+    await dialog.locator('button.btn-done').click();
+    const boards = page.locator('#operations-Boards-boards');
+    await boards.locator('.opblock-summary-control').click();
+    await boards.getByRole('button', { name: 'Try it out' }).click();
+    await boards.getByRole('button', { name: 'Execute' }).click();
+    const response = boards.locator('.live-responses-table tbody tr.response');
+    await response.waitFor();
+    expect(await response.locator('.response-col_status').textContent()).toMatch(/^200\b/);
+    expect(await response.locator('.response-col_description').textContent()).toContain('"Nursing Board"');
+    expect(complaints).toEqual([]);
+  });
+
   test('a browser at the address of the MCP server gets the page that says how to connect', async () => {
     const { page, open } = tab;
     await open('/mcp');
@@ -212,11 +244,8 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   test('a pasted list is answered as a page and as a file, saved and checked again, without JavaScript', async () => {
     const { page, open } = await tabOf({ javaScriptEnabled: false });
     await open('/roster');
-    await page
-      .getByLabel('Paste your list')
-      .fill(
-        'Emp ID\tLic #\tSurname\nA\tRN.900418822\tHolloway\nB\tRN.900418822\tSmith\nC\t\tWhitfield\nD\tRN.1\t\nE\t\t\n',
-      );
+    const rows = 'A\tRN.900418822\tHolloway\nB\tRN.900418822\tSmith\nC\t\tWhitfield\nD\tRN.1\t\nE\t\t\n';
+    await page.getByLabel('Paste your list').fill(`Emp ID\tLic #\tSurname\n${rows}`);
     await page.getByRole('button', { name: 'Check the list' }).click();
     await page.getByLabel('Which board?').selectOption('Nursing Board');
     await page.getByRole('button', { name: 'Check again with this board' }).click();
@@ -229,9 +258,8 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ]);
     expect(await page.getByRole('rowheader').allTextContents()).toEqual(['3', '4', '5', '6', '2']);
     const mismatch = await page.getByRole('row', { name: /^3 / }).textContent();
-    for (const text of ['Smith', 'Holloway, Beatrice Ann', 'Name does not match']) {
+    for (const text of ['Smith', 'Holloway, Beatrice Ann', 'Name does not match'])
       expect(mismatch).toContain(text);
-    }
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download as CSV' }).click(),

@@ -10,15 +10,8 @@ import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { command } from '../support/in-process.ts';
 
 const issued = z.object({ id: z.string(), key: z.string() });
-
-const auditLog = z.array(
-  z.strictObject({
-    at: z.iso.datetime(),
-    by: z.string(),
-    action: z.string(),
-    details: z.record(z.string(), z.string()),
-  }),
-);
+const details = z.record(z.string(), z.string());
+const entry = z.strictObject({ at: z.iso.datetime(), by: z.string(), action: z.string(), details });
 
 let environment: TestEnvironment;
 
@@ -47,16 +40,14 @@ test('licenses audit lists who did what, latest first, and never a key', async (
   await printed('accounts', 'deactivate', 'acme staffing');
   await printed('accounts', 'activate', 'acme staffing');
 
-  const entries = auditLog.parse(JSON.parse(await printed('audit', '--json')));
-  expect(entries.map(({ action, details }) => ({ action, details })).toReversed()).toEqual([
-    { action: 'keys create', details: { key: id, account, verified_by: 'Ada Operator' } },
-    {
-      action: 'keys rotate',
-      details: { key: second.id, account, verified_by: 'Ada Operator', replaced: id },
-    },
-    { action: 'keys revoke', details: { key: id, account } },
-    { action: 'accounts deactivate', details: { account } },
-    { action: 'accounts activate', details: { account } },
+  const entries = z.array(entry).parse(JSON.parse(await printed('audit', '--json')));
+  const verified = { account, verified_by: 'Ada Operator' };
+  expect(entries.map(({ action, details }) => [action, details]).toReversed()).toEqual([
+    ['keys create', { key: id, ...verified }],
+    ['keys rotate', { key: second.id, ...verified, replaced: id }],
+    ['keys revoke', { key: id, account }],
+    ['accounts deactivate', { account }],
+    ['accounts activate', { account }],
   ]);
   const by = `${process.env.SUDO_USER ?? userInfo().username}@${hostname()}`;
   expect(new Set(entries.map((entry) => entry.by))).toEqual(new Set([by]));
@@ -74,17 +65,9 @@ const SECRET_PATH = 'https://hooks.example.com/services/T0/secret-path?token=x';
 async function put(account: string, fields: Partial<Webhook>): Promise<void> {
   const id = accountId(account);
   await WEBHOOKS.put(environment.store, id, {
-    id: `whk_${account}`,
-    account: id,
-    url: SECRET_PATH,
-    generation: 1,
-    rotated_at: null,
-    delivered_cursor: 'cursor-1',
-    delivered_at: null,
-    failing_since: null,
-    paused: null,
-    created_at: '2026-11-20T09:00:00.000Z',
-    ...fields,
+    ...{ id: `whk_${account}`, account: id, url: SECRET_PATH, generation: 1, rotated_at: null },
+    ...{ delivered_cursor: 'cursor-1', delivered_at: null, failing_since: null, paused: null },
+    ...{ created_at: '2026-11-20T09:00:00.000Z', ...fields },
   });
 }
 
@@ -116,12 +99,8 @@ test('licenses webhooks list shows each receiver by account, its state, and neve
     expect(stdout.split('\n').map((each) => each.split(/ {2,}/))).toContainEqual(line);
   const inJson = await run('webhooks', 'list', '--json');
   expect(JSON.parse(inJson.stdout)).toContainEqual({
-    account: 'Best Staffing',
-    host: '10.1.2.3:8443',
-    state: 'failing',
-    failing_since: SINCE,
-    delivered_at: null,
-    delivered_cursor: 'cursor-1',
+    ...{ account: 'Best Staffing', host: '10.1.2.3:8443', state: 'failing', failing_since: SINCE },
+    ...{ delivered_at: null, delivered_cursor: 'cursor-1' },
   });
   expect(stdout + inJson.stdout).not.toMatch(/secret-path|token|whsec/);
 });

@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Queue } from 'bullmq';
+import { createServer } from 'node:http';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -60,11 +59,10 @@ test('the admin ports listen on ADMIN_HOST, and have metrics of publications fro
   const ports = [ofWorker.port, environment.config.ADMIN_PORT] as const;
   const healthOf = async (host: string, port: number) =>
     (await fetch(`http://${host}:${port}/healthz`).catch(() => undefined))?.status;
-  for (const port of ports)
-    expect([await healthOf(OTHER_ADDRESS, port), await healthOf('127.0.0.1', port)]).toEqual([
-      200,
-      undefined,
-    ]);
+  for (const port of ports) {
+    const statuses = [await healthOf(OTHER_ADDRESS, port), await healthOf('127.0.0.1', port)];
+    expect(statuses).toEqual([200, undefined]);
+  }
 
   const series = (port: number) => seriesAt(port, OTHER_ADDRESS);
   const before = await series(ofWorker.port);
@@ -123,40 +121,20 @@ test.each([
 });
 
 describe('the queue board', () => {
-  let queue: Queue;
-  let from = '';
-  let server: Server;
-  let serverWithPassword: Server;
-
-  beforeAll(async () => {
-    queue = publishQueue(readConfig());
-    server = await boardServer(undefined);
-    serverWithPassword = await boardServer(PASSWORD);
-  });
-  afterAll(async () => {
+  /** What it answers at an address from which its client seems to come. */
+  async function asked(address: string, headers: Record<string, string> = {}, password?: string, redis = {}) {
+    const queue = publishQueue({ ...readConfig(), ...redis });
+    const app = httpApp({ log: pino({ level: 'silent' }) });
+    app.use(queueBoard(async () => queue, password));
+    const server = createServer(app.callback());
+    server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = z.object({ port: z.int() }).parse(server.address());
+    const all = { host: 'localhost', connection: 'close', ...headers };
+    const answer = await rawRequest({ port, method: 'GET', path: '/queues/api/queues', headers: all });
     server.close();
-    serverWithPassword.close();
-    await queue.close();
-  });
-
-  /** A server whose clients seem to have the address `from`. */
-  async function boardServer(password: string | undefined, shown = queue): Promise<Server> {
-    const app = httpApp(pino({ level: 'silent' }));
-    app.use(queueBoard(async () => shown, password));
-    const created = createServer(app.callback());
-    created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));
-    await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
-    return created;
-  }
-
-  function asked(of: Server, headers: Record<string, string> = {}) {
-    const { port } = z.object({ port: z.int() }).parse(of.address());
-    return rawRequest({
-      port,
-      method: 'GET',
-      path: '/queues/api/queues',
-      headers: { host: 'localhost', connection: 'close', ...headers },
-    });
+    void queue.disconnect().catch(() => undefined);
+    return answer;
   }
 
   function basic(user: string, password: string): Record<string, string> {
@@ -164,16 +142,10 @@ describe('the queue board', () => {
   }
 
   test('answers 503 while Redis does not answer', async () => {
-    from = '127.0.0.1';
-    const away = publishQueue({ ...readConfig(), REDIS_URL: 'redis://127.0.0.1:1' });
-    away.on('error', () => undefined);
-    const board = await boardServer(undefined, away);
-    const { status, headers, text } = await asked(board);
-    expect([status, headers.get('retry-after'), text]).toEqual([
-      ...[503, '5', expect.stringContaining('Redis does not answer')],
-    ]);
-    board.close();
-    void away.disconnect().catch(() => undefined);
+    const away = { REDIS_URL: 'redis://127.0.0.1:1' };
+    const { status, headers, text } = await asked('127.0.0.1', {}, undefined, away);
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+    expect(text).toContain('Redis does not answer');
   });
 
   test.each([
@@ -184,8 +156,7 @@ describe('the queue board', () => {
     ['::ffff:192.0.2.7', 403],
     ['fd00::2', 403],
   ])('without a password gives %s status %i', async (address, status) => {
-    from = address;
-    expect((await asked(server)).status).toBe(status);
+    expect((await asked(address)).status).toBe(status);
   });
 
   test.each<[string, string, Record<string, string>, number]>([
@@ -196,11 +167,9 @@ describe('the queue board', () => {
     ['the right password', '192.0.2.7', basic('ada', PASSWORD), 200],
     ['the right password without a user', '127.0.0.1', basic('', PASSWORD), 200],
   ])('with a password: %s from %s gets the expected status', async (_what, address, headers, status) => {
-    from = address;
-    const response = await asked(serverWithPassword, headers);
+    const response = await asked(address, headers, PASSWORD);
     expect(response.status).toBe(status);
-    expect(response.headers.get('www-authenticate')).toBe(
-      status === 401 ? 'Basic realm="Publish queue", charset="UTF-8"' : null,
-    );
+    const challenge = status === 401 ? 'Basic realm="Publish queue", charset="UTF-8"' : null;
+    expect(response.headers.get('www-authenticate')).toBe(challenge);
   });
 });

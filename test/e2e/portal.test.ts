@@ -1,17 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startWorker } from '../../scripts/licenses-processes.ts';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { eventually } from '../support/eventually.ts';
 import { command } from '../support/in-process.ts';
+import { filesOf, nurses } from '../support/publication-days.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { type Installation, installation } from '../support/worker-installation.ts';
 
-const BASIC = `Basic ${Buffer.from('ann:passwordsecret').toString('base64')}`;
+/** Of the two addresses of the dataset: they differ in nothing but their queries. */
+const SECRETS = ['annsecret', 'passwordsecret', 'individualtoken', 'businesstoken'] as const;
+const BASIC = `Basic ${Buffer.from('annsecret:passwordsecret').toString('base64')}`;
+/** What the file store calls the file of each address. */
+const STORED = new Map([
+  ['/file.csv?token=individualtoken', '/individual.csv'],
+  ['/file.csv?token=businesstoken', '/business.csv.gz'],
+]);
 const PIECE_BYTES = 2000;
 
 interface Asked {
@@ -21,33 +35,69 @@ interface Asked {
 
 /** What the portal and its file store are asked, in order. */
 const asked: { portal: Asked[]; store: Asked[] } = { portal: [], store: [] };
-const servers: Server[] = [];
-let environment: TestEnvironment;
+let installed: Installation;
 let settings: Record<string, string>;
 let worker: RunningProcess;
-let individual: Buffer;
+let api: RunningProcess;
 let isDown = false;
 
-async function https(
-  { key, certificate }: Record<'key' | 'certificate', string>,
-  listener: RequestListener,
-): Promise<string> {
+type Pem = Awaited<ReturnType<typeof selfSigned>>;
+
+async function https({ key, certificate }: Pem, listener: RequestListener): Promise<string> {
   const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }, listener);
-  servers.push(server);
+  atEndOfTestFile(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   return `https://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
+/** Everything that Redis has of this installation, as text. */
+async function inRedis(): Promise<string> {
+  const { REDIS_URL, INDEX_PREFIX } = installed.environment.config;
+  const redis = new Redis(REDIS_URL);
+  try {
+    const kept: unknown[] = [];
+    for (const key of await redis.keys(`${INDEX_PREFIX}*`)) {
+      const read = new Map<string, () => Promise<unknown>>([
+        ['string', () => redis.get(key)],
+        ['hash', () => redis.hgetall(key)],
+        ['list', () => redis.lrange(key, 0, -1)],
+        ['set', () => redis.smembers(key)],
+        ['zset', () => redis.zrange(key, '0', '-1')],
+        ['stream', () => redis.xrange(key, '-', '+')],
+      ]).get(await redis.type(key));
+      kept.push([key, await read?.()]);
+    }
+    return JSON.stringify(kept);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Everything that OpenSearch has of this installation, as text. */
+async function inOpenSearch(): Promise<string> {
+  const { client, config } = installed.environment;
+  const index = `${config.INDEX_PREFIX}*`;
+  await client.indices.refresh({ index });
+  const { body: documents } = await client.search({ index, body: { size: 10_000 } });
+  const { body: mappings } = await client.indices.getMapping({ index });
+  return JSON.stringify([documents, mappings]);
+}
+
+function get(port: number, path: string): Promise<string> {
+  return rawRequest({ port, method: 'GET', path, headers: { host: 'localhost' } }).then(({ text }) => text);
+}
+
 describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a store of files', () => {
   beforeAll(async () => {
-    environment = await testEnvironment();
-    const day = await writeDay(environment.folder, 'day', {
-      date: '2026-11-20',
-      individual: licensesOf('Nursing Board', 'RN.', 200),
-      business: licensesOf('Board of Pharmacy', '02', 3),
-    });
-    individual = await readFile(day.individual);
+    installed = await installation();
+    const { environment } = installed;
+    const usual = { individual: nurses(200), business: licensesOf('Board of Pharmacy', '02', 3) };
+    const day = await filesOf(environment, '2026-11-20', usual);
+    const individual = await readFile(day.individual);
     const business = gzipSync(await readFile(day.business));
     const pem = await selfSigned(environment.folder);
 
@@ -59,9 +109,8 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
       const [, from] = /^bytes=(\d+)-/.exec(headers.range ?? '') ?? [];
       if (from !== undefined) {
         const range = `bytes ${from}-${content.length - 1}/${content.length}`;
-        return void response
-          .writeHead(206, { etag, 'content-range': range })
-          .end(content.subarray(Number(from)));
+        response.writeHead(206, { etag, 'content-range': range });
+        return void response.end(content.subarray(Number(from)));
       }
       // Slowly, without Content-Length; and the first time it breaks off.
       response.writeHead(200, { etag, 'content-type': 'application/octet-stream' });
@@ -80,27 +129,47 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     const portal = await https(pem, ({ url = '', headers }, response) => {
       asked.portal.push({ url, headers });
       if (isDown) return void response.end('<html><body>We are back at six.</body></html>');
-      const isKnown = headers.authorization === BASIC && url.endsWith('?token=tokensecret');
-      const location = `${store}${url.replace('?token=tokensecret', '')}`;
-      response.writeHead(isKnown ? 302 : 401, isKnown ? { location } : {}).end();
+      const path = headers.authorization === BASIC ? STORED.get(url) : undefined;
+      const location = path === undefined ? {} : { location: store + path };
+      response.writeHead(path === undefined ? 401 : 302, location).end();
     });
-    const addressOf = (name: string) =>
-      `${portal.replace('//', '//ann:passwordsecret@')}/${name}?token=tokensecret`;
+    const addressOf = (token: string) =>
+      `${portal.replace('//', '//annsecret:passwordsecret@')}/file.csv?token=${token}`;
     settings = {
       ...environment.variables,
       STATE_DIR: environment.folder,
       NODE_EXTRA_CA_CERTS: pem.certificate,
-      DATASET_INDIVIDUAL: addressOf('individual.csv'),
-      DATASET_BUSINESS: addressOf('business.csv.gz'),
+      DATASET_INDIVIDUAL: addressOf('individualtoken'),
+      DATASET_BUSINESS: addressOf('businesstoken'),
+      WORKER_ADMIN_PORT: String(await freePort()),
     };
-    worker = await startWorker(settings);
-  });
-  afterAll(async () => {
-    for (const server of servers) server.closeAllConnections();
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    worker = await installed.startWorker({ ...settings, PUBLISH_SCHEDULE: '0 6 29 2 *' });
+    api = await startApi(environment.variables);
   });
 
-  test('is published from: it resumes, keeps its secrets from the store, and is not asked twice for the same files', async () => {
+  /** No secret is anywhere, whatever was done. */
+  afterEach(async () => {
+    const { ADMIN_PORT, PORT } = installed.environment.config;
+    const places = new Map([
+      ['Redis', await inRedis()],
+      ['OpenSearch', await inOpenSearch()],
+      ['the board', await get(ADMIN_PORT, '/queues/api/queues?activeQueue=publish&status=latest&page=1')],
+      ['the worker’s metrics', await get(Number(settings.WORKER_ADMIN_PORT), '/metrics')],
+      ['the API’s metrics', await get(ADMIN_PORT, '/metrics')],
+      ['the worker’s log', worker.output()],
+      ['the API’s log', api.output()],
+      ['/status', await get(PORT, '/status')],
+      ['/data', await get(PORT, '/data')],
+      ['the file store', JSON.stringify(asked.store)],
+    ]);
+    expect(places.get('Redis')).toContain('file.csv');
+    expect(places.get('the file store')).not.toContain('"authorization"');
+    for (const [place, text] of places)
+      for (const secret of [...SECRETS, encodeURIComponent(BASIC.slice(6))])
+        expect([place, secret, text.includes(secret)]).toEqual([place, secret, false]);
+  });
+
+  test('is published from: it resumes, and is not asked twice for the same files, by the schedule either', async () => {
     const { code, stdout, stderr } = await command(settings, 'publish');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^\w+: downloading \(step 1 of 9\)/m);
@@ -108,28 +177,52 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     const [first, second] = asked.store.filter(({ url }) => url.startsWith('/individual'));
     expect(first?.headers).not.toHaveProperty('range');
     expect(second?.headers).toMatchObject({ range: expect.stringMatching(/^bytes=\d+-/) });
-    for (const { url, headers } of asked.portal)
-      expect([headers.authorization, url]).toEqual([BASIC, expect.stringContaining('tokensecret')]);
-    for (const each of asked.store) expect(JSON.stringify(each)).not.toMatch(/secret|authorization/);
+    for (const { headers } of asked.portal) expect(headers.authorization).toBe(BASIC);
 
+    const conditions = ['"/individual.csv"', '"/business.csv.gz"'];
     const before = asked.store.length;
     const again = await command(settings, 'publish');
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Skipped: /m) });
-    const conditions = asked.store.slice(before).map(({ headers }) => headers['if-none-match']);
-    expect(conditions).toEqual(['"/individual.csv"', '"/business.csv.gz"']);
+    const [scheduler] = await installed.queue.getJobSchedulers();
+    expect(scheduler?.next).toBeGreaterThan(0);
+    const jobId = 'repeat:publish-schedule:1795251600000';
+    await installed.queue.add('publish', scheduler?.template?.data, { jobId });
+    await eventually('it is skipped, too', async () => {
+      const [latest] = (await publicationHistory(installed.environment.store)).publications;
+      return latest?.state === 'skipped' && latest.publication.endsWith('scheduled');
+    });
+    const asking = asked.store.slice(before).map(({ headers }) => headers['if-none-match']);
+    expect(asking).toEqual([...conditions, ...conditions]);
   });
 
   test('that sends a page in place of the file fails the publication, and says so without its secrets', async () => {
     isDown = true;
-    try {
-      const { code, stderr } = await command(settings, 'publish');
-      expect(code).toBe(1);
-      expect(stderr).toMatch(
-        /^Failed: https:\/\/127\.0\.0\.1:\d+\/individual\.csv\?… could not be downloaded: the server sent a web page/m,
-      );
-      expect(stderr + worker.output()).not.toContain('secret');
-    } finally {
+    const { code, stderr } = await command(settings, 'publish').finally(() => {
       isDown = false;
-    }
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Failed: https:\/\/127\.0\.0\.1:\d+\/file\.csv\?… could not be downloaded: the server sent a web page/m,
+    );
+    expect(stderr).not.toMatch(/secret|token/);
+  });
+
+  test.each([
+    'https://data.example/file.csv?token=individualtoken',
+    'sftp://annsecret:passwordsecret@data.example/file.csv',
+  ])('licenses publish does not take %s from the command line, and says what to do', async (address) => {
+    const given = ['--individual', address, '--business', 'https://data.example/business.csv'];
+    const { code, stdout, stderr } = await command(settings, 'publish', ...given);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^--individual .*DATASET_INDIVIDUAL.*\n$/);
+    expect(stderr).not.toMatch(/secret|token/);
+  });
+
+  // What is no address: unit/config.test.ts.
+  test('a worker with other settings says so in place of asking without the secrets', async () => {
+    const elsewhere = settings.DATASET_INDIVIDUAL?.replace('file.csv', 'other.csv') ?? '';
+    const other = { ...settings, DATASET_INDIVIDUAL: elsewhere };
+    const { code, stdout } = await command(other, 'publish', '--json', '--force', 'a test');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('DATASET_INDIVIDUAL of the worker')]);
   });
 });

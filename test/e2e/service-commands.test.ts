@@ -1,5 +1,6 @@
 import { mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { execPath } from 'node:process';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
@@ -14,6 +15,7 @@ import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const WORKBOOK = await readFile(resolve(import.meta.dirname, '../fixtures/lists/roster.xlsx'));
+const ONE = 'license_number\nRN.1\n';
 const NOBODY = `http://127.0.0.1:${await freePort()}`;
 
 let service: ReadService;
@@ -64,7 +66,7 @@ describe('licenses lookup', () => {
   test('of a license without cautions prints its record and exits 0', async () => {
     const { code, stdout, stderr } = await run(['lookup', 'rn 700001', '--board', 'nur']);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^license number +RN\.700001\nfull name +.*\nboard +Nursing Board$/m);
+    expect(stdout).toMatch(/^license number +RN\.700001\nboard +Nursing Board\nfull name +.*$/m);
     expect(stdout).toMatch(/^cautions +none$/m);
     expect(stdout).toMatch(/In the State's dataset of 2026-11-20\. The issuing board is the authority\.\n$/);
   });
@@ -79,43 +81,42 @@ describe('licenses lookup', () => {
     },
   );
 
-  test.each<[string, number, RegExp]>([
+  test.each([
     ['RN.700001', 0, /^license number +RN\.700001$/m],
     ['PN.700004', 2, /^CAUTION +not_active: the primary status is not Active$/m],
-    ['RN.799999', 3, /^No license with the number "RN\.799999" is in the State's dataset of .*the authority/],
+    [
+      'RN.799999',
+      3,
+      /^No license with the number "RN\.799999" is in .*dataset of 2026-11-20\. .*the authority/,
+    ],
     ['RN.700001 --board PRX', 3, /but one of the Nursing Board/],
-  ])('of %s exits with %i', async (parameters, code, says) => {
-    const ended = await run(['lookup', ...parameters.split(' ')]);
+  ])('of %s exits %i and says why', async (given, code, says) => {
+    const ended = await run(['lookup', ...given.split(' ')]);
     expect(ended).toMatchObject({ code, stderr: '', stdout: expect.stringMatching(says) });
   });
 
   test('of a number that two boards have lists both, and exits 2 though neither has a caution', async () => {
     const matches = ['A.1', 'A-1'].map((license_number) => ({ board: 'A', license_number, cautions: [] }));
-    const results = [{ outcome: 'ambiguous', matches }];
-    step = async ({ path, forward }) =>
-      path === '/status'
-        ? forward()
-        : { status: 200, body: JSON.stringify({ last_scraped: '2026-11-20T00:00:00', results }) };
+    const body = { last_scraped: '2026-11-20T00:00:00', results: [{ outcome: 'ambiguous', matches }] };
+    const both = answer(200, JSON.stringify(body));
+    step = (request) => (request.path === '/status' ? pass : both)(request);
     const { code, stdout } = await run(['lookup', 'A 1']);
     expect([code, stdout.match(/^license number +\S+$/gm)?.length]).toEqual([2, 2]);
   });
 
   test('of a request that is invalid says why and exits 1', async () => {
-    const ended = await run(['lookup', ' ']);
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^board is required/) });
+    const says = expect.stringMatching(/^board is required/);
+    expect(await run(['lookup', ' '])).toMatchObject({ code: 1, stderr: says });
   });
 
-  test('with --json prints the records as the service sent them', async () => {
-    const { code, stdout } = await run(['lookup', 'RN.700001', '--json']);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      last_scraped: '2026-11-20T00:00:00',
-      sample: false,
-      found: [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }],
-      miss: null,
-    });
-    const missed = await run(['lookup', 'RN.799999', '--json']);
-    expect(JSON.parse(missed.stdout)).toMatchObject({ found: [], miss: {} });
+  test.each([
+    ['RN.700001', 0, [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }], null],
+    ['RN.799999', 3, [], {}],
+  ])('of %s with --json prints what the service sent', async (number, code, found, miss) => {
+    const ended = await run(['lookup', number, '--json']);
+    expect(ended.code).toBe(code);
+    const day = { last_scraped: '2026-11-20T00:00:00', sample: false };
+    expect(JSON.parse(ended.stdout)).toMatchObject({ ...day, found, miss });
   });
 });
 
@@ -153,50 +154,47 @@ test('licenses boards lists each by its code, with what the service has of it', 
   expect(stdout.match(/^[A-Z]{3} {3}/gm)).toHaveLength(24);
 });
 
-test('licenses boards | true ends without an error: nobody reads on', async () => {
-  const piped = ['sh', '-c', '"$0" "$1" boards | true', process.execPath, MAIN] as const;
-  const ended = await runProgram(piped, { variables: { LICENSES_URL: proxy.url } });
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+test.each([
+  ['| true', 0, /^$/],
+  ['> /dev/full', 1, /^The output can't be written: ENOSPC[^\n]*\n$/],
+])('licenses boards %s exits %i: nobody reads on, or it could not print', async (to, code, says) => {
+  const shell = ['sh', '-c', `"$0" "$1" boards ${to}`, execPath, MAIN] as const;
+  const ended = await runProgram(shell, { variables: { LICENSES_URL: proxy.url } });
+  expect(ended).toMatchObject({ code, stderr: expect.stringMatching(says) });
 });
 
-test('licenses boards > /dev/full says that it could not print', async () => {
-  const full = ['sh', '-c', '"$0" "$1" boards > /dev/full', process.execPath, MAIN] as const;
-  expect(await runProgram(full, { variables: { LICENSES_URL: proxy.url } })).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^The output can't be written: ENOSPC[^\n]*\n$/),
-  });
-});
-
-const NOT_REACHED =
-  /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?\n$/;
-const NOT_THE_SERVICE = /^The answer is not one of this service\. Is its address right\?\n$/;
-const ELSEWHERE = answer(301, '', { location: 'https://elsewhere.example/' });
-const BUSY = answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' });
+const NOTHING_HERE = answer(404, '{"detail":"There is nothing at this address."}');
+const REDIRECTED = answer(301, '', { location: 'https://elsewhere.example/' });
+const TOO_MANY = answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' });
 
 // All commands have one client.
-test.each<[string, RegExp, Settings, ProxyStep?]>([
-  ['a host that does not exist', NOT_REACHED, { url: 'http://licenses.invalid' }],
+test.each<[what: string, says: RegExp, settings: Settings, step?: ProxyStep]>([
+  [
+    'a host that does not exist',
+    /^The service at http:\/\/licenses\.invalid can't be reached \(.*\)\. Does it run, and is the address right\?\n$/,
+    { url: 'http://licenses.invalid' },
+  ],
   [
     'an address that is none',
     /^The service is at an http or https address, not at "licenses\.example"\.\n$/,
     { url: 'licenses.example' },
   ],
   ['a port that no browser would use', /can't be reached \(bad port\)/, { url: 'http://127.0.0.1:9' }],
-  [
-    'an address below the service’s',
-    /^There is nothing at this address\. Is the address of the service right\?\n$/,
-    {},
-    answer(404, '{"detail":"Nothing."}'),
-  ],
-  ['a lost connection', NOT_REACHED, {}, cut],
+  ['an address below the service’s', /Is the address of the service right\?\n$/, {}, NOTHING_HERE],
+  ['a lost connection', /^The service at \S+ can't be reached \(.*\)\. /, {}, cut],
   [
     'a redirect',
     /^The service answered with 301\. Is the service at https:\/\/elsewhere\.example\/\?\n$/,
     {},
-    ELSEWHERE,
+    REDIRECTED,
   ],
-  ['another server', NOT_THE_SERVICE, {}, answer(200, '<html>')],
-  ['a service that is busy', /^Too many requests\.\n$/, {}, BUSY],
+  [
+    'another server',
+    /^The answer is not one of this service\. Is LICENSES_URL or /,
+    {},
+    answer(200, '<html>'),
+  ],
+  ['a service that is busy', /^Too many requests\.\n$/, {}, TOO_MANY],
   ['a wrong key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: 'olv_x' }],
   ['no key', /^Invalid or inactive API key\. Set LICENSES_KEY, or send --key/, { key: '' }],
 ])(
@@ -228,19 +226,21 @@ describe('licenses verify', () => {
     readonly onLine?: (line: string) => void;
   }
 
+  const file = (name: 'roster' | 'result') => join(folder, `${name}.csv`);
+  const result = () => readFile(file('result'), 'utf8');
+
   async function verify(
     roster: string | Uint8Array,
-    { more = [], url = proxy.url, signal, onLine }: Options = {},
+    { more = [], url = proxy.url, ...process }: Options = {},
   ): Promise<CommandResult> {
-    await writeFile(join(folder, 'roster.csv'), roster);
-    const parameters = ['verify', join(folder, 'roster.csv'), '--out', join(folder, 'result.csv'), ...more];
-    if (signal === undefined && onLine === undefined) return run(parameters, { url });
-    return runProgram([process.execPath, MAIN, ...parameters], {
-      variables: { LICENSES_URL: url, LICENSES_KEY: service.rest.key },
-      ...(signal && { signal }),
-      ...(onLine && { onLine }),
-    });
+    await writeFile(file('roster'), roster);
+    const parameters = ['verify', file('roster'), '--out', file('result'), ...more];
+    if (Object.keys(process).length === 0) return run(parameters, { url });
+    const variables = { LICENSES_URL: url, LICENSES_KEY: service.rest.key };
+    return runProgram([execPath, MAIN, ...parameters], { variables, ...process });
   }
+
+  const STARTED_OVER = { code: 0, stderr: expect.not.stringContaining('follow') };
 
   function rosterOf(rows: number, note = ''): string {
     const row = (at: number) => `${at}${note},${at % 2 === 0 ? 'RN.700001' : 'RN.799999'}\r\n`;
@@ -250,12 +250,11 @@ describe('licenses verify', () => {
   /** Expects every row once, in order, with its own answer, in a file alone beside the roster. */
   async function expectAnswered(rows: number, note = ''): Promise<void> {
     expect(await readdir(folder)).toEqual(['result.csv', 'roster.csv']);
-    const text = await readFile(join(folder, 'result.csv'), 'utf8');
+    const text = await result();
     expect(parse(text, { to: 1 })).toEqual([['id', 'license_number', ...RESULT_COLUMNS]]);
     const results = parse<Record<string, string>>(text, { columns: true });
-    expect(results.map(({ id, result_outcome }) => [id, result_outcome])).toEqual(
-      times(rows, (at) => [`${at}${note}`, at % 2 === 0 ? 'found' : 'not_found']),
-    );
+    const expected = times(rows, (at) => [`${at}${note}`, at % 2 === 0 ? 'found' : 'not_found']);
+    expect(results.map(({ id, result_outcome }) => [id, result_outcome])).toEqual(expected);
   }
 
   test('verifies a roster of any size, in order, and sums it up', async () => {
@@ -271,14 +270,12 @@ describe('licenses verify', () => {
     const more = ['--board', 'nur', '--max-matches', '2'];
     const roster = '\ufefflicense_number;last_name;note\nRN.700001;;"a;b"\n;;=1+1\n;Smith;\nPN.700004;;\n';
     const { code, stdout } = await verify(roster, { more });
-    expect([code, stdout.split('\n').slice(1, 3)]).toEqual([
+    expect([code, ...stdout.split('\n').slice(1, 3)]).toEqual([
       2,
-      [
-        '1 clear, 2 need attention, 0 not found, 1 invalid.',
-        'Attention: 1 several match, 1 not_active, 1 sub_status.',
-      ],
+      '1 clear, 2 need attention, 0 not found, 1 invalid.',
+      'Attention: 1 several match, 1 not_active, 1 sub_status.',
     ]);
-    const text = await readFile(join(folder, 'result.csv'), 'utf8');
+    const text = await result();
     expect(text.split('\n').slice(0, 4)).toEqual([
       `\ufefflicense_number;last_name;note;${RESULT_COLUMNS.join(';')}`,
       expect.stringMatching(/^RN\.700001;;"a;b";found;/),
@@ -287,11 +284,11 @@ describe('licenses verify', () => {
     ]);
     // A result is a roster, too.
     await verify(text, { more });
-    expect(await readFile(join(folder, 'result.csv'), 'utf8')).toBe(text);
+    expect(await result()).toBe(text);
   });
 
   test('waits as told on 429 and 503, and tries again after a lost connection', async () => {
-    const later = { 'retry-after': '0.01' };
+    const later = { 'retry-after': '0' };
     const faults = [
       answer(429, '{"detail": "Too many requests."}', later),
       answer(503, '{"detail": "Lookups are not available right now."}', later),
@@ -299,7 +296,7 @@ describe('licenses verify', () => {
     ];
     step = (request) => (faults[requests - 1] ?? pass)(request);
     const { code, stderr } = await verify(rosterOf(1500));
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^waiting: .*Next try in 1 s, for 10 more/m)]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^waiting: .*Next try in 0 s, for 10 more/m)]);
     await expectAnswered(1500);
   });
 
@@ -321,7 +318,7 @@ describe('licenses verify', () => {
     });
     await isBack;
     expect(stderr).toMatch(
-      /^waiting: The service at \S+ can't be reached \(.*\)\. .* Next try in \d+ s, for 10 more minutes\.$/m,
+      /^waiting: The service at \S+ can't be reached \(.*\)\. Next try in \d+ s, for 10 more minutes\.$/m,
     );
     expect(code).toBe(0);
     await expectAnswered(5000);
@@ -356,98 +353,91 @@ describe('licenses verify', () => {
     const first = await verify(rosterOf(5000), { signal: interrupted.signal });
     expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command finishes it') });
     // A killed process may have written a part of a row.
-    await writeFile(join(folder, 'result.csv'), '9,RN.7000', { flag: 'a' });
+    await writeFile(file('result'), '9,RN.7000', { flag: 'a' });
     const before = requests;
     step = pass;
     const { code, stdout, stderr } = await verify(rosterOf(5000));
     expect([code, stdout]).toEqual([0, expect.stringContaining('5,000 rows')]);
-    const [, written] =
-      /result\.csv has the results of (\d),000 rows; the others follow\.$/m.exec(stderr) ?? [];
+    const says =
+      /result\.csv has the results of (\d),000 rows; the others follow\. Delete it to start over\.$/m;
+    const [, written] = says.exec(stderr) ?? [];
     expect(['2', '3', '4']).toContain(written);
     const left = 5 - Number(written);
     expect(requests - before).toBe(left);
     await expectAnswered(5000);
 
     // What is whole is verified again.
-    expect(await verify(rosterOf(5000))).toMatchObject({
-      code: 0,
-      stderr: expect.not.stringContaining('follow'),
-    });
+    expect(await verify(rosterOf(5000))).toMatchObject(STARTED_OVER);
     expect(requests - before).toBe(left + 5);
   });
 
-  test.each<[string, string, string, (whole: Buffer) => number]>([
-    [
-      'inside quotation marks',
-      'license_number,id\r\n',
-      'RN.700001,"two\r\nlines"\r\n',
-      (whole) => whole.lastIndexOf('"two') + 2,
-    ],
-    [
-      'with semicolons',
-      '\ufeffid;license_number\r\n',
-      '=1+1;RN.700001\r\n',
-      (whole) => Math.floor(whole.length / 2),
-    ],
-  ])('continues a file that was cut off %s', async (_what, header, row, cutAt) => {
+  test.each([
+    ['inside quotation marks', 'license_number,id\r\n', 'RN.700001,"two\r\nlines"\r\n', '"two'],
+    ['after a byte order mark, with semicolons', '\ufeffid;license_number\r\n', '=1+1;RN.700001\r\n', '1+1'],
+  ])('continues a file that was cut off %s', async (_what, header, row, cutAfter) => {
     const roster = header + row.repeat(50);
     expect(await verify(roster)).toMatchObject({ code: 0 });
-    const whole = await readFile(join(folder, 'result.csv'));
-    await writeFile(join(folder, 'result.csv'), whole.subarray(0, cutAt(whole)));
+    const whole = await result();
+    await writeFile(file('result'), whole.slice(0, whole.lastIndexOf(cutAfter) + 2));
     const { code, stderr } = await verify(roster);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/has the results of [1-4]\d rows/)]);
-    expect(await readFile(join(folder, 'result.csv'))).toEqual(whole);
+    expect(await result()).toEqual(whole);
   });
 
   test('starts over for another roster', async () => {
     await verify(rosterOf(10).replace('RN.700001', 'RN.700002'));
-    const written = await readFile(join(folder, 'result.csv'));
-    await writeFile(join(folder, 'result.csv'), written.subarray(0, written.length / 2));
-    expect(await verify(rosterOf(10))).toMatchObject({
-      code: 0,
-      stderr: expect.not.stringContaining('follow'),
-    });
+    const written = await result();
+    await writeFile(file('result'), written.slice(0, written.length / 2));
+    expect(await verify(rosterOf(10))).toMatchObject(STARTED_OVER);
     await expectAnswered(10);
   });
 
   const withoutLast = changed((body) => body.replace(/\r\n[^\r\n]*\r\n$/, '\r\n'));
-  const withNewColumn = changed((body) => body.replace('result_notes', 'new'));
+  /** Of the second thousand rows, one column has another name. */
+  const otherColumns: ProxyStep = (request) =>
+    (request.body.includes('\r\n1000,') ? changed((body) => body.replace('result_notes', 'new')) : pass)(
+      request,
+    );
 
   test.each<[string, ProxyStep, RegExp]>([
     ['another server', answer(200, '<html>'), /^The answer is not one of this service/],
     ['a row without an answer', withoutLast, /^The service did not answer every row/],
     [
       'other columns than before',
-      (request) => (request.body.includes('\r\n1000,') ? withNewColumn : pass)(request),
+      otherColumns,
       /^(1,000 of 1,200 rows\n)?The service adds other columns now than before\. Choose another --out file\./,
     ],
   ])('with %s ends, and writes no answer beside the wrong row', async (_what, fault, says) => {
     step = fault;
     const ended = await verify(rosterOf(1200));
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
-    const written = await readFile(join(folder, 'result.csv'), 'utf8');
-    expect([0, 1001]).toContain(written.split('\r\n').length - 1);
+    expect([0, 1001]).toContain((await result()).split('\r\n').length - 1);
   });
 
-  const ONE = 'license_number\nRN.1\n';
-  const NOT_UTF8 = new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]);
-  const NO_BOARD = /^error: --board: The nearest is: .* \(\w{3}\)/;
+  const [WIZARDS, NOWHERE] = [
+    ['--board', 'Wizards'],
+    ['--out', '/nowhere/result.csv'],
+  ];
 
-  test.each<[string, string | Uint8Array, Options, RegExp]>([
-    ['a board that is none', ONE, { more: ['--board', 'Wizards'] }, NO_BOARD],
-    ['a file without columns of a lookup', 'note\nx\n', {}, /must name the columns/],
-    ['a file without rows', 'license_number\n', {}, /^The roster has no rows below/],
-    ['a file that is not UTF-8', NOT_UTF8, {}, /not valid UTF-8/],
-    ['a workbook', WORKBOOK, {}, /not valid UTF-8.* save the list as "CSV UTF-8"/],
+  test.each<[string, RegExp, roster: string | Uint8Array, Options?]>([
+    ['a file without columns of a lookup', /must name the columns/, 'note\nx\n'],
+    ['a file without rows', /^The roster has no rows below/, 'license_number\n'],
     [
-      'no folder to write to',
-      ONE,
-      { more: ['--out', '/nowhere/result.csv'] },
-      /^The file "\/nowhere\/result\.csv" can't be used: no such file/,
+      'a file that is not UTF-8',
+      /not valid UTF-8/,
+      new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
     ],
+    ['a workbook', /not valid UTF-8.* save the list as "CSV UTF-8"/, WORKBOOK],
+    ['a board that is none', /^error: --board: The nearest is: .* \(\w{3}\)/, ONE, { more: WIZARDS }],
+    ['a missing folder to write to', /^The file "\/nowhere\/result\.csv" can't be used: no such file/, ONE, { more: NOWHERE }],
     // Nothing was answered before: it is a mistake, and nobody waits.
-    ['a port on which nobody listens', ONE, { url: NOBODY }, NOT_REACHED],
-  ])('with %s exits with 1, says why and sends nothing', async (_what, roster, options, reason) => {
+    [
+      'a port on which nobody listens',
+      /^The service at \S+ can't be .* Does the service run/,
+      ONE,
+      { url: NOBODY },
+    ],
+  ])('with %s exits with 1, says why and sends nothing', async (_what, reason, roster, options) => {
     const { code, stderr } = await verify(roster, options);
     expect([code, requests]).toEqual([1, 0]);
     expect(stderr).toMatch(reason);
@@ -455,13 +445,12 @@ describe('licenses verify', () => {
   });
 
   test('never writes over the roster, not by a link either', async () => {
-    const path = join(folder, 'roster.csv');
     const link = join(folder, 'link.csv');
-    await symlink(path, link);
-    for (const out of [path, link]) {
+    await symlink(file('roster'), link);
+    for (const out of [file('roster'), link]) {
       const { code, stderr } = await verify(rosterOf(2), { more: ['--out', out] });
       expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
-      expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
+      expect(await readFile(file('roster'), 'utf8')).toBe(rosterOf(2));
     }
   });
 
@@ -472,26 +461,23 @@ describe('licenses verify', () => {
   });
 
   test('goes on where nobody reads its progress', async () => {
-    const [roster, result] = [join(folder, 'roster.csv'), join(folder, 'result.csv')];
-    await writeFile(roster, rosterOf(2500));
+    await writeFile(file('roster'), rosterOf(2500));
     const shell = '"$0" "$1" verify "$2" --out "$3" 2>&1 >/dev/null | true';
-    await runProgram(['sh', '-c', shell, process.execPath, MAIN, roster, result], {
-      variables: { LICENSES_URL: proxy.url, LICENSES_KEY: service.rest.key },
-    });
+    const variables = { LICENSES_URL: proxy.url, LICENSES_KEY: service.rest.key };
+    await runProgram(['sh', '-c', shell, execPath, MAIN, file('roster'), file('result')], { variables });
     await expectAnswered(2500);
   });
 });
 
 describe('licenses watch', () => {
-  async function watch(
-    roster: string,
-    key = service.rest.key,
-    more: readonly string[] = [],
-  ): Promise<CommandResult> {
+  async function watch(roster: string, key = service.rest.key, ...more: string[]): Promise<CommandResult> {
     const path = join(folder, 'roster.csv');
     await writeFile(path, roster);
     return run(['watch', path, '--board', 'Nursing Board', ...more], { key });
   }
+
+  const summedUp = (added: number, watched: number, invalid = 0) =>
+    `${added} added, ${watched} watched already, 0 not found, ${invalid} invalid.\n`;
 
   const listed = z.object({
     subscriptions: z.array(z.object({ license_number: z.string(), reference: z.string().nullable() })),
@@ -500,10 +486,8 @@ describe('licenses watch', () => {
   /** What an account watches. */
   async function watched(rest: ApiClient) {
     const { body } = await rest.get('/api/v1/subscriptions?limit=1000');
-    return listed
-      .parse(body)
-      .subscriptions.map(({ license_number: number, reference }) => [number, reference])
-      .toSorted();
+    const { subscriptions } = listed.parse(body);
+    return subscriptions.map(({ license_number, reference }) => [license_number, reference]).toSorted();
   }
 
   test('watches what is not watched yet, and says which rows were not found or invalid', async () => {
@@ -539,10 +523,7 @@ describe('licenses watch', () => {
 
     // Again, it does nothing.
     const again = await watch('license_number;reference\nRN.700001;"a;b"\n', rest.key);
-    expect(again).toMatchObject({
-      code: 0,
-      stdout: '0 added, 1 watched already, 0 not found, 0 invalid.\n',
-    });
+    expect(again).toMatchObject({ code: 0, stdout: summedUp(0, 1) });
     expect(await watched(rest)).toEqual(all);
   });
 
@@ -550,10 +531,8 @@ describe('licenses watch', () => {
     const rest = await apiClient(service.environment, 'Another');
     step = refusingAbove(600);
     const rows = times(1000, (at) => `RN.${at % 2 === 0 ? '700001' : '700002'},${at}`);
-    expect(await watch(`license_number,reference\n${rows.join('\n')}\n`, rest.key)).toMatchObject({
-      code: 0,
-      stdout: '2 added, 998 watched already, 0 not found, 0 invalid.\n',
-    });
+    const ended = await watch(`license_number,reference\n${rows.join('\n')}\n`, rest.key);
+    expect(ended).toMatchObject({ code: 0, stdout: summedUp(2, 998) });
     expect(requests).toBe(3);
   });
 
@@ -573,15 +552,11 @@ describe('licenses watch', () => {
     };
     step = proofs(refuse);
     expect(await run(['watch', '--proof', file])).toMatchObject({ code: 1, stderr: 'There is no proof.\n' });
-    expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual([
-      'earlier proofs',
-      ['proofs.jose'],
-    ]);
+    expect(await readFile(file, 'utf8')).toBe('earlier proofs');
+    expect(await readdir(folder)).toEqual(['proofs.jose']);
     step = proofs(answer(200, 'd.e.f'));
-    expect(await run(['watch', '--proof', file])).toMatchObject({
-      code: 0,
-      stdout: `2 proofs in ${file}.\n`,
-    });
+    const all = { code: 0, stdout: `2 proofs in ${file}.\n` };
+    expect(await run(['watch', '--proof', file])).toMatchObject(all);
     expect(await readFile(file, 'utf8')).toBe('a.b.c\nd.e.f\n');
   });
 
@@ -595,14 +570,14 @@ describe('licenses watch', () => {
   test('sends nothing for rows without a number', async () => {
     const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
     expect([code, requests]).toEqual([2, 0]);
-    expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 invalid.');
+    expect(stdout).toContain(summedUp(0, 0, 2));
   });
 
   test('--sync makes the list equal to the roster, and removes nothing if a row could not be read', async () => {
     const rest = await apiClient(service.environment, 'Synchronized');
     const numbers = async () => (await watched(rest)).map(([number]) => number);
     const sync = (rows: readonly string[], ...more: string[]) =>
-      watch(['License Number,Reference', ...rows].join('\n'), rest.key, ['--sync', ...more]);
+      watch(['License Number,Reference', ...rows].join('\n'), rest.key, '--sync', ...more);
     await sync(['RN.700001,E-1', 'RN.700002,E-2'], '--yes');
     expect(await numbers()).toEqual(['RN.700001', 'RN.700002']);
 
@@ -617,24 +592,15 @@ describe('licenses watch', () => {
     expect(await numbers()).toHaveLength(3);
 
     // The State no longer lists one that is watched: it is still named. The list comes in several pages.
-    step = async (request) => {
-      const isList = /subscriptions\?limit=1000&after=/.test(request.path);
-      const path = request.path.replace('limit=1000', 'limit=1');
-      const to = `http://127.0.0.1:${service.environment.config.PORT}`;
-      if (isList) {
-        const response = await fetch(to + path, { headers: { 'x-api-key': rest.key } });
-        const body = await response.text();
-        const gone = body.includes('"RN.700002"')
-          ? body.replace('"in_dataset":true', '"in_dataset":false')
-          : body;
-        return { status: response.status, body: gone };
-      }
-      return request.path.endsWith('/lookup/batch')
-        ? request.forward({ body: request.body.replace('rn 700002', 'RN.799999') })
-        : request.forward();
+    step = async ({ path, body, forward }) => {
+      if (path.endsWith('/lookup/batch')) return forward({ body: body.replace('rn 700002', 'RN.799999') });
+      if (!/subscriptions\?limit=1000&after=/.test(path)) return forward();
+      const { status, text } = await rest.get(path.replace('limit=1000', 'limit=1'));
+      const isGone = text.includes('"RN.700002"');
+      return { status, body: isGone ? text.replace('"in_dataset":true', '"in_dataset":false') : text };
     };
     const elsewhere = 'License Number,Board\nRN.700001,\nrn 700002,Board of Pharmacy\n';
-    const unknown = await watch(elsewhere, rest.key, ['--sync', '--yes']);
+    const unknown = await watch(elsewhere, rest.key, '--sync', '--yes');
     expect(unknown.stdout).toContain('Nothing is removed, because 1 rows could not be read.');
     const kept = await sync(['RN.700001,E-1', 'rn 700002,E-2'], '--yes');
     expect(kept.stdout).toContain('0 to add, 2 to keep, 1 to remove.');

@@ -23,24 +23,28 @@ async function run(...parameters: string[]): Promise<string> {
 
 async function licensesIndexNames(): Promise<string[]> {
   const { client, store } = service.environment;
-  return Object.keys(
-    (await client.indices.getMapping({ index: store.names.licensesPattern })).body,
-  ).toSorted();
+  return Object.keys((await client.indices.getMapping({ index: store.names.licensesPattern })).body);
+}
+
+/** Gives an index other metadata. */
+const putMetadata = (index: string, _meta: object) =>
+  service.environment.client.indices.putMapping({ index, body: { _meta } });
+
+async function liveNow(): Promise<string> {
+  const [live = ''] = await indicesUnderAlias(service.environment.store);
+  return live;
 }
 
 const ask = () => service.rest.verify({ board: NURSING, license_number: NURSES[0]?.number ?? '' });
 
 test('metadata of an index that is not live, and indices of others, stop nothing', async () => {
   const { client, store } = service.environment;
-  const [live = ''] = await indicesUnderAlias(store);
+  const live = await liveNow();
   const earlier = (await licensesIndexNames()).find((index) => index !== live) ?? '';
-  const others = [`${store.prefix}licenses-2020-01-01-abc`, `${store.prefix}licenses-2020-01-02-abc`];
-  await client.indices.create({ index: others[0] ?? '' });
-  await client.indices.create({
-    index: others[1] ?? '',
-    body: { mappings: { _meta: { owner: 'another service', epoch: 'x' } } },
-  });
-  await client.indices.putMapping({ index: earlier, body: { _meta: { publication: 'p', epoch: 'x' } } });
+  const others = ['2020-01-01-abc', '2020-01-02-abc'].map((name) => `${store.prefix}licenses-${name}`);
+  for (const index of others) await client.indices.create({ index });
+  await putMetadata(others[1] ?? '', { owner: 'another service', epoch: 'x' });
+  await putMetadata(earlier, { publication: 'p', epoch: 'x' });
 
   await service.restartApi();
   expect((await ask()).status).toBe(200);
@@ -52,22 +56,20 @@ test('metadata of an index that is not live, and indices of others, stop nothing
 });
 
 test.each([{ publication: 12 }, undefined])('what is live with metadata of %j stays', async (_meta) => {
-  const { client, store } = service.environment;
-  const [live = ''] = await indicesUnderAlias(store);
-  await client.indices.putMapping({ index: live, body: { _meta: _meta ?? {} } });
+  const { store } = service.environment;
+  const live = await liveNow();
+  await putMetadata(live, _meta ?? {});
   await run('prune');
-  expect(await indicesUnderAlias(store)).toEqual([live]);
+  expect(await liveNow()).toEqual(live);
   // The metrics of the ledger go on.
   const times = await publicationTimes(store);
   expect([times.live, times.lastEvents.has('live')]).toEqual([undefined, true]);
 });
 
 test('without the date of what is live nothing is answered after a restart; the next publication heals it', async () => {
-  const { client, store } = service.environment;
-  const [live = ''] = await indicesUnderAlias(store);
   // A process that has read the feed answers from what is live.
   await service.rest.get('/api/v1/changes');
-  await client.indices.putMapping({ index: live, body: { _meta: { publication: 'p', epoch: 2 } } });
+  await putMetadata(await liveNow(), { publication: 'p', epoch: 2 });
   expect(await ask()).toMatchObject({ status: 200, body: { last_scraped: '2026-11-02T00:00:00' } });
   await service.restartApi();
   expect((await ask()).status).toBe(503);

@@ -1,70 +1,39 @@
 /** @room publishing @long */
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
+import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { expectOneCompletePublication, livePublished } from '../support/complete-publication.ts';
-import { inForm } from '../support/fault-form.ts';
-import { newEnvironment } from '../support/publication-days.ts';
-import { eventsOf, expectInterrupted } from '../support/publication-run.ts';
-import { publisher } from '../support/publisher.ts';
+import { shiftedClock } from '../support/days.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectLiveResult, publisher } from '../support/publisher.ts';
 import { publishByCommand } from '../support/publishing.ts';
-import { untilLoaded } from '../support/random-moments.ts';
+import { type Installation, installation } from '../support/worker-installation.ts';
 
 const HOUR_MS = 3_600_000;
 /** The tolerance for timestamps: far less than the error of the clocks, far more than a step takes. */
 const NEAR_MS = HOUR_MS / 6;
-const ROWS = 1000;
-const KILLED_ROWS = 60_000;
-const TAKEN_WITHIN_MS = 60_000;
 
-/** A command, and by how many hours the clock of its process is ahead. */
-type Step = readonly ['publish' | 'roll back', number];
-
-const STEPS: readonly Step[] = [
-  ['publish', 1],
-  ['publish', -1],
-  ['roll back', -1],
-  ['publish', -1],
-  ['roll back', 1],
-  ['publish', 1],
-  ['publish', -1],
-  ['roll back', 1],
-  ['publish', -1],
-  ['publish', 1],
-  ['publish', -1],
-  ['roll back', -1],
-  ['roll back', 1],
-  ['publish', -1],
+/** Commands, and by how many hours the clock of the process is ahead. */
+const STEPS = [
+  ...['publish +1', 'publish -1', 'roll back -1', 'publish -1', 'roll back +1', 'publish +1', 'publish -1'],
+  ...['roll back +1', 'publish -1', 'publish +1', 'publish -1', 'roll back -1', 'roll back +1', 'publish -1'],
 ];
-const DONE = inForm({ short: STEPS.slice(0, 5), long: STEPS });
 
-let environment: TestEnvironment;
+let installed: Installation;
 
 beforeAll(async () => {
-  environment = await testEnvironment();
+  installed = await installation();
 });
 
-function clock(hours: number): Record<string, string> {
-  return {
-    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/shifted-clock.ts')}`,
-    CLOCK_SHIFT_MS: String(hours * HOUR_MS),
-  };
-}
-
-function withClock(hours: number): Record<string, string> {
-  return { ...environment.variables, ...clock(hours) };
-}
+const clock = (hours: number) => shiftedClock(hours * HOUR_MS);
 
 const publishResult = z.object({ state: z.literal('live'), publication: z.string() });
 const rollbackResult = z.object({
@@ -74,97 +43,74 @@ const rollbackResult = z.object({
 
 /** Publishes new files by a worker with this clock. */
 async function publishWithClock(step: number, hours: number): Promise<string> {
-  const directory = join(environment.folder, String(step));
-  const files = await writeSampleData({ directory, rows: ROWS, seed: step, date: '2026-11-20' });
-  const worker = await startWorker(withClock(hours));
-  try {
-    const { code, stdout } = await publishByCommand(withClock(hours), files, '--json');
-    expect({ step, code }).toEqual({ step, code: 0 });
-    return publishResult.parse(JSON.parse(stdout)).publication;
-  } finally {
-    await worker.stop();
-  }
+  const { variables, folder } = installed.environment;
+  const sample = { directory: join(folder, String(step)), rows: 1000, seed: step, date: '2026-11-20' };
+  const files = await writeSampleData(sample);
+  await installed.startWorker(clock(hours));
+  const { code, stdout } = await publishByCommand({ ...variables, ...clock(hours) }, files, '--json');
+  expect({ step, code }).toEqual({ step, code: 0 });
+  await installed.stopWorkers();
+  return publishResult.parse(JSON.parse(stdout)).publication;
 }
 
-/** Expects that times written between two moments come from a clock that is wrong by this many hours. */
-function expectClock(times: readonly number[], hours: number, [from, to]: readonly [number, number]): void {
+async function rollBackWithClock(step: number, hours: number): Promise<z.output<typeof rollbackResult>> {
+  const variables = { ...installed.environment.variables, ...clock(hours) };
+  const { code, stdout } = await licenses(variables, 'rollback', '--json');
+  expect({ step, code }).toEqual({ step, code: 0 });
+  return rollbackResult.parse(JSON.parse(stdout));
+}
+
+/** Expects that times written since a moment come from a clock that is wrong by this many hours. */
+function expectClock(times: readonly number[], hours: number, since: number): void {
   expect(times).not.toEqual([]);
   for (const time of times) {
-    const written = new Date(time - hours * HOUR_MS);
-    const isShifted = written.getTime() > from - NEAR_MS && written.getTime() < to + NEAR_MS;
+    const written = time - hours * HOUR_MS;
+    const isShifted = written > since - NEAR_MS && written < Date.now() + NEAR_MS;
     if (!isShifted) throw new Error(`${new Date(time).toISOString()} is not of a clock ${hours} h ahead.`);
   }
 }
 
 /** The time of each ledger event, by the clock of the process that wrote it. */
-function timesOf(events: readonly { readonly at: string }[]): number[] {
-  return events.map(({ at }) => Date.parse(at));
-}
+const timesOf = (events: readonly { readonly at: string }[]) => events.map(({ at }) => Date.parse(at));
 
-async function rollBackWithClock(step: number, hours: number): Promise<z.output<typeof rollbackResult>> {
-  const { code, stdout } = await licenses(withClock(hours), 'rollback', '--json');
-  expect({ step, code }).toEqual({ step, code: 0 });
-  return rollbackResult.parse(JSON.parse(stdout));
-}
-
-/** The expected ledger: every publication in the order of going live, and its state. */
-interface Expected {
-  readonly published: string[];
-  readonly rolledBack: Set<string>;
-  kept: string[];
-  live: string;
-}
-
-function afterPublishing(expected: Expected, publication: string): void {
-  expected.published.push(publication);
-  expected.live = publication;
-  const good = expected.kept.filter((each) => !expected.rolledBack.has(each));
-  expected.kept = [...good.slice(1 - environment.config.KEEP_PUBLICATIONS), publication];
-}
-
-/** The latest publication before the live one that was not rolled back. */
-function targetOf({ kept, live, rolledBack }: Expected): string | undefined {
-  return kept.slice(0, kept.indexOf(live)).findLast((publication) => !rolledBack.has(publication));
-}
-
-async function expectLedger({ published, live, kept }: Expected): Promise<void> {
-  const { store } = environment;
-  const history = await publicationHistory(store);
-  expect(history.live?.publication).toBe(live);
-  expect(history.publications.map(({ publication }) => publication).toReversed()).toEqual(published);
-  const indices = await licensesIndices(store);
-  expect(indices.map(({ metadata }) => metadata.publication)).toEqual(kept);
-  const epochs = (await readEvents(store)).flatMap(({ epoch }) => epoch ?? []);
-  expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
-}
-
-test(`workers whose clocks are an hour behind and an hour ahead alternately, with rollbacks: ${DONE.length} steps`, async () => {
-  const { store } = environment;
-  const expected: Expected = { published: [], rolledBack: new Set(), kept: [], live: '' };
+test(`workers whose clocks are an hour behind and an hour ahead alternately, with rollbacks: ${STEPS.length} steps`, async () => {
+  const { store, config } = installed.environment;
+  /** Every publication in the order of going live, those that were rolled back, and those of which the index is kept. */
+  const published: string[] = [];
+  const rolledBack = new Set<string>();
+  let kept: string[] = [];
+  let live = '';
   let written = 0;
-  for (const [step, [does, hours]] of DONE.entries()) {
+  for (const [step, command] of STEPS.entries()) {
     const begunAt = Date.now();
-    if (does === 'publish') afterPublishing(expected, await publishWithClock(step, hours));
-    else {
-      const target = targetOf(expected);
+    const hours = Number(command.slice(-2));
+    if (command.startsWith('publish')) {
+      live = await publishWithClock(step, hours);
+      published.push(live);
+      const good = kept.filter((each) => !rolledBack.has(each));
+      kept = [...good.slice(1 - config.KEEP_PUBLICATIONS), live];
+    } else {
+      // The latest publication before the live one that was not rolled back.
+      const target = kept.slice(0, kept.indexOf(live)).findLast((each) => !rolledBack.has(each));
       const { from, to } = await rollBackWithClock(step, hours);
-      expect({ step, from: from.publication, to: to.publication }).toEqual({
-        step,
-        from: expected.live,
-        to: target,
-      });
-      expected.rolledBack.add(from.publication);
-      expected.live = to.publication;
+      expect([step, from.publication, to.publication]).toEqual([step, live, target]);
+      rolledBack.add(live);
+      live = to.publication;
     }
-    await expectLedger(expected);
+    const history = await publicationHistory(store);
+    expect(history.live?.publication).toBe(live);
+    expect(history.publications.map(({ publication }) => publication).toReversed()).toEqual(published);
+    const indices = await licensesIndices(store);
+    expect(indices.map(({ metadata }) => metadata.publication)).toEqual(kept);
     const events = await readEvents(store);
-    expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
+    const epochs = events.flatMap(({ epoch }) => epoch ?? []);
+    expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
+    expectClock(timesOf(events.slice(written)), hours, begunAt);
     written = events.length;
   }
-  await expectOneCompletePublication(environment, await livePublished(environment), expected.kept);
+  await expectOneCompletePublication(installed.environment, await livePublished(installed.environment), kept);
   const times = timesOf(await readEvents(store));
-  const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
-  expect(earlier).not.toEqual([]);
+  expect(times.some((time, at) => time < (times[at - 1] ?? time))).toBe(true);
 });
 
 const SCHEDULED_AT = /"next":"([^"]+)","msg":"publication scheduled"/;
@@ -175,99 +121,64 @@ test.each([
   ['the night that has this hour twice', '30 1 * * *', '2027-11-06T12:00:00Z', '2027-11-07T05:30:00.000Z'],
   ['once in that night', '30 1 * * *', '2027-11-07T05:31:00Z', '2027-11-08T06:30:00.000Z'],
 ])('PUBLISH_SCHEDULE over a change of the clock: %s', async (_night, pattern, now, next) => {
-  const { variables } = await newEnvironment();
+  const { startWorker, stopWorkers } = await installation();
   const worker = await startWorker({
-    ...variables,
-    ...clock((Date.parse(now) - Date.now()) / HOUR_MS),
+    ...shiftedClock(Date.parse(now) - Date.now()),
     ...{ DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv', PUBLISH_SCHEDULE: pattern },
   });
-  try {
-    expect(SCHEDULED_AT.exec(worker.output())?.[1]).toBe(next);
-  } finally {
-    await worker.stop();
-  }
+  await stopWorkers();
+  expect(SCHEDULED_AT.exec(worker.output())?.[1]).toBe(next);
 });
 
-/** Kills the publication's process, which one of the workers has. */
-async function killProcessOf(workers: readonly RunningProcess[]): Promise<void> {
-  for (const { child } of workers) {
-    const id = child.pid ?? 0;
-    if ((await childrenOf(id)).length > 0) {
-      await killChildrenOf(id);
-      return;
-    }
-  }
-  throw new Error('No worker has a process of a publication: nothing could be killed.');
-}
-
-/** Expects that every line of a worker's log has the time of a clock that is wrong by this many hours. */
-function expectLogClock({ output }: RunningProcess, hours: number, since: number): void {
-  const times = [...output().matchAll(/"time":(\d+)/g)].map(([, time]) => Number(time));
-  expectClock(times, hours, [since, Date.now()]);
-}
-
-/** The publication that a worker has started. */
-async function publicationTaken({ config }: TestEnvironment): Promise<string> {
-  const queue = publishQueue(config);
-  const deadline = Date.now() + TAKEN_WITHIN_MS;
-  try {
-    for (;;) {
-      const [job] = await queue.getActive();
-      if (job?.id !== undefined) return job.id;
-      if (Date.now() > deadline) throw new Error('No worker took the job.');
-      await sleep(20);
-    }
-  } finally {
-    await queue.close();
-  }
-}
-
-/** Expects that the events of each attempt have the time of its worker's clock. */
-async function expectAttemptClocks(
-  environment: TestEnvironment,
-  publication: string,
-  workers: readonly (readonly [RunningProcess, number])[],
-  since: number,
-): Promise<void> {
-  const events = await eventsOf(environment, publication);
-  const starts = events.flatMap(({ event }, at) => (event === 'reading' ? [at] : []));
-  expect(starts.length).toBeGreaterThan(1);
-  for (const [at, start] of starts.entries()) {
-    const taken = `"publication":"${publication}","attempt":${at + 1},"msg":"publishing"`;
-    const [, hours] = workers.find(([{ output }]) => output().includes(taken)) ?? [];
-    if (hours === undefined) throw new Error(`No worker logged attempt ${at + 1}.`);
-    expectClock(timesOf(events.slice(start, starts[at + 1])), hours, [since, Date.now()]);
-  }
-}
-
-for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
-  short: [],
-  long: [
-    [1, -1],
-    [-1, 1],
-  ],
-})) {
-  test(`two workers whose clocks are two hours apart, the publication's child process killed (SIGKILL): ${one} and ${other}`, async () => {
+test.each([
+  [1, -1],
+  [-1, 1],
+])(
+  "two workers whose clocks are two hours apart, the publication's child process killed (SIGKILL): %d and %d",
+  async (...clocks) => {
     const begunAt = Date.now();
-    const publications = await publisher({ rows: KILLED_ROWS });
-    const second = await startWorker({ ...publications.environment.variables, ...clock(other) });
-    try {
-      const first = await publications.startWorker(clock(one));
-      const ended = publications.publish('second');
-      const publication = await publicationTaken(publications.environment);
-      await untilLoaded({ share: 0.5 }, { publication, ended }, publications);
-      await killProcessOf([first, second]);
-      expect((await ended).code).toBe(0);
-      await expectInterrupted(publications.environment, publication);
-      expectLogClock(first, one, begunAt);
-      expectLogClock(second, other, begunAt);
-      const workers = [[first, one] as const, [second, other] as const];
-      await expectAttemptClocks(publications.environment, publication, workers, begunAt);
-      await second.stop();
-      await publications.expectRecovered('second');
-    } finally {
-      await second.stop();
-      await publications.stop();
+    const publications = await publisher(2000);
+    const { store } = publications.environment;
+    const loading = Promise.withResolvers<void>();
+    const killed = Promise.withResolvers<void>();
+    publications.disturb(async (request) => {
+      if (isBulk(request)) loading.resolve();
+      if (isBulk(request)) await killed.promise;
+      return request.forward();
+    });
+    const [first, other] = clocks;
+    const workers = [
+      { hours: first, worker: await publications.restart(clock(first)) },
+      { hours: other, worker: await publications.startWorker(clock(other)) },
+    ];
+    const ended = publications.publish('second');
+    await loading.promise;
+    const [job] = await publications.queue.getActive();
+    const publication = job?.id ?? '';
+    for (const { worker } of workers) {
+      const id = worker.child.pid ?? 0;
+      // One of them has it.
+      if ((await childrenOf(id)).length > 0) await killChildrenOf(id);
     }
-  });
-}
+    killed.resolve();
+    expectLiveResult(await ended);
+    await publications.expectInterrupted(publication);
+    for (const { worker, hours } of workers) {
+      const times = [...worker.output().matchAll(/"time":(\d+)/g)].map(([, time]) => Number(time));
+      expectClock(times, hours, begunAt);
+    }
+    // The events of each attempt have the time of its worker's clock.
+    const events = (await readEvents(store, publication)).filter(({ event }) => event !== 'queued');
+    const starts = events.flatMap(({ event }, at) => (event === 'reading' ? [at] : []));
+    expect(starts.length).toBeGreaterThan(1);
+    for (const [at, start] of starts.entries()) {
+      const taken = `"publication":"${publication}","attempt":${at + 1},"msg":"publishing"`;
+      const taker = workers.find(({ worker }) => worker.output().includes(taken));
+      if (taker === undefined) throw new Error(`No worker logged attempt ${at + 1}.`);
+      expectClock(timesOf(events.slice(start, starts[at + 1])), taker.hours, begunAt);
+    }
+    await publications.restart();
+    await eventually('nothing runs', async () => (await publications.queue.getActiveCount()) === 0);
+    await publications.expectRecovered('second');
+  },
+);

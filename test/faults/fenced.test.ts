@@ -1,7 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
-import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
+import {
+  type PublishResult,
+  publicationDetails,
+  publicationHistory,
+} from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
@@ -12,48 +16,32 @@ import { filesOf, nurses, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
+/** Two publications; the second is live before each test. */
+let first: Awaited<ReturnType<typeof published>>;
+let second: Awaited<ReturnType<typeof published>>;
 
 beforeAll(async () => {
   environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
+  first = await published(environment, '2026-11-20');
+  second = await published(environment, '2026-11-21');
+});
+beforeEach(async () => {
+  const [index] = await live();
+  if (index !== second.index) await back(second.publication);
 });
 
-async function live(): Promise<string[]> {
-  return indicesUnderAlias(environment.store);
+const live = () => indicesUnderAlias(environment.store);
+const back = (to?: string) => rollBack(environment.store, to);
+
+async function backAndForward(): Promise<void> {
+  await back();
+  await back(second.publication);
 }
 
-function back(to?: string) {
-  return rollBack(environment.store, to);
-}
-
-/**
- * Pauses a publication at its first request of this kind while something else is done. Returns how it ended, what was
- * live after the pause, and whether it requested the flip.
- */
-async function pausedAt(date: string, at: RegExp, meanwhile: () => Promise<unknown>) {
-  const files = await filesOf(environment, date, { individual: nurses(19) });
-  let expected: string[] = [];
-  let isDone = false;
-  let hasFlipped = false;
-  let flipped: number | undefined;
-  const result = await throughProxy(
-    environment,
-    async (request) => {
-      const asked = `${request.method} ${request.path}`;
-      const isFlip = AT['is about to flip'].test(asked) && !request.body.includes('remove_index');
-      if (isDone && isFlip) hasFlipped = true;
-      if (!isDone && at.test(asked)) {
-        isDone = true;
-        await meanwhile();
-        expected = await live();
-      }
-      const answer = await request.forward();
-      if (isDone && isFlip) flipped = answer.status;
-      return answer;
-    },
-    (through) => publishFiles(through, files),
-  );
-  expect(isDone).toBe(true);
-  return { result, expected, hasFlipped, flipped };
+/** Publishes another day, and rolls it back. */
+async function anotherAndBack(): Promise<void> {
+  await published(environment, '2026-11-23');
+  await back();
 }
 
 /** Makes an index live as a publication does that has its epoch already. */
@@ -66,6 +54,8 @@ async function switchTo(index: string): Promise<void> {
 }
 
 const AT = {
+  /** Its first event. */
+  'opens its files': /^POST \/[^/]*publications\/_doc\b/,
   'creates its index': /^PUT \/[^/]*licenses-\d{4}/,
   'sends its licenses': /_bulk/,
   'is verified': /licenses-[^/]+\/_refresh/,
@@ -73,67 +63,82 @@ const AT = {
   'is about to flip': /^POST \/_aliases/,
 } as const;
 
-/** Its first event. */
-const AT_READING = /^POST \/[^/]*publications\/_doc\b/;
+/**
+ * Pauses a publication at its first request of this kind while something else is done. Returns how it ended, and the
+ * status of its flip, which it does not request after it was fenced.
+ */
+async function pausedAt(moment: keyof typeof AT, meanwhile: () => Promise<unknown>) {
+  const files = await filesOf(environment, '2026-11-22', { individual: nurses(19) });
+  let isDone = false;
+  let flipped: number | undefined;
+  const result = await throughProxy(
+    environment,
+    async (request) => {
+      const asked = `${request.method} ${request.path}`;
+      if (!isDone && AT[moment].test(asked)) {
+        isDone = true;
+        await meanwhile();
+      }
+      const answer = await request.forward();
+      const isFlip = AT['is about to flip'].test(asked) && !request.body.includes('remove_index');
+      if (isDone && isFlip) flipped = answer.status;
+      return answer;
+    },
+    (through) => publishFiles(through, files),
+  );
+  expect(isDone).toBe(true);
+  return { result, flipped };
+}
+
+/** Expects that a publication was refused because of what came in between. */
+const expectFenced = (result: PublishResult, why = '') =>
+  expect(result).toMatchObject({
+    state: 'refused',
+    reasons: [expect.stringMatching(new RegExp(`^fenced: ${why}`))],
+  });
 
 describe('a publication that pauses when it', () => {
-  let first: Awaited<ReturnType<typeof published>>;
-  let second: Awaited<ReturnType<typeof published>>;
-  beforeAll(async () => {
-    first = await published(environment, '2026-11-20');
-    second = await published(environment, '2026-11-21');
-  });
-  beforeEach(async () => {
-    const [index] = await live();
-    if (index !== second.index) await back(second.publication);
+  test.each([
+    ...(['creates its index', 'sends its licenses', 'is verified'] as const),
+    ...(['is made durable', 'is about to flip'] as const),
+  ])('%s does not go live if the operator rolls back meanwhile', async (moment) => {
+    const { result, flipped } = await pausedAt(moment, () => back());
+    expectFenced(result);
+    expect(await live()).toEqual([first.index]);
+    // It does not even request the flip, unless it was already doing so. Then what it takes the place of is not live
+    // any more: OpenSearch refuses the whole call.
+    expect(flipped).toBe(moment === 'is about to flip' ? 404 : undefined);
+    const indices = await licensesIndices(environment.store);
+    expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
 
-  const moments = Object.entries(AT);
-
-  test.each([moments[0], moments[2], moments[4]].filter((each) => each !== undefined))(
+  test.each(['creates its index', 'is verified', 'is about to flip'] as const)(
     '%s does not go live if another goes live and is rolled back meanwhile',
-    async (_, at) => {
-      const { result, expected } = await pausedAt('2026-11-22', at, async () => {
-        await published(environment, '2026-11-23');
-        await back();
-      });
-      expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
-      expect(await live()).toEqual(expected);
-      expect(expected).toEqual([second.index]);
+    async (moment) => {
+      const { result } = await pausedAt(moment, anotherAndBack);
+      expectFenced(result);
+      expect(await live()).toEqual([second.index]);
       const { publications } = await publicationHistory(environment.store);
       expect(publications[0]).toMatchObject({ state: 'rolled_back' });
       expect(publications[1]).toMatchObject({ publication: result.publication, state: 'refused' });
     },
   );
 
-  test.each(moments)('%s does not go live if the operator rolls back meanwhile', async (moment, at) => {
-    const { result, expected, hasFlipped, flipped } = await pausedAt('2026-11-22', at, () => back());
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
-    expect(await live()).toEqual(expected);
-    expect(expected).toEqual([first.index]);
-    // It does not even request the flip, unless it was already doing so.
-    if (moment !== 'is about to flip') expect(hasFlipped).toBe(false);
-    // What it takes the place of is not live any more: OpenSearch refuses the whole call.
-    else expect(flipped).toBe(404);
+  test('is about to flip does not go live if the operator rolls back and forward meanwhile', async () => {
+    expectFenced((await pausedAt('is about to flip', backAndForward)).result);
+    expect(await live()).toEqual([second.index]);
   });
 
-  test.each<[string, () => Promise<unknown>, RegExp]>([
+  test.each([
+    ['the operator rolls back and forward', backAndForward, 'A later publication or rollback has begun'],
     [
-      'the operator rolls back and forward meanwhile',
-      async () => {
-        await back();
-        await back(second.publication);
-      },
-      /^fenced: A later publication or rollback has begun/,
-    ],
-    [
-      'an earlier one goes live meanwhile, which has its epoch already',
+      'an earlier one that has its epoch already goes live',
       () => switchTo(first.index),
-      /^fenced: Another publication went live since this one began/,
+      'Another publication went live since this one began',
     ],
-  ])('opens its files does not even load them if %s', async (_what, meanwhile, reason) => {
-    const { result } = await pausedAt('2026-11-22', AT_READING, meanwhile);
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
+  ])('opens its files does not even load them if %s meanwhile', async (_what, meanwhile, reason) => {
+    const { result } = await pausedAt('opens its files', meanwhile);
+    expectFenced(result, reason);
     const { events } = await publicationDetails(environment.store, result.publication);
     expect(events.map(({ event }) => event)).toEqual(['reading', 'refused']);
     await switchTo(second.index);
@@ -145,34 +150,30 @@ describe('a publication that pauses when it', () => {
     const { sources: _none, ...metadata } = await readMetadata(store, second.index);
     await client.indices.create({ index: left, body: { mappings: { _meta: metadata } } });
     let isLeft = true;
-    await pausedAt('2026-11-22', AT['sends its licenses'], async () => {
+    await pausedAt('sends its licenses', async () => {
       isLeft = (await client.indices.exists({ index: left })).body;
     });
     expect(isLeft).toBe(false);
   });
 
-  test('is about to flip does not go live if the operator rolls back and forward meanwhile', async () => {
-    const { result } = await pausedAt('2026-11-22', AT['is about to flip'], async () => {
-      await back();
-      await back(second.publication);
-    });
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
-    expect(await live()).toEqual([second.index]);
-  });
+  const guarded = async (date: string) => {
+    const result = await publishFiles(environment, await filesOf(environment, date), { isGuarded: true });
+    expect(['refused', 'skipped']).toContain(result.state);
+  };
 
-  test('is verified leaves no index if the operator rolls back meanwhile', async () => {
-    const { result } = await pausedAt('2026-11-22', AT['is verified'], () => back());
-    const indices = await licensesIndices(environment.store);
-    expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
+  test.each([
+    ['a rollback to a publication that there is not', () => back('typo').catch(() => undefined)],
+    ['a publication of files that are too old', () => guarded('2026-10-01')],
+    ['a publication of the files that are live', () => guarded('2026-11-21')],
+  ])('is verified goes live if what comes meanwhile is refused: %s', async (_who, refused) => {
+    const { result } = await pausedAt('is verified', refused);
+    expect(result).toMatchObject({ state: 'live' });
   });
 });
 
 test('a rollback goes back from what went live just before it took its epoch', async () => {
-  const [before, late] = [
-    await published(environment, '2026-11-21'),
-    await published(environment, '2026-11-22'),
-  ];
-  await back(before.publication);
+  const late = await published(environment, '2026-11-22');
+  await back(second.publication);
   let isSwitched = false;
   const { from, to } = await throughProxy(
     environment,
@@ -185,55 +186,28 @@ test('a rollback goes back from what went live just before it took its epoch', a
     },
     ({ store }) => rollBack(store),
   );
-  expect([from?.index, to.index]).toEqual([late.index, before.index]);
-  expect(await live()).toEqual([before.index]);
-});
-
-describe('a refused publication or rollback does not stop others:', () => {
-  beforeEach(async () => {
-    await published(environment, '2026-11-20');
-    await published(environment, '2026-11-21');
-  });
-
-  test.each([
-    ['a rollback to a publication that there is not', () => back('typo').catch(() => undefined)],
-    ['a publication of files that are too old', async () => publishGuarded('2026-10-01')],
-    ['a publication of the files that are live', async () => publishGuarded('2026-11-21')],
-  ])('%s', async (_who, refused) => {
-    const { result } = await pausedAt('2026-11-22', AT['is verified'], refused);
-    expect(result).toMatchObject({ state: 'live' });
-  });
-
-  async function publishGuarded(date: string, count = 20): Promise<void> {
-    const result = await publishFiles(
-      environment,
-      await filesOf(environment, date, { individual: nurses(count) }),
-      { isGuarded: true },
-    );
-    expect(['refused', 'skipped']).toContain(result.state);
-  }
+  expect([from?.index, to.index]).toEqual([late.index, second.index]);
+  expect(await live()).toEqual([second.index]);
 });
 
 test('a flip that arrives only when its publication has given up leaves one live index', async () => {
-  await published(environment, '2026-11-21');
   const files = await filesOf(environment, '2026-11-22');
   let late: (() => Promise<unknown>) | undefined;
   let isLate = false;
   await throughProxy(
     environment,
-    async (request) => {
-      const isFlip = request.path.startsWith('/_aliases') && !request.body.includes('remove_index');
-      if (isFlip && late === undefined) {
-        late = request.forward;
+    async ({ path, method, body, forward }) => {
+      const isDelete = body.includes('remove_index');
+      if (path.startsWith('/_aliases') && !isDelete && late === undefined) {
+        late = forward;
         return undefined;
       }
-      const isDiscard =
-        request.body.includes('remove_index') || /^\/[^/]*licenses-\d[^/]*$/.test(request.path);
-      if (late !== undefined && !isLate && isDiscard && request.method !== 'GET') {
+      const isDiscard = method !== 'GET' && (isDelete || /^\/[^/]*licenses-\d[^/]*$/.test(path));
+      if (late !== undefined && !isLate && isDiscard) {
         isLate = true;
         await late();
       }
-      return request.forward();
+      return forward();
     },
     (through) => publishFiles(through, files).catch(() => undefined),
   );
@@ -253,23 +227,16 @@ test('an index that several processes delete at the same moment is no error', as
   }
 });
 
-describe('two simultaneous first publications', () => {
-  test.each([1, 2])('leave one index, which the alias points to (round %d)', async () => {
+test.each([1, 2])(
+  'two simultaneous first publications leave one index, which is live (round %d)',
+  async () => {
     const own = await testEnvironment();
-    try {
-      const [one, other] = [
-        await filesOf(environment, '2026-11-20'),
-        await filesOf(environment, '2026-11-21'),
-      ];
-      const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
-      const lives = results.filter(({ state }) => state === 'live');
-      expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
-      const under = await indicesUnderAlias(own.store);
-      expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
-      const indices = await licensesIndices(own.store);
-      expect(indices.map(({ index }) => index)).toEqual(under);
-    } finally {
-      await own.cleanUp();
-    }
-  });
-});
+    const [one, other] = [await filesOf(own, '2026-11-20'), await filesOf(own, '2026-11-21')];
+    const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
+    expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
+    const under = await indicesUnderAlias(own.store);
+    const lives = results.filter(({ state }) => state === 'live');
+    expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
+    expect((await licensesIndices(own.store)).map(({ index }) => index)).toEqual(under);
+  },
+);

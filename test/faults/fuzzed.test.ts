@@ -8,13 +8,13 @@ import { installedRequirements, pythonIsMissing, runPython } from '../support/py
 import { seriesAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const FAULT = 'requests generated from the OpenAPI document';
 const SETTINGS = join(import.meta.dirname, 'fuzzed.toml');
 const HOOKS = join(import.meta.dirname, 'fuzzed_hooks.py');
 const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
 const SEED = 20_261_120;
-const FORM = { casesOfEach: 4000, atLeast: 10_000, withinMs: 1_200_000 };
-const INSTALLED_WITHIN_MS = 300_000;
+const CASES_OF_EACH = 4000;
+const CASES_AT_LEAST = 10_000;
+const WITHIN_MS = 1_200_000;
 
 /** The part of the report that this test reads. */
 const report = z.object({
@@ -36,23 +36,15 @@ async function fuzz(): Promise<z.output<typeof report>> {
     await installedRequirements(REQUIREMENTS),
     [
       'schemathesis.cli',
-      `--config-file=${SETTINGS}`,
-      '--no-color',
-      'run',
-      `http://127.0.0.1:${environment.config.PORT}/openapi.json`,
-      `--header=X-API-Key: ${rest.key}`,
-      `--seed=${SEED}`,
-      `--max-examples=${FORM.casesOfEach}`,
-      '--phases=examples,coverage,fuzzing,stateful',
-      '--checks=all',
-      '--continue-on-failure',
-      '--generation-database=none',
-      '--report=json',
-      `--report-json-path=${reportFile}`,
+      ...[`--config-file=${SETTINGS}`, '--no-color', 'run'],
+      ...[`http://127.0.0.1:${environment.config.PORT}/openapi.json`, `--header=X-API-Key: ${rest.key}`],
+      ...[`--seed=${SEED}`, `--max-examples=${CASES_OF_EACH}`, '--phases=examples,coverage,fuzzing,stateful'],
+      ...['--checks=all', '--continue-on-failure', '--generation-database=none'],
+      ...['--report=json', `--report-json-path=${reportFile}`],
     ],
     {
       cwd: environment.folder,
-      withinMs: FORM.withinMs,
+      withinMs: WITHIN_MS,
       variables: { SCHEMATHESIS_HOOKS: HOOKS, PYTHONDONTWRITEBYTECODE: '1' },
     },
   );
@@ -80,30 +72,19 @@ describeUnless(pythonIsMissing(), 'the REST API', () => {
   });
 
   test(
-    FAULT,
+    'requests generated from the OpenAPI document',
     async () => {
       const { complete, test_cases, failures, errors, warnings } = await fuzz();
-      expect({ complete, failures, errors, warnings: Object.values(warnings).flat() }).toEqual({
-        complete: true,
-        failures: [],
-        errors: [],
-        warnings: [],
-      });
-      expect(test_cases.generated).toBeGreaterThanOrEqual(FORM.atLeast);
+      expect([complete, failures, errors, Object.values(warnings).flat()]).toEqual([true, [], [], []]);
+      expect(test_cases.generated).toBeGreaterThanOrEqual(CASES_AT_LEAST);
       const ended = await outcomes();
-      expect(ended).toMatchObject({
-        found: expect.any(Number),
-        several: expect.any(Number),
-        none: expect.any(Number),
-        answered: expect.any(Number),
-        refused: expect.any(Number),
-        unauthorized: expect.any(Number),
-      });
+      const outcomesSeen = ['found', 'several', 'none', 'answered', 'refused', 'unauthorized'];
+      expect(Object.keys(ended)).toEqual(expect.arrayContaining(outcomesSeen));
       expect([ended.failed, ended.unavailable]).toEqual([0, 0]);
       // The other cases are requests to paths outside REST.
       const served = Object.values(ended).reduce((sum, count) => sum + count, 0);
-      expect(served).toBeGreaterThanOrEqual(FORM.atLeast / 2);
+      expect(served).toBeGreaterThanOrEqual(CASES_AT_LEAST / 2);
     },
-    INSTALLED_WITHIN_MS + FORM.withinMs,
+    1.5 * WITHIN_MS,
   );
 });

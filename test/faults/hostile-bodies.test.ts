@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 
 import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS } from '../../src/mcp/endpoint.ts';
 
-import type { ApiAnswer } from '../support/api.ts';
+import { clientAt } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -20,6 +20,7 @@ import { COMPRESSIONS, formParts, PARTS_TYPE } from '../support/worst-bodies.ts'
 const JSON_TYPE = 'application/json';
 const PIECE = Buffer.alloc(128 * 1024, ' ');
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const OVER_EVERY_LIMIT = 2 * 1024 * 1024;
 /** Every way in for a body. */
 const WAYS = [
@@ -40,18 +41,12 @@ beforeAll(async () => {
 
 /** Headers of a request from an address of its own, since an address may not save many records. */
 function headersOf(type: string, more: Record<string, string> = {}): Record<string, string> {
-  const origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+  const host = `127.0.0.1:${service.environment.config.PORT}`;
   lastAddress += 1;
-  const address = `10.0.${lastAddress >> 8}.${lastAddress & 255}`;
   return {
-    ...{
-      'x-forwarded-for': address,
-      host: new URL(origin).host,
-      origin,
-      'x-api-key': service.rest.key,
-      'content-type': type,
-    },
-    ...{ accept: `${JSON_TYPE}, text/event-stream`, ...more },
+    ...{ 'x-forwarded-for': `10.0.${lastAddress >> 8}.${lastAddress & 255}`, host, origin: `http://${host}` },
+    ...{ 'x-api-key': service.rest.key, 'content-type': type, accept: `${JSON_TYPE}, text/event-stream` },
+    ...more,
   };
 }
 
@@ -61,7 +56,12 @@ function send(path: string, type: string, body: Buffer | string, more: Record<st
 }
 
 /** A request of which only the beginning of the body is sent. */
-function unfinished(path: string, type: string, more: Record<string, string>, start: Buffer): Socket {
+function unfinished(
+  path: string,
+  type: string,
+  more: Record<string, string>,
+  start: Buffer | string,
+): Socket {
   const socket = connect(service.environment.config.PORT, '127.0.0.1');
   const headers = headersOf(type, { 'content-length': String(start.length + 1), ...more });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -74,8 +74,7 @@ function unfinished(path: string, type: string, more: Record<string, string>, st
 /** Expects that slots are free: the tests send far more requests than there are slots. */
 async function expectAnswering(): Promise<void> {
   expect(service.api.child.exitCode).toBeNull();
-  const { status } = await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' });
-  expect(status).toBe(200);
+  expect((await service.rest.verify(LOOKUP)).status).toBe(200);
   expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
 }
 
@@ -126,12 +125,9 @@ test.each([...COMPRESSIONS])(
     const within = compress(Buffer.from(JSON.stringify({ a: times(300, (at) => Math.sin(at)) })));
     const over = compress(Buffer.alloc(OVER_EVERY_LIMIT));
     for (const body of [...corrupted(within), ...corrupted(over)]) {
-      const statuses = await Promise.all(
-        WAYS.map(
-          async ([path, type]) => (await send(path, type, body, { 'content-encoding': encoding })).status,
-        ),
-      );
-      for (const status of statuses) expect([200, 202, 400, 413]).toContain(status);
+      const more = { 'content-encoding': encoding };
+      const answers = await Promise.all(WAYS.map(([path, type]) => send(path, type, body, more)));
+      for (const { status } of answers) expect([200, 202, 400, 413]).toContain(status);
     }
     await expectAnswering();
   },
@@ -140,16 +136,12 @@ test.each([...COMPRESSIONS])(
 test.each(WAYS)(
   'a client that is still sending a body that is too large reads the answer: %s, %s',
   async (path, type) => {
-    const socket = connect(service.environment.config.PORT, '127.0.0.1');
+    const socket = unfinished(path, type, { 'content-length': String(OVER_EVERY_LIMIT) }, '');
     let answer = '';
     socket.setEncoding('utf8').on('data', (text: string) => {
       answer += text;
     });
-    const closed = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve));
-    const headers = Object.entries(headersOf(type, { 'content-length': String(OVER_EVERY_LIMIT) }));
-    socket.write(
-      `POST ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
-    );
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     for (let sent = 0; sent < OVER_EVERY_LIMIT; sent += PIECE.length) {
       socket.write(PIECE);
       await sleep(answer === '' ? 5 : 1);
@@ -159,30 +151,24 @@ test.each(WAYS)(
   },
 );
 
-describe('a client that goes away', () => {
-  test.each(['identity', ...COMPRESSIONS.keys()])(
-    'in the middle of a body with Content-Encoding %s takes no slot along',
-    async (encoding) => {
-      const whole = COMPRESSIONS.get(encoding)?.(LIST) ?? Buffer.from(LIST);
-      const stages = [0, 1, Math.floor(whole.length / 2), whole.length - 1].map((end) =>
-        whole.subarray(0, end),
-      );
-      for (const [path, type] of WAYS) {
-        const sockets = times(path === '/mcp' ? MAX_IN_FLIGHT / 3 : 3, () => stages)
-          .flat()
-          .map((start) =>
-            unfinished(path, type, { 'content-encoding': encoding, expect: '100-continue' }, start),
-          );
-        // The service asks for the body when it reads it.
-        await Promise.all(sockets.map((socket) => once(socket, 'data')));
-        // Bodies that are never finished keep nobody out.
-        expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
-        for (const socket of sockets) socket.resetAndDestroy();
-      }
-      await expectAnswering();
-    },
-  );
-});
+test.each(['identity', ...COMPRESSIONS.keys()])(
+  'a client that goes away in the middle of a body with Content-Encoding %s takes no slot along',
+  async (encoding) => {
+    const whole = COMPRESSIONS.get(encoding)?.(LIST) ?? Buffer.from(LIST);
+    const stages = [0, 1, whole.length >> 1, whole.length - 1].map((end) => whole.subarray(0, end));
+    const more = { 'content-encoding': encoding, expect: '100-continue' };
+    for (const [path, type] of WAYS) {
+      const starts = times(path === '/mcp' ? MAX_IN_FLIGHT / 3 : 3, () => stages).flat();
+      const sockets = starts.map((start) => unfinished(path, type, more, start));
+      // The service asks for the body when it reads it.
+      await Promise.all(sockets.map((socket) => once(socket, 'data')));
+      // Bodies that are never finished keep nobody out.
+      expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
+      for (const socket of sockets) socket.resetAndDestroy();
+    }
+    await expectAnswering();
+  },
+);
 
 test.each([
   ['/roster', 'application/x-www-form-urlencoded'],
@@ -193,7 +179,7 @@ test.each([
     const answers: number[] = [];
     const begin = (address: string) => {
       const more = { 'x-forwarded-for': address, 'content-length': String(1024 * 1024) };
-      const socket = unfinished(path, type, more, Buffer.from('license_number'));
+      const socket = unfinished(path, type, more, 'license_number');
       socket.on('data', (data) => answers.push(Number(data.toString().split(' ')[1])));
       return socket;
     };
@@ -208,75 +194,59 @@ test.each([
     held.push(begin('10.1.1.1'));
     await untilAnswered([429, 503]);
     // What is small is answered at any time.
-    expect((await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' })).status).toBe(
-      200,
-    );
+    expect((await service.rest.verify(LOOKUP)).status).toBe(200);
     for (const socket of held) socket.resetAndDestroy();
     const isRefused = async () => (await send(path, type, 'license_number\nRN.700001\n')).status === 503;
     await eventually('there is room again', async () => !(await isRefused()));
   },
 );
 
-describe('while OpenSearch is slow', () => {
-  /** A tool call from an address, as the proxy in front names it. */
-  function call(port: number, address: string): Promise<ApiAnswer> {
-    const params = { name: 'verify_license', arguments: { license_number: 'RN.700001' } };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-    const headers = {
-      ...{ host: `localhost:${port}`, 'content-type': JSON_TYPE, accept: `${JSON_TYPE}, text/event-stream` },
-      ...{ 'content-length': String(body.length), 'x-forwarded-for': address },
-    };
-    return rawRequest({ port, method: 'POST', path: '/mcp', headers, body });
-  }
-
-  test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
-    const { environment } = service;
-    let held = Promise.withResolvers<void>();
-    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      if (/licenses-.*_search/.test(request.path)) await held.promise;
-      return request.forward();
-    });
-    const [port = 0, adminPort = 0] = await freePorts(2);
-    const api = await startApi({
-      ...{ ...environment.variables, PORT: String(port), ADMIN_PORT: String(adminPort) },
-      ...{ OPENSEARCH_URL: proxy.url, MCP_REQUESTS_PER_MINUTE: '1000' },
-      MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
-    });
-    let refused = 0;
-    const statusesOf = (address: string, count: number) =>
-      Promise.all(
-        times(count, async () => {
-          const { status, headers } = await call(port, address);
-          if (status === 429) refused += 1;
-          return [status, headers.get('retry-after')] as const;
-        }),
-      );
-    const untilWaiting = (count: number) =>
-      eventually('all wait', async () => (await valueAt(adminPort, 'licenses_lookups_in_flight')) >= count);
-    const answered = (count: number) => times(count, () => [200, null]);
-    try {
-      const hosts = ['203.0.113.1', '203.0.113.2'].map((address) => statusesOf(address, MAX_IN_FLIGHT / 2));
-      await untilWaiting(MAX_IN_FLIGHT * 0.75);
-      const other = statusesOf('198.51.100.1', 40);
-      await untilWaiting(MAX_IN_FLIGHT * 0.75 + 40);
-      // The last quarter is not for the hosts.
-      expect(await valueAt(adminPort, 'licenses_lookups_in_flight')).toBe(MAX_IN_FLIGHT * 0.75 + 40);
-      held.resolve();
-      expect(await other).toEqual(answered(40));
-      const ofHosts = (await Promise.all(hosts)).flat().filter(([status]) => status === 200);
-      expect(ofHosts.length).toBeGreaterThanOrEqual(MAX_IN_FLIGHT * 0.75);
-      expect(await statusesOf('198.51.100.2', 64)).toEqual(answered(64));
-
-      held = Promise.withResolvers();
-      const one = statusesOf('198.51.100.3', MAX_IN_FLIGHT_PER_ADDRESS + 3);
-      refused = 0;
-      await eventually('three have waited in vain', () => refused === 3);
-      held.resolve();
-      const statuses = (await one).toSorted(([first], [second]) => Number(first) - Number(second));
-      expect(statuses).toEqual([...answered(MAX_IN_FLIGHT_PER_ADDRESS), ...times(3, () => [429, '1'])]);
-    } finally {
-      await api.stop();
-      await proxy.close();
-    }
+test('calls wait a second for an MCP slot, and two busy hosts of assistants turn no third address away', async () => {
+  const { environment } = service;
+  let held = Promise.withResolvers<void>();
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    if (/licenses-.*_search/.test(request.path)) await held.promise;
+    return request.forward();
   });
+  const [port = 0, adminPort = 0] = await freePorts(2);
+  await startApi({
+    ...{ ...environment.variables, PORT: String(port), ADMIN_PORT: String(adminPort) },
+    ...{ OPENSEARCH_URL: proxy.url, MCP_REQUESTS_PER_MINUTE: '1000' },
+    MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
+  });
+  const client = clientAt(`http://127.0.0.1:${port}`, '');
+  let refused = 0;
+  /** Tool calls from an address, as the proxy in front names it. */
+  const statusesOf = (address: string, count: number) =>
+    Promise.all(
+      times(count, async () => {
+        const from = { 'x-forwarded-for': address };
+        const answer = await client.callTool('verify_license', { license_number: 'RN.700001' }, from);
+        if (answer.status === 429) refused += 1;
+        return [answer.status, answer.headers.get('retry-after')] as const;
+      }),
+    );
+  const inFlight = () => valueAt(adminPort, 'licenses_lookups_in_flight');
+  const untilWaiting = (count: number) => eventually('all wait', async () => (await inFlight()) >= count);
+  const answered = (count: number) => times(count, () => [200, null]);
+
+  const hosts = ['203.0.113.1', '203.0.113.2'].map((address) => statusesOf(address, MAX_IN_FLIGHT / 2));
+  await untilWaiting(MAX_IN_FLIGHT * 0.75);
+  const other = statusesOf('198.51.100.1', 40);
+  await untilWaiting(MAX_IN_FLIGHT * 0.75 + 40);
+  // The last quarter is not for the hosts.
+  expect(await inFlight()).toBe(MAX_IN_FLIGHT * 0.75 + 40);
+  held.resolve();
+  expect(await other).toEqual(answered(40));
+  const ofHosts = (await Promise.all(hosts)).flat().filter(([status]) => status === 200);
+  expect(ofHosts.length).toBeGreaterThanOrEqual(MAX_IN_FLIGHT * 0.75);
+  expect(await statusesOf('198.51.100.2', 64)).toEqual(answered(64));
+
+  held = Promise.withResolvers();
+  const one = statusesOf('198.51.100.3', MAX_IN_FLIGHT_PER_ADDRESS + 3);
+  refused = 0;
+  await eventually('three have waited in vain', () => refused === 3);
+  held.resolve();
+  const statuses = (await one).toSorted(([first], [second]) => Number(first) - Number(second));
+  expect(statuses).toEqual([...answered(MAX_IN_FLIGHT_PER_ADDRESS), ...times(3, () => [429, '1'])]);
 });

@@ -62,16 +62,8 @@ describe('a row that OpenSearch would not take', () => {
     ['a number that folds to 3,000 bytes', { ...other, number: FOLDS_LONG.repeat(100) }, 0],
     ['a type of 12,000 bytes', { ...other, type: '\u6f22'.repeat(4000) }, 0],
     ['NUL in every field', { board: '\0', number: 'RN\0', name: '\0', type: '\0', status: '\0' }, 0],
-    [
-      'control characters in every field',
-      { ...other, name: '\x01\x1b[31m', city: '\x7f\x1f'.repeat(2000) },
-      0,
-    ],
-    [
-      'names of object properties',
-      { ...other, number: '__proto__', status: 'toString', type: 'constructor' },
-      0,
-    ],
+    ['control characters', { ...other, name: '\x01\x1b[31m', city: '\x7f\x1f'.repeat(2000) }, 0],
+    ['names of properties', { ...other, number: '__proto__', status: 'toString', type: 'constructor' }, 0],
   ])('is rejected alone, and the others go live: %s', async (_what, row, rejected) => {
     const result = await published(text(1, () => row));
     expect(result).toMatchObject({ state: 'live', rejected, rows: 21 + files });
@@ -95,11 +87,7 @@ describe('a file that is no CSV file', () => {
 
   test.each<[string, () => string | Buffer, RegExp]>([
     ['20 MB of zeros in gzip', () => gzipSync(Buffer.alloc(20 << 20)), /^columns: .* is no CSV file/],
-    [
-      'a header of a million columns',
-      () => `${header}${',x'.repeat(999_000)}\n`,
-      /^columns: .* more than 1000/,
-    ],
+    ['a header of a million columns', () => `${header}${',x'.repeat(999_000)}\n`, /^columns: .* than 1000/],
     ['a header of a million quoted columns', () => `${header}${',"x"'.repeat(900_000)}\n`, /^columns: /],
     ['UTF-16', () => Buffer.from(`\ufeff${fileOf(nurses)}`, 'utf16le'), /^columns: .* lacks /],
     ['carriage returns alone', () => fileOf(nurses).replaceAll('\n', '\r'), /^(no_rows|columns): /],

@@ -183,11 +183,7 @@ describe('one live index is left, and lookups are answered all the time, when be
         await threePublications();
         const ended = await interleaved(OPERATIONS[first], OPERATIONS[second], number);
         if (ended.pausedAt === undefined) {
-          expect([number, ended.first]).toEqual([
-            expect.any(Number),
-            expect.objectContaining({ status: 'fulfilled' }),
-          ]);
-          expect(number).toBeGreaterThan(2);
+          expect([ended.first.status, number > 2]).toEqual(['fulfilled', true]);
           return;
         }
         const under = await indicesUnderAlias(environment.store);

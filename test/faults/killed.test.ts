@@ -1,23 +1,32 @@
 /** @room outages */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createRandom } from '../../sample-data/generator/random.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
+import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
 import { isBulk } from '../support/bulk-faults.ts';
+import { changesPage } from '../support/changes.ts';
 import { killChildrenOf } from '../support/children.ts';
-import { inForm, inLongFormOnly } from '../support/fault-form.ts';
-import {
-  type FatalRequest,
-  type KillingProxy,
-  killingProxy,
-  type RequestFilter,
-} from '../support/kill-at-request.ts';
-import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
-import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
+import { inForm, SEED } from '../support/fault-form.ts';
+import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from '../support/feed-copy.ts';
+import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import type { ProxiedRequest } from '../support/proxy.ts';
+import { expectLiveResult, lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 
-/** Enough for several bulk requests. */
+/** The long form has enough for several bulk requests. */
 const ROWS = inForm({ short: 2000, long: 10_000 });
+const AWAY_MS = 2000;
 
-/** A request of a publication, during which the worker and its child process are killed. */
-interface Moment extends Omit<FatalRequest, 'after'> {
+type RequestFilter = (request: ProxiedRequest) => boolean;
+
+/** A request of a publication that is never answered. */
+interface Moment {
   readonly name: string;
+  readonly is: RequestFilter;
+  /** Whether OpenSearch still does what it asks for. */
+  readonly isDone: boolean;
+  /** Its place among such requests of a publication without a fault: from 0, the first, up to but not including 1. */
+  readonly share?: number;
 }
 
 const INDEX = /licenses-\d{4}-\d{2}-\d{2}-\w+/.source;
@@ -36,95 +45,155 @@ const isAliases = isRequest('POST', '_aliases');
 const isDelete: RequestFilter = (request) => isAliases(request) && request.body.includes('"remove_index"');
 const isFlip: RequestFilter = (request) => isAliases(request) && !isDelete(request);
 
-const MOMENTS: readonly Moment[] = [
-  { name: 'the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
-  { name: 'the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
-  { name: 'the first documents have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_bulk`) },
-  { name: 'the index is about to be verified', isDone: false, is: isRequest('GET', `${INDEX}/_refresh`) },
-  { name: 'the counts have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_mapping`) },
+const FLIPPED: Moment = { name: 'when the alias has flipped', isDone: true, is: isFlip };
+const CHOSEN: readonly Moment[] = [
+  { name: 'when the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
+  { name: 'when the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
+  { name: 'when the first documents are stored', isDone: true, is: isRequest('POST', `${INDEX}/_bulk`) },
   {
-    name: 'the index is about to be made durable',
+    name: 'when the index is about to be verified',
     isDone: false,
-    is: isRequest('PUT', `${INDEX}/_settings`),
+    is: isRequest('GET', `${INDEX}/_refresh`),
   },
-  { name: 'the alias is about to flip', isDone: false, is: isFlip },
-  { name: 'the alias has flipped', isDone: true, is: isFlip },
-  { name: 'the ledger is about to record that it is live', isDone: false, is: isLedgerEvent('live') },
-  { name: 'the ledger has recorded that it is live', isDone: true, is: isLedgerEvent('live') },
-  {
-    name: 'the ledger is about to record which publication it replaced',
-    isDone: false,
-    is: isLedgerEvent('superseded'),
-  },
-  { name: 'the oldest index is about to be deleted', isDone: false, is: isDelete },
+  { name: 'when the counts have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_mapping`) },
+  { name: 'when it is about to be made durable', isDone: false, is: isRequest('PUT', `${INDEX}/_settings`) },
+  { name: 'when the alias is about to flip', isDone: false, is: isFlip },
+  FLIPPED,
+  { name: 'when the ledger is about to record that it is live', isDone: false, is: isLedgerEvent('live') },
+  { name: 'when the ledger has recorded that it is live', isDone: true, is: isLedgerEvent('live') },
+  { name: 'when it is about to record what it replaced', isDone: false, is: isLedgerEvent('superseded') },
+  { name: 'when the oldest index is about to be deleted', isDone: false, is: isDelete },
 ];
 
-const SHORT: ReadonlySet<string> = new Set(['the alias has flipped']);
+/** A worker asks for the health until it is answered, so there may be any number of these requests. */
+const isOther: RequestFilter = (request) => !isBulk(request) && !request.path.startsWith('/_cluster/health');
+/** It reads or writes digests or changes. */
+const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests-|changes\/)/.test(path);
+/** How many a publication of the second day makes without a fault. */
+const counts = new Map<RequestFilter, number>([isBulk, isOther, isComparing].map((filter) => [filter, 0]));
 
-/** So few are kept that every publication deletes one: the requests are then the same each time. */
-const SETTINGS = { KEEP_PUBLICATIONS: '2' };
+/** Requests drawn from these kinds in turn. Each night draws others. */
+function drawn(count: number, purpose: string, ...kinds: readonly RequestFilter[]): Moment[] {
+  const random = createRandom(SEED, purpose);
+  return Array.from({ length: count }, (_, at) => ({
+    name: `at random request ${at + 1}, ${purpose}`,
+    is: kinds[at % kinds.length] ?? isOther,
+    share: random(),
+    isDone: random() < 0.5,
+  }));
+}
 
+interface Kill {
+  /** Must throw when it kills nothing. */
+  readonly kill: () => Promise<unknown>;
+  readonly recover?: (publication: string) => Promise<unknown>;
+  /** Whether the publication may go live at its first attempt. */
+  readonly mayContinue?: boolean;
+}
+
+/** In the long form alone. */
+let openSearch: OwnServer | undefined;
 let publications: Publisher;
-let proxy: KillingProxy;
+let rest: ApiClient;
+/** What a client has that follows the feed. */
+let copy: FeedCopy;
+
+const killProcess = () => killChildrenOf(publications.worker().child.pid ?? 0);
+const killWorker = () => publications.worker().kill();
+
+async function nextWorker(): Promise<void> {
+  await lapseLocks(publications.environment);
+  await publications.restart();
+}
+
+const KILLS = {
+  'worker and its child process': {
+    kill: async () => {
+      await killProcess();
+      await killWorker();
+    },
+    recover: nextWorker,
+  },
+  worker: { kill: killWorker, recover: nextWorker },
+  'worker, whose job lock expires after its normal time': {
+    kill: killWorker,
+    recover: () => publications.restart(),
+  },
+  "publication's child process": { kill: killProcess },
+  OpenSearch: {
+    kill: async () => openSearch?.kill(),
+    recover: async (publication) => {
+      await sleep(AWAY_MS);
+      expect(await openSearch?.isListening()).toBe(false);
+      // OpenSearch records the end of the publication. While it is away, the publication cannot have ended.
+      await publications.expectUnderWay(publication);
+      await openSearch?.start();
+    },
+    mayContinue: true,
+  },
+} satisfies Record<string, Kill>;
+
+const CASES: readonly (readonly [keyof typeof KILLS, readonly Moment[]])[] = inForm({
+  short: [['worker and its child process', [FLIPPED]]],
+  long: [
+    ['worker and its child process', CHOSEN],
+    ['worker', drawn(12, 'worker', isBulk, isOther)],
+    ['worker', drawn(20, 'changes', isComparing)],
+    ['worker, whose job lock expires after its normal time', drawn(1, 'lock waited for', isBulk)],
+    ["publication's child process", drawn(6, 'process', isBulk, isOther)],
+    ['OpenSearch', drawn(3, 'OpenSearch', isBulk)],
+    ['OpenSearch', drawn(4, 'changes and OpenSearch', isComparing)],
+  ],
+});
+
+async function liveLicenses(): Promise<LicenseCopy> {
+  const { environment } = publications;
+  await waitForLive(environment);
+  return licensesInIndex(environment.store, (await liveIndex(environment.store)) ?? '');
+}
 
 beforeAll(async () => {
-  publications = await publisher({ rows: ROWS, settings: SETTINGS });
-  proxy = await killingProxy(publications);
-});
-beforeEach(async () => {
-  await publications.makeReady();
-  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-});
-
-const killWorker = () => publications.worker().kill();
-const killChild = () => killChildrenOf(publications.worker().child.pid ?? 0);
-
-/** The lock of the killed worker's job expires immediately. */
-async function recover(): Promise<void> {
-  await lapseLocks(publications.environment);
-  await publications.startWorker();
-}
-
-for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), long: true }))) {
-  test(`worker and its child process killed (SIGKILL) at a chosen request: when ${moment.name}`, () =>
-    proxy.killAt(
-      { ...moment, after: 0 },
-      { kill: async () => [await killChild(), await killWorker()], recover },
-    ));
-}
-
-inLongFormOnly(() => {
-  const isOther: RequestFilter = (request) => !isBulk(request);
-  /** How many requests a publication of the second day makes without a fault. */
-  let undisturbed: readonly number[];
-
-  beforeAll(async () => {
-    await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-    undisturbed = await proxy.requestsWithoutFault(isBulk, isOther);
-    expect(undisturbed[0]).toBeGreaterThan(0);
+  if (CASES.some(([what]) => what === 'OpenSearch')) openSearch = await ownOpenSearch();
+  const own: Record<string, string> = openSearch === undefined ? {} : { OPENSEARCH_URL: openSearch.url };
+  // So few are kept that every publication deletes one: the requests are then the same each time.
+  const settings = { KEEP_PUBLICATIONS: '2', REST_REQUESTS_PER_MINUTE: '1000000', ...own };
+  publications = await publisher(ROWS, settings, true);
+  rest = await apiClient(publications.environment);
+  copy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
+  publications.disturb((request) => {
+    for (const [filter, count] of counts) if (filter(request)) counts.set(filter, count + 1);
+    return request.forward();
   });
+  expectLiveResult(await publications.publish('second'));
+  expect(Math.min(...counts.values())).toBeGreaterThan(0);
+}, 400_000);
+beforeEach(() => publications.makeReady());
 
-  /** The request at this random place of a publication without a fault. Each night draws others. */
-  function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {
-    const count = undisturbed[isBulkDrawn ? 0 : 1] ?? 0;
-    return { is: isBulkDrawn ? isBulk : isOther, after: Math.floor(share * count), isDone };
-  }
-
-  for (const random of randomRequests(12, 'worker')) {
-    test(`worker killed (SIGKILL) at a random request, its job lock expires immediately: ${random.name}`, () =>
-      proxy.killAt(requestAt(random), { kill: killWorker, recover }));
-  }
-
-  for (const random of randomRequests(1, 'worker, lock waited for')) {
-    test(`worker killed (SIGKILL) at a random request, its job lock expires after its normal time: ${random.name}`, () =>
-      proxy.killAt(requestAt(random), { kill: killWorker, recover: () => publications.startWorker() }));
-  }
-
-  for (const random of randomRequests(6, 'process')) {
-    test(`the publication's child process killed (SIGKILL) at a random request: ${random.name}`, () =>
-      proxy.killAt(requestAt(random), {
-        kill: killChild,
-        recover: () => publications.worker().printed('signal: SIGKILL'),
-      }));
-  }
-});
+test.each(CASES.flatMap(([what, moments]) => moments.map((moment) => [what, moment.name, moment] as const)))(
+  '%s killed (SIGKILL) %s',
+  async (what, _name, { is, isDone, share = 0 }) => {
+    const { kill, recover, mayContinue = false }: Kill = KILLS[what];
+    const number = 1 + Math.floor(share * (counts.get(is) ?? 0));
+    const [held, released] = [Promise.withResolvers<'held'>(), Promise.withResolvers<void>()];
+    let made = 0;
+    publications.disturb(async (request) => {
+      if (is(request)) made += 1;
+      if (!is(request) || made !== number) return request.forward();
+      if (isDone) await request.forward();
+      held.resolve('held');
+      await released.promise;
+      return undefined;
+    });
+    const { publication, ended } = await publications.begin('second');
+    if ((await Promise.race([held.promise, ended])) !== 'held')
+      throw new Error('The publication ended without the request at which it was to be interrupted.');
+    await kill().finally(() => released.resolve());
+    await recover?.(publication);
+    expectLiveResult(await ended);
+    if (!mayContinue) await publications.expectInterrupted(publication);
+    await publications.expectRecovered('second');
+    const live = await liveLicenses();
+    await copy.catchUp(rest, 100);
+    expect(copy.licenses).toEqual(live);
+  },
+);

@@ -8,11 +8,11 @@ import { type RunningProcess, runProgram, startProcess } from '../../scripts/pro
 import { publishQueue } from '../../src/publications/job.ts';
 import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
-import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { installedFolder } from '../support/installed-folder.ts';
 import { installedPackages } from '../support/npm-packages.ts';
-import { newEnvironment } from '../support/publication-days.ts';
+import { filesOf, newEnvironment } from '../support/publication-days.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const NURSING = 'Nursing Board';
@@ -24,7 +24,7 @@ type Version = keyof typeof versions;
 
 let environment: TestEnvironment;
 let rest: ApiClient;
-let running: RunningProcess[];
+const running: RunningProcess[] = [];
 
 beforeAll(async () => {
   const run = async (program: readonly [string, ...string[]], folder: string) => {
@@ -43,11 +43,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   environment = await newEnvironment();
   rest = await apiClient(environment);
-  running = [];
 });
-afterEach(async () => {
-  for (const each of running) await each.stop();
-});
+afterEach(() => Promise.all(running.splice(0).map((each) => each.stop())));
 
 /** Starts the API or the worker of a version, and waits until it is ready. */
 async function start(version: Version, program: 'API' | 'worker'): Promise<RunningProcess> {
@@ -58,7 +55,7 @@ async function start(version: Version, program: 'API' | 'worker'): Promise<Runni
 
 async function startedProgram(version: Version, program: 'API' | 'worker'): Promise<RunningProcess> {
   const { variables } = environment;
-  if (version === 'this') return program === 'API' ? startApi(variables) : startWorker(variables);
+  if (version === 'this') return (program === 'API' ? startApi : startWorker)(variables);
   const script = join(versions[version], SCRIPTS[program]);
   const started = startProcess(`${version} ${program}`, process.execPath, [script], {
     cwd: versions[version],
@@ -81,20 +78,12 @@ async function licenses(version: Version, ...parameters: string[]): Promise<stri
 
 /** Publishes a day by the command of a version: each day, one more nurse is inactive. */
 async function publishDay(version: Version, day: number): Promise<void> {
-  const individual: DayRow[] = NURSES.map((row, at) => ({
-    ...row,
-    status: at < day ? 'Inactive' : 'Active',
-  }));
-  const files = await writeDay(environment.folder, String(day), {
-    date: `2026-11-${10 + day}`,
-    individual,
-    business: licensesOf('Board of Pharmacy', '02', 3),
-  });
-  const printed = await licenses(
-    version,
-    ...['publish', '--individual', files.individual, '--business', files.business, '--json'],
-  );
-  expect(printed).toContain('"state":"live"');
+  const statusOf = (at: number) => (at < day ? 'Inactive' : 'Active');
+  const nurses = NURSES.map((row, at) => ({ ...row, status: statusOf(at) }));
+  const files = await filesOf(environment, `2026-11-${10 + day}`, { individual: nurses });
+  const { individual, business } = files;
+  const given = ['--individual', individual, '--business', business];
+  expect(await licenses(version, 'publish', ...given, '--json')).toContain('"state":"live"');
 }
 
 /** Expects that the API answers from this day, and that the feed leads from a cursor to it without a gap. */

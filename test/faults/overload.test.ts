@@ -1,82 +1,80 @@
 /** @room outages @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { QueueEvents } from 'bullmq';
+import { z } from 'zod';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
+import { PUBLISH_QUEUE, queueOptions } from '../../src/publications/job.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/errors.ts';
 import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
 import { livePublished } from '../support/complete-publication.ts';
-import { inForm } from '../support/fault-form.ts';
+import { eventually } from '../support/eventually.ts';
 import { throughProxy } from '../support/proxy.ts';
-import { type Publisher, publisher } from '../support/publisher.ts';
+import { expectLiveResult, type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-const ROWS = inForm({ short: 4000, long: 10_000 });
-const DISTURBED_MS = inForm({ short: 1000, long: 10_000 });
+const ROWS = 10_000;
+const DISTURBED_MS = 10_000;
 const GIVE_UP_AFTER_MS = 1500;
-const LOADING_WITHIN_MS = 30_000;
+const CLIENTS = 10;
 
 const EVERY_FAULT: readonly BulkFault[] = [
-  'refuse all',
-  'refuse half',
-  'lose the answer',
-  'disk full',
-  'disk full for half',
-  'unavailable',
-  'reset',
+  ...(['refuse all', 'refuse half', 'lose the answer', 'disk full'] as const),
+  ...(['disk full for half', 'unavailable', 'reset'] as const),
 ];
 
 let publications: Publisher;
 let proxy: BulkProxy;
 
 beforeAll(async () => {
-  publications = await publisher({ rows: ROWS });
+  publications = await publisher(ROWS);
 });
 beforeEach(() => publications.makeReady());
 
-/**
- * Publishes the second day through a proxy with these faults while `meanwhile` runs.
- * Expects that documents had to be sent again.
- */
-async function publishThrough(faults: readonly BulkFault[], meanwhile: () => Promise<void>): Promise<void> {
-  const { environment, documents } = publications;
-  proxy = await bulkProxy(environment.config.OPENSEARCH_URL, faults);
+/** Has a worker publish through a proxy with these faults. */
+async function throughFaults<Result>(
+  faults: readonly BulkFault[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  proxy = await bulkProxy(publications.environment.config.OPENSEARCH_URL, faults);
   try {
-    await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-    const publication = await publications.begin('second');
+    await publications.restart({ OPENSEARCH_URL: proxy.url });
+    return await work();
+  } finally {
+    await publications.restart();
+  }
+}
+
+/** Publishes the second day while `meanwhile` runs. Expects that documents had to be sent again. */
+async function publishThrough(faults: readonly BulkFault[], meanwhile: () => Promise<void>): Promise<void> {
+  await throughFaults(faults, async () => {
+    const { ended } = await publications.begin('second');
     await meanwhile();
-    await publications.expectPublished(publication);
+    expectLiveResult(await ended);
     const sent = proxy.requests.reduce((sum, items) => sum + items, 0);
     if (proxy.refused() === 0) throw new Error('The fault hit nothing: every bulk request was taken.');
-    expect(sent).toBeGreaterThan(documents);
-  } finally {
-    await publications.startWorker();
-    await proxy.close();
-  }
+    expect(sent).toBeGreaterThan(publications.documents);
+  });
   await publications.expectRecovered('second');
 }
 
-async function untilAsked(): Promise<void> {
-  const deadline = Date.now() + LOADING_WITHIN_MS;
-  while (proxy.requests.length === 0) {
-    if (Date.now() > deadline) throw new Error('No load began.');
-    await sleep(10);
-  }
-}
+const untilAsked = () => eventually('a load has begun', () => proxy.requests.length > 0, 10);
 
 test(`each kind of refused or lost bulk request once in a load: ${EVERY_FAULT.join(', ')}`, async () => {
   await publishThrough(EVERY_FAULT, async () => undefined);
   expect(proxy.refused()).toBeGreaterThanOrEqual(EVERY_FAULT.length);
 });
 
-for (const fault of inForm<readonly BulkFault[]>({ short: [], long: EVERY_FAULT })) {
-  test(`every bulk request disturbed for ${DISTURBED_MS / 1000} s: ${fault}`, () =>
-    publishThrough([], async () => {
-      proxy.disturb(fault);
-      await untilAsked();
-      await sleep(DISTURBED_MS);
-      proxy.disturb('none');
-    }));
-}
+test.each(EVERY_FAULT)(`every bulk request disturbed for ${DISTURBED_MS / 1000} s: %s`, (fault) =>
+  publishThrough([], async () => {
+    proxy.disturb(fault);
+    await untilAsked();
+    await sleep(DISTURBED_MS);
+    proxy.disturb('none');
+  }),
+);
 
 /** Sets or removes the block that OpenSearch puts on every index of a node whose disk is nearly full. */
 async function setDiskBlock(isFull: boolean): Promise<void> {
@@ -122,4 +120,31 @@ test('a disk that stays full', async () => {
   expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
   expect(await livePublished(environment)).toEqual(before);
   await publications.expectRecovered('first');
+});
+
+const answer = z.object({ state: z.literal('live'), publication: z.string() });
+
+test.each([1, 2, 3])('the same files submitted by ten clients simultaneously: round %d', async () => {
+  const { store, config } = publications.environment;
+  const events = new QueueEvents(PUBLISH_QUEUE, queueOptions(config));
+  atEndOfTestFile(() => events.close());
+  await events.waitUntilReady();
+  let joined = 0;
+  events.on('deduplicated', () => {
+    joined += 1;
+  });
+  const before = await readEvents(store);
+  const asked = await throughFaults([], async () => {
+    proxy.disturb('hold');
+    const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('second')));
+    await eventually('the others have joined', () => joined >= CLIENTS - 1);
+    proxy.disturb('none');
+    return asking;
+  });
+  expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
+  const answers = asked.map(({ stdout }) => answer.parse(JSON.parse(stdout)));
+  expect(new Set(answers.map(({ publication }) => publication)).size).toBe(1);
+  const written = (await readEvents(store)).slice(before.length);
+  expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
+  await publications.expectRecovered('second');
 });

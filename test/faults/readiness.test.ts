@@ -1,102 +1,102 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+/** @room publishing */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationTimes } from '../../src/publications/ledger.ts';
 import { liveIndex, readMetadata } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
-import { startProxy, type WebServer } from '../support/proxy.ts';
+import { ownRedis } from '../support/own-servers.ts';
+import { type ProxiedRequest, startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const NEXT_CHECK_MS = 1100;
+const NO_REDIS = { REDIS_URL: 'redis://127.0.0.1:1' };
 
 let environment: TestEnvironment;
-let proxy: WebServer;
 let rest: ApiClient;
 let workerPort: number;
-const running: RunningProcess[] = [];
 /** What OpenSearch was asked since the test began. */
-let asked: { path: string; body: string }[] = [];
-let change: (text: string) => string;
+let asked: ProxiedRequest[] = [];
+/** What becomes of its answers; where there is none, it is away. */
+let change: ((text: string) => string) | undefined;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    asked.push({ path: `${request.method} ${request.path}`, body: request.body });
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    asked.push(request);
+    if (change === undefined) return undefined;
     const answer = await request.forward();
-    return { ...answer, body: change(answer.body) };
+    return { ...answer, body: change?.(answer.body) ?? answer.body };
   });
   change = (text) => text;
   await publishFiles(environment, FIXTURES);
   rest = await apiClient(environment);
   workerPort = await freePort();
-  const variables = {
-    ...environment.variables,
-    OPENSEARCH_URL: proxy.url,
-    WORKER_ADMIN_PORT: String(workerPort),
-  };
-  running.push(await startApi(variables), await startWorker(variables));
+  const settings = { OPENSEARCH_URL: proxy.url, WORKER_ADMIN_PORT: String(workerPort) };
+  const variables = { ...environment.variables, ...settings };
+  await Promise.all([startApi(variables), startWorker(variables)]);
 });
 beforeEach(() => {
   change = (text) => text;
   asked = [];
+});
+afterEach(() => {
+  change = (text) => text;
 });
 
 function get(port: number, path: string) {
   return rawRequest({ port, method: 'GET', path, headers: { host: 'localhost' } });
 }
 
-async function ready(): Promise<[number, unknown]> {
-  const { status, body } = await get(environment.config.ADMIN_PORT, '/readyz');
+async function ready(port = environment.config.ADMIN_PORT): Promise<[number, unknown]> {
+  const { status, body } = await get(port, '/readyz');
   return [status, body];
 }
 
 /** What is asked within a second is answered from the same. On a busy machine it may take longer: then again. */
-async function withinASecond<Result>(prepare: () => Promise<() => Promise<Result>>): Promise<Result> {
+async function withinASecond<Result>(ask: () => Promise<Result>): Promise<Result> {
   for (;;) {
-    const ask = await prepare();
+    await sleep(NEXT_CHECK_MS);
+    asked = [];
     const begun = performance.now();
     const result = await ask();
     if (performance.now() - begun < 900) return result;
   }
 }
 
+const askedFor = (path: RegExp) => asked.filter((request) => path.test(request.path));
 /** What was asked beside the alias: the API asks once a second which publication is live. */
 const withoutAlias = () => asked.filter(({ path }) => !path.includes('_alias'));
 
-async function untilReady(is: 200 | 503): Promise<void> {
-  await eventually(`/readyz is ${is}`, async () => (await ready())[0] === is);
-}
+const untilReady = (is: 200 | 503, port = environment.config.ADMIN_PORT) =>
+  eventually(`/readyz is ${is}`, async () => (await ready(port))[0] === is);
 
 describe('/readyz of the API', () => {
+  beforeEach(() => untilReady(200));
+
   test('is 200 with the live index', async () => {
-    await untilReady(200);
     const index = await liveIndex(environment.store);
     expect(await ready()).toEqual([200, { ready: true, index, stopping: false }]);
   });
 
   test('costs one small request, which probes of the same second share', async () => {
-    await untilReady(200);
-    const statuses = await withinASecond(async () => {
-      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
-      asked = [];
-      return () => Promise.all(times(20, async () => (await ready())[0]));
-    });
-    expect(statuses).toEqual(Array(20).fill(200));
-    expect(withoutAlias().map(({ path }) => path.replace(/licenses-[^/]*/, '…'))).toEqual([
-      expect.stringMatching(/^POST .*…\/_mget/),
+    const answers = await withinASecond(() => Promise.all(times(20, () => ready())));
+    expect(answers.map(([status]) => status)).toEqual(Array(20).fill(200));
+    expect(withoutAlias().map(({ method, path }) => `${method} ${path}`)).toEqual([
+      expect.stringMatching(/^POST .*licenses-[^/]*\/_mget/),
     ]);
   });
 
   test('is 503 while every lookup fails, and 200 again after that', async () => {
-    await untilReady(200);
     change = (text) => text.replaceAll('"license_number":', '"number":');
     expect((await rest.verify(LOOKUP)).status).toBe(500);
     await untilReady(503);
@@ -106,15 +106,11 @@ describe('/readyz of the API', () => {
   });
 
   test('is 503 while licenses of the live publication are not found', async () => {
-    await untilReady(200);
     const index = (await liveIndex(environment.store)) ?? '';
-    await environment.client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
-    await environment.client.deleteByQuery({
-      index,
-      conflicts: 'proceed',
-      refresh: true,
-      body: { query: { match_all: {} } },
-    });
+    const { client } = environment;
+    await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
+    const body = { query: { match_all: {} } };
+    await client.deleteByQuery({ index, conflicts: 'proceed', refresh: true, body });
     expect((await rest.verify(LOOKUP)).status).toBe(404);
     await untilReady(503);
     await publishFiles(environment, FIXTURES);
@@ -122,55 +118,44 @@ describe('/readyz of the API', () => {
   });
 
   test('stays 200 while a publication goes live', async () => {
-    await untilReady(200);
     let isSwitching = true;
+    const statuses = new Set<number>();
     const probes = (async () => {
-      const statuses = new Set<number>();
       while (isSwitching) statuses.add((await ready())[0]);
-      return statuses;
     })();
     await publishFiles(environment, FIXTURES);
     isSwitching = false;
-    expect([...(await probes)]).toEqual([200]);
+    await probes;
+    expect([...statuses]).toEqual([200]);
   });
 });
+
+/** The names of the series of a worker. */
+const metrics = async (port = workerPort) =>
+  (await get(port, '/metrics')).text.split('\n').map((line) => line.split(' ')[0]);
 
 describe('the worker', () => {
   const sized = z.object({ size: z.number() });
 
-  /** The most documents that a request asked for. */
-  function largestSize(): number {
-    const sizes = asked
-      .filter(({ path }) => path.includes('_search'))
-      .map(({ body }) => sized.parse(JSON.parse(body)).size);
-    return Math.max(0, ...sizes);
-  }
-
   test('answers /readyz without reading the ledger', async () => {
-    const answers = await withinASecond(async () => {
-      asked = [];
-      return () => Promise.all(times(20, () => get(workerPort, '/readyz')));
-    });
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    expect(answers[0]?.body).toEqual({ ready: true, opensearch: true, redis: true });
-    expect(asked.filter(({ path }) => path.includes('_search'))).toEqual([]);
+    const answers = await withinASecond(() => Promise.all(times(20, () => ready(workerPort))));
+    const isReady = [200, { ready: true, opensearch: true, redis: true }];
+    expect(answers).toEqual(Array(20).fill(isReady));
+    expect(askedFor(/_search/)).toEqual([]);
     expect(withoutAlias().length).toBeLessThanOrEqual(1);
   });
 
   test('answers a scrape from a few documents, and those of a second from the same', async () => {
     const { texts, read, readAgain, again } = await withinASecond(async () => {
-      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
-      asked = [];
-      return async () => {
-        const texts = await Promise.all(times(5, async () => (await get(workerPort, '/metrics')).text));
-        const read = withoutAlias().length;
-        const again = (await get(workerPort, '/metrics')).text;
-        return { texts, read, again, readAgain: withoutAlias().length };
-      };
+      const texts = await Promise.all(times(5, async () => (await get(workerPort, '/metrics')).text));
+      const read = withoutAlias().length;
+      const again = (await get(workerPort, '/metrics')).text;
+      return { texts, read, again, readAgain: withoutAlias().length };
     });
     expect(texts[0]).toMatch(/^licenses_last_publication_timestamp_seconds\{state="live"\} \d+/m);
     expect(texts[0]).toMatch(/^licenses_publication_age_days \d+$/m);
-    expect(largestSize()).toBeLessThanOrEqual(20);
+    const sizes = askedFor(/_search/).map(({ body }) => sized.parse(JSON.parse(body)).size);
+    expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(20);
     expect(read).toBeLessThanOrEqual(4);
     expect(again).toMatch(/^licenses_withheld_columns 0$/m);
     expect(readAgain).toBe(read);
@@ -200,14 +185,89 @@ describe('the worker', () => {
     const { client, store } = environment;
     const index = store.names.ledger;
     const { body: before } = await client.get({ index, id: 'epoch' });
-    const answered = async () => (await get(workerPort, '/readyz')).body;
     try {
       await client.index({ index, id: 'epoch', body: { epoch: 'x' }, refresh: true });
       await expect(currentEpoch(store)).rejects.toThrow('not valid');
-      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
-      expect(await answered()).toEqual({ ready: true, opensearch: true, redis: true });
+      await sleep(NEXT_CHECK_MS);
+      expect((await ready(workerPort))[1]).toEqual({ ready: true, opensearch: true, redis: true });
     } finally {
       await client.index({ index, id: 'epoch', body: before._source ?? {}, refresh: true });
     }
   });
+
+  test('reports OpenSearch as away, and has no metrics from OpenSearch meanwhile', async () => {
+    expect(await metrics()).toContain('licenses_publication_age_days');
+    change = undefined;
+    await untilReady(503, workerPort);
+    const away = [503, { ready: false, opensearch: false, redis: true }];
+    expect(await ready(workerPort)).toEqual(away);
+    // What was read may be used for a second more.
+    const hasAge = async () => (await metrics()).includes('licenses_publication_age_days');
+    await eventually('the age is absent', async () => !(await hasAge()));
+    expect(await metrics()).toContain('licenses_queue_jobs{state="waiting"}');
+  });
+
+  inLongFormOnly(() => {
+    test('reports Redis as away while it waits for it', async () => {
+      const port = await freePort();
+      const settings = { ...NO_REDIS, WORKER_ADMIN_PORT: String(port) };
+      const away = startScript('workers/main.ts', { ...environment.variables, ...settings });
+      const health = () => get(port, '/healthz').catch(() => undefined);
+      await eventually('it listens', async () => (await health())?.status === 200);
+      await untilReady(503, port);
+      expect((await ready(port))[1]).toEqual({ ready: false, opensearch: true, redis: false });
+      expect(await metrics(port)).not.toContain('licenses_queue_jobs{state="waiting"}');
+      await away.kill();
+    });
+  });
 });
+
+inLongFormOnly(() =>
+  describe('while Redis is away, the admin server', () => {
+    /** Expects that the board reports Redis as away and the health check succeeds, sooner than the board answers. */
+    async function expectAway(port: number): Promise<void> {
+      const answered: string[] = [];
+      const ask = (path: string) => get(port, path).finally(() => answered.push(path));
+      const [board, health] = await Promise.all([ask('/queues/api/queues'), ask('/healthz')]);
+      expect([board.status, board.headers.get('retry-after'), health.status]).toEqual([503, '5', 200]);
+      expect(board.body).toEqual({ detail: expect.stringContaining('Redis does not answer') });
+      expect(answered).toEqual(['/healthz', '/queues/api/queues']);
+      expect((await ready(port))[0]).toBe(503);
+    }
+
+    test('starts, answers the health check immediately and the board with an error, and stops cleanly', async () => {
+      const { variables, config } = await testEnvironment(NO_REDIS);
+      const api = await startApi(variables);
+      await expectAway(config.ADMIN_PORT);
+      expect((await get(config.ADMIN_PORT, '/queues')).status).toBe(503);
+      expect(api.child.exitCode).toBeNull();
+      await api.stop();
+      expect(api.child.exitCode).toBe(0);
+    });
+
+    test('shows the queue again when Redis is back after a stop or a hang', async () => {
+      const redis = await ownRedis();
+      const { variables, config } = await testEnvironment({ REDIS_URL: redis.url });
+      const api = await startApi(variables);
+      const port = config.ADMIN_PORT;
+      const status = async () => (await get(port, '/queues/api/queues')).status;
+      const comesBack = () => eventually('the queue is shown', async () => (await status()) === 200, 200);
+      await comesBack();
+      for (const [stop, start] of [
+        [redis.kill, redis.start],
+        [async () => redis.pause(), async () => redis.resume()],
+        [redis.kill, redis.start],
+      ] as const) {
+        await stop();
+        await expectAway(port);
+        await start();
+        await comesBack();
+      }
+      expect(api.output()).toContain('Redis is away');
+      redis.pause();
+      await api.stop();
+      redis.resume();
+      expect(api.child.exitCode).toBe(0);
+    });
+  }),
+);

@@ -7,7 +7,6 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import type { PublishResult } from '../../src/publications/history.ts';
 import { licensesIndices, readableLiveIndex, writeMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
@@ -23,179 +22,146 @@ import { publishFiles } from '../support/publishing.ts';
 const NURSING = 'Nursing Board';
 const NURSES = nurses(300);
 const FOLLOWED = 'RN.900001';
-const DAYS_KEPT = 30;
+const UNCHANGED = 'RN.900002';
 
 /** The nurses of a day: the followed one lives in another city each day, and each day has one nurse less. */
 function nursesOf(day: number): readonly DayRow[] {
-  return NURSES.slice(0, 300 - day).map((row) =>
-    row.number === FOLLOWED ? { ...row, city: `CITY ${day}` } : row,
-  );
+  const city = `CITY ${day}`;
+  return NURSES.slice(0, 300 - day).map((row) => (row.number === FOLLOWED ? { ...row, city } : row));
 }
 
-/** The cluster that was lost: a backup was made after day 3, and days 4 and 5 are not in it. */
-let lost: TestEnvironment;
+const dateOf = (day: number) => `2026-11-${String(day).padStart(2, '0')}`;
+
+async function publishDays(environment: TestEnvironment, ...days: number[]): Promise<void> {
+  for (const day of days)
+    await published(environment, dateOf(day), { individual: nursesOf(day) }, { isGuarded: true });
+}
+
+/** What is not known between these days. */
+const gaps = (...pairs: readonly (readonly [number, number])[]) =>
+  pairs.map(([after, before]) => ({ after: dateOf(after), before: dateOf(before) }));
+
+/** A client of an API that is started here. */
+async function clientOf(environment: TestEnvironment): Promise<ApiClient> {
+  await startApi(environment.variables);
+  return apiClient(environment);
+}
+
+/** From a cluster that was lost: a backup was made after day 3, and days 4 and 5 are not in it. */
 let backup: string;
 /** What a client had read: up to day 2, up to the backup, and up to day 5. */
 let cursors: { early: string; atBackup: string; late: string };
 
-const dateOf = (day: number) => `2026-11-${String(day).padStart(2, '0')}`;
-
-async function publishDay(environment: TestEnvironment, day: number): Promise<void> {
-  await published(environment, dateOf(day), { individual: nursesOf(day) }, { isGuarded: true });
-}
-
-async function withApi<Result>(
-  environment: TestEnvironment,
-  work: (rest: ApiClient) => Promise<Result>,
-): Promise<Result> {
-  const api = await startApi(environment.variables);
-  try {
-    return await work(await apiClient(environment));
-  } finally {
-    await api.stop();
-  }
-}
+const latestOf = async (rest: ApiClient) => (await changesPage(rest, { since: 'latest' })).next;
 
 beforeAll(async () => {
-  lost = await newEnvironment();
+  const lost = await newEnvironment();
   backup = join(lost.folder, 'daily.backup');
-  await withApi(lost, async (rest) => {
-    const latest = async () => (await changesPage(rest, { since: 'latest' })).next;
-    for (const day of [1, 2]) await publishDay(lost, day);
-    const early = await latest();
-    await publishDay(lost, 3);
-    const atBackup = await latest();
-    await writeBackup(lost.store, backup, DOCUMENT_CHECKS);
-    for (const day of [4, 5]) await publishDay(lost, day);
-    cursors = { early, atBackup, late: await latest() };
-  });
+  const rest = await clientOf(lost);
+  await publishDays(lost, 1, 2);
+  const early = await latestOf(rest);
+  await publishDays(lost, 3);
+  const atBackup = await latestOf(rest);
+  await writeBackup(lost.store, backup, DOCUMENT_CHECKS);
+  await publishDays(lost, 4, 5);
+  cursors = { early, atBackup, late: await latestOf(rest) };
 });
 
-/** An empty installation into which the backup was restored. */
-async function restored(settings: Record<string, string> = {}): Promise<TestEnvironment> {
-  const environment = await newEnvironment({ CHANGES_KEPT_DAYS: String(DAYS_KEPT), ...settings });
-  await restoreBackup(environment.store, backup, DOCUMENT_CHECKS);
+/** An empty installation into which a backup was restored. */
+async function restored(file = backup): Promise<TestEnvironment> {
+  const environment = await newEnvironment({ CHANGES_KEPT_DAYS: '30' });
+  await restoreBackup(environment.store, file, DOCUMENT_CHECKS);
   return environment;
 }
 
 const historyBody = z.object({
   coverage_start: z.string(),
   gaps: z.array(z.object({ after: z.string(), before: z.string() })).optional(),
-  changes: z.array(z.object({ date: z.string(), kind: z.string() })),
+  changes: z.array(z.object({ date: z.string() })),
 });
 
 async function historyOf(rest: ApiClient, license_number = FOLLOWED) {
   const answer = await rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
-  return historyBody.parse(answer.body);
+  const { changes, ...history } = historyBody.parse(answer.body);
+  return { ...history, changed: changes.map(({ date }) => date) };
 }
 
 const statusOf = async (rest: ApiClient, since: string) => (await askChanges(rest, { since })).status;
 
 describe('after a restore, when the newest files are published', () => {
-  let environment: TestEnvironment;
-
-  beforeAll(async () => {
-    environment = await restored();
-    await publishDay(environment, 9);
-  });
-
   test('the history from before the backup is there, and says of which time nothing is known', async () => {
-    await withApi(environment, async (rest) => {
-      const gaps = [{ after: '2026-11-03', before: '2026-11-09' }];
-      const { changes, ...coverage } = await historyOf(rest);
-      expect(coverage).toEqual({ coverage_start: '2026-11-01', gaps });
-      expect(changes.slice(-2).map(({ date }) => date)).toEqual(['2026-11-03', '2026-11-02']);
-      const unchanged = 'RN.900002';
-      expect(await historyOf(rest, unchanged)).toEqual({ ...coverage, changes: [] });
-      for (const cursor of Object.values(cursors)) expect(await statusOf(rest, cursor)).toBe(410);
+    const environment = await restored();
+    await publishDays(environment, 9);
+    const rest = await clientOf(environment);
+    const { changed, ...coverage } = await historyOf(rest);
+    expect(coverage).toEqual({ coverage_start: dateOf(1), gaps: gaps([3, 9]) });
+    expect(changed.slice(-2)).toEqual([3, 2].map(dateOf));
+    expect(await historyOf(rest, UNCHANGED)).toEqual({ ...coverage, changed: [] });
+    for (const cursor of Object.values(cursors)) expect(await statusOf(rest, cursor)).toBe(410);
 
-      const tool = await rest.callTool('license_history', { board: NURSING, license_number: unchanged });
-      expect(tool.text).toContain('Changes between 2026-11-03 and 2026-11-09 are not known here.');
-      expect(tool.text).not.toContain('Nothing has changed');
-      const page = await rest.get(`/licenses/NUR/${unchanged}`);
-      expect(page.text).toContain(
-        'Changes between November 3, 2026 and November 9, 2026 are not known here.',
-      );
-      expect(page.text).not.toContain('Nothing has changed');
-    });
+    const asked = { board: NURSING, license_number: UNCHANGED };
+    for (const [{ text }, from, to] of [
+      [await rest.callTool('license_history', asked), '2026-11-03', '2026-11-09'],
+      [await rest.get(`/licenses/NUR/${UNCHANGED}`), 'November 3, 2026', 'November 9, 2026'],
+    ] as const) {
+      expect(text).toContain(`Changes between ${from} and ${to} are not known here.`);
+      expect(text).not.toContain('Nothing has changed');
+    }
   });
 
   test('the changes from before are deleted when they are older than CHANGES_KEPT_DAYS', async () => {
     const aged = await restored();
-    await publishDay(aged, 9);
+    await publishDays(aged, 9);
     const { client, store } = aged;
-    await client.indices.refresh({ index: store.names.changes });
-    await client.updateByQuery({
-      index: store.names.changes,
-      refresh: true,
-      body: {
-        query: {
-          bool: { filter: [{ exists: { field: 'publication' } }], must_not: [{ exists: { field: 'feed' } }] },
-        },
-        script: {
-          source:
-            "def all = ctx._source.state; for (each in all) if (each.feed != all[all.size() - 1].feed) each.at = '2026-01-01T00:00:00.000Z'",
-        },
-      },
-    });
-    await publishDay(aged, 12);
-    await withApi(aged, async (rest) => {
-      expect(await historyOf(rest)).toEqual({
-        coverage_start: '2026-11-09',
-        changes: [{ date: '2026-11-12', kind: 'changed' }],
-      });
-    });
+    const index = store.names.changes;
+    await client.indices.refresh({ index });
+    const exists = (field: string) => ({ exists: { field } });
+    const query = { bool: { filter: [exists('publication')], must_not: [exists('feed')] } };
+    const source =
+      "def all = ctx._source.state; for (each in all) if (each.feed != all[all.size() - 1].feed) each.at = '2026-01-01T00:00:00.000Z'";
+    await client.updateByQuery({ index, refresh: true, body: { query, script: { source } } });
+    await publishDays(aged, 12);
+    const kept = { coverage_start: dateOf(9), changed: [dateOf(12)] };
+    expect(await historyOf(await clientOf(aged))).toEqual(kept);
   });
 });
 
 describe('after a restore, when the files of the backup are published again', () => {
   test('cursors from before the backup go on without loss, and later ones are gone', async () => {
     const environment = await restored();
-    await publishDay(environment, 3);
-    await withApi(environment, async (rest) => {
-      for (const day of [6, 7]) await publishDay(environment, day);
-      expect(await statusOf(rest, cursors.late)).toBe(410);
-      const cities = (await allChanges(rest, cursors.early, 2)).flatMap(({ fields }) =>
-        fields.city?.before ? [fields.city.after] : [],
-      );
-      expect(cities).toEqual(['CITY 3', 'CITY 6', 'CITY 7']);
-      expect(await allChanges(rest)).toHaveLength(2 + 2 + 4 + 2);
-      expect(await historyOf(rest)).toMatchObject({ coverage_start: '2026-11-01' });
-      expect((await historyOf(rest)).gaps).toBeUndefined();
-    });
+    await publishDays(environment, 3);
+    const rest = await clientOf(environment);
+    await publishDays(environment, 6, 7);
+    expect(await statusOf(rest, cursors.late)).toBe(410);
+    const changes = await allChanges(rest, cursors.early, 2);
+    const cities = changes.flatMap(({ fields }) => (fields.city?.before ? [fields.city.after] : []));
+    expect(cities).toEqual(['CITY 3', 'CITY 6', 'CITY 7']);
+    expect(await allChanges(rest)).toHaveLength(2 + 2 + 4 + 2);
+    const { coverage_start, gaps } = await historyOf(rest);
+    expect([coverage_start, gaps]).toEqual([dateOf(1), undefined]);
   });
 
   test('by another version of the service, which may read them differently, a new feed starts', async () => {
     const environment = await restored();
     const { client, store } = environment;
-    await client.updateByQuery({
-      index: store.names.ledger,
-      refresh: true,
-      body: {
-        query: { exists: { field: 'event' } },
-        script: { source: "ctx._source.service_version = '0.0.1'" },
-      },
-    });
-    await publishDay(environment, 3);
-    await withApi(environment, async (rest) => {
-      expect(await statusOf(rest, cursors.early)).toBe(410);
-      expect(await historyOf(rest)).toMatchObject({ gaps: [{ after: '2026-11-03', before: '2026-11-03' }] });
-    });
+    const query = { exists: { field: 'event' } };
+    const script = { source: "ctx._source.service_version = '0.0.1'" };
+    await client.updateByQuery({ index: store.names.ledger, refresh: true, body: { query, script } });
+    await publishDays(environment, 3);
+    const rest = await clientOf(environment);
+    expect(await statusOf(rest, cursors.early)).toBe(410);
+    expect(await historyOf(rest)).toMatchObject({ gaps: gaps([3, 3]) });
   });
 });
 
 describe('after a restore, the guards compare with what was live last', () => {
-  const refusedFor = (result: PublishResult) =>
-    result.state === 'refused' ? result.reasons : [result.state];
-
   test('far fewer licenses, and older files, are refused', async () => {
     const environment = await restored();
-    const publish = async (day: number, individual = nursesOf(day)) =>
-      refusedFor(
-        await publishFiles(environment, await filesOf(environment, dateOf(day), { individual }), {
-          isGuarded: true,
-        }),
-      ).join();
+    const publish = async (day: number, individual = nursesOf(day)) => {
+      const files = await filesOf(environment, dateOf(day), { individual });
+      const result = await publishFiles(environment, files, { isGuarded: true });
+      return result.state === 'refused' ? result.reasons.join() : result.state;
+    };
     expect(await publish(9, NURSES.slice(0, 40))).toMatch(/fewer_rows: 42 .* 299/);
     expect(await publish(2)).toMatch(/^older: /);
     expect(await publish(9)).toBe('live');
@@ -208,20 +174,18 @@ describe('after a restore, the guards compare with what was live last', () => {
     await publishFiles(environment, await writeSampleData({ ...sample, date: '2026-11-21', changed: 0.1 }));
     const file = join(environment.folder, 'sample.backup');
     await writeBackup(environment.store, file, DOCUMENT_CHECKS);
-    const empty = await newEnvironment();
-    await restoreBackup(empty.store, file, DOCUMENT_CHECKS);
-    await publishDay(empty, 3);
-    await withApi(empty, async (rest) => {
-      expect(await changesPage(rest)).toMatchObject({ changes: [], more: false });
-      expect(await historyOf(rest)).toEqual({ coverage_start: '2026-11-03', changes: [] });
-    });
+    const empty = await restored(file);
+    await publishDays(empty, 3);
+    const rest = await clientOf(empty);
+    expect(await changesPage(rest)).toMatchObject({ changes: [], more: false });
+    expect(await historyOf(rest)).toEqual({ coverage_start: dateOf(3), changed: [] });
   });
 });
 
 describe('when nothing is live although there are publications', () => {
   async function withoutAlias(): Promise<TestEnvironment> {
     const environment = await newEnvironment();
-    for (const day of [1, 2, 3]) await publishDay(environment, day);
+    await publishDays(environment, 1, 2, 3);
     const { client, store } = environment;
     await client.indices.deleteAlias({ index: store.names.licensesPattern, name: store.names.alias });
     return environment;
@@ -230,26 +194,25 @@ describe('when nothing is live although there are publications', () => {
   test.each([undefined, 1])('a rollback makes the latest live again, or the one named (%p)', async (to) => {
     const environment = await withoutAlias();
     const { store } = environment;
-    const made = await rollBack(store, to === undefined ? undefined : await publicationOf(environment, to));
-    expect([made.from, made.to.metadata.date]).toEqual([undefined, `2026-11-0${to ?? 3}`]);
-    await withApi(environment, async (rest) => {
-      const { changes, gaps } = await historyOf(rest);
-      expect(changes.map(({ date }) => date)).toEqual(['2026-11-03', '2026-11-02']);
-      expect(gaps).toEqual(to === undefined ? undefined : [{ after: '2026-11-03', before: '2026-11-01' }]);
-    });
+    const named = (await licensesIndices(store)).find(({ metadata }) => metadata.date === dateOf(to ?? 3));
+    const made = await rollBack(store, to === undefined ? undefined : named?.metadata.publication);
+    expect([made.from, made.to.metadata.date]).toEqual([undefined, dateOf(to ?? 3)]);
+    const history = await historyOf(await clientOf(environment));
+    expect(history.changed).toEqual([3, 2].map(dateOf));
+    expect(history.gaps).toEqual(to === undefined ? undefined : gaps([3, 1]));
   });
 
   test('a publication goes live, and a prune deletes none of them before', async () => {
     const environment = await withoutAlias();
     expect(await prune(environment.store, 1)).toEqual([]);
-    await publishDay(environment, 4);
+    await publishDays(environment, 4);
   });
 });
 
 /** Publishes a day as version 0.2.0 does, which knows nothing of changes. */
 async function publishDayAsEarlierVersion(environment: TestEnvironment, day: number): Promise<void> {
   const { client, store } = environment;
-  await publishDay(environment, day);
+  await publishDays(environment, day);
   const live = await readableLiveIndex(store);
   if (live === undefined) throw new Error('Nothing is live.');
   const { feed: _feed, changes: _changes, discipline: _discipline, ...metadata } = live.metadata;
@@ -258,33 +221,26 @@ async function publishDayAsEarlierVersion(environment: TestEnvironment, day: num
   await client.delete({ index: store.names.changes, id: `switch-${live.index}`, refresh: true });
 }
 
-test('after an operator went back to version 0.2.0 and came back, the feed and the history begin anew', async () => {
+test('after an operator went back to version 0.2.0 and came back, the history goes on, with gaps', async () => {
   const environment = await newEnvironment();
-  for (const day of [1, 2, 3]) await publishDay(environment, day);
-  await withApi(environment, async (rest) => {
-    const { next } = await changesPage(rest, { since: 'latest' });
-    await publishDayAsEarlierVersion(environment, 4);
-    expect(await historyOf(rest)).toMatchObject({ coverage_start: '2026-11-04', changes: [] });
-    expect(await statusOf(rest, next)).toBe(410);
-    await publishDay(environment, 5);
-    await publishDay(environment, 6);
-    const { changes, ...coverage } = await historyOf(rest);
-    expect(coverage).toEqual({ coverage_start: '2026-11-05' });
-    expect(changes.map(({ date }) => date)).toEqual(['2026-11-06']);
-    expect(await statusOf(rest, next)).toBe(410);
-  });
+  await publishDays(environment, 1, 2, 3);
+  const rest = await clientOf(environment);
+  const next = await latestOf(rest);
+  await publishDayAsEarlierVersion(environment, 4);
+  expect(await historyOf(rest)).toMatchObject({ coverage_start: dateOf(1), gaps: gaps([3, 4]) });
+  expect(await statusOf(rest, next)).toBe(410);
+  await publishDays(environment, 5, 6);
+  const changed = [6, 3, 2].map(dateOf);
+  const coverage = { coverage_start: dateOf(1), gaps: gaps([3, 4], [4, 5]) };
+  expect(await historyOf(rest)).toEqual({ ...coverage, changed });
+  expect(await statusOf(rest, next)).toBe(410);
 });
-
-async function publicationOf({ store }: TestEnvironment, day: number): Promise<string> {
-  const found = (await licensesIndices(store)).find(({ metadata }) => metadata.date === `2026-11-0${day}`);
-  return found?.metadata.publication ?? '';
-}
 
 test('a prune before each request of a restore takes nothing away from it', async () => {
   const environment = await newEnvironment();
-  const { documents: counts } = await readBackup(backup, DOCUMENT_CHECKS);
+  const { documents } = await readBackup(backup, DOCUMENT_CHECKS);
   let pruned = 0;
-  const restored = await throughProxy(
+  const result = await throughProxy(
     environment,
     async (request) => {
       await prune(environment.store, 1);
@@ -293,6 +249,6 @@ test('a prune before each request of a restore takes nothing away from it', asyn
     },
     ({ store }) => restoreBackup(store, backup, DOCUMENT_CHECKS),
   );
-  expect(restored).toEqual({ documents: counts, leftOut: [] });
+  expect(result).toEqual({ documents, leftOut: [] });
   expect(pruned).toBeGreaterThan(10);
 });

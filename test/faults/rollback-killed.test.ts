@@ -32,20 +32,15 @@ describe('a rollback', () => {
       state: 'refused',
       reasons: [`rolled_back: Publication ${bad.publication} had the same files and was rolled back.`],
     });
-    expect((await publicationDetails(environment.store, bad.publication)).summary).toMatchObject({
-      state: 'rolled_back',
-    });
-    expect((await publicationHistory(environment.store)).live).toMatchObject({
-      publication: first.publication,
-    });
+    expect((await publicationDetails(store, bad.publication)).summary.state).toBe('rolled_back');
+    expect((await publicationHistory(store)).live?.publication).toBe(first.publication);
   });
 
   test('that is killed at any of its requests can be done again, and no change is lost', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const first = await published(environment, '2026-11-20');
-    const second = await publishFiles(environment, await filesOf(environment, '2026-11-21', MOVED));
-    if (second.state !== 'live') throw new Error(JSON.stringify(second));
+    const second = await published(environment, '2026-11-21', MOVED);
     const files = { [first.publication]: first.index, [second.publication]: second.index };
     for (let killedAt = 1, to = first.publication; ; killedAt += 1) {
       let made = 0;
@@ -63,13 +58,8 @@ describe('a rollback', () => {
       expect(await indicesUnderAlias(store)).toEqual([files[to]]);
       const switches = switchesOf((await liveFeed(store)).state);
       // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
-      expect({
-        killedAt,
-        counts: switches.map(({ changes }) => changes).filter((count) => count !== 20),
-      }).toEqual({
-        killedAt,
-        counts: [],
-      });
+      const counts = switches.map(({ changes }) => changes).filter((count) => count !== 20);
+      expect({ killedAt, counts }).toEqual({ killedAt, counts: [] });
       if (ended.status === 'fulfilled') return;
       to = to === first.publication ? second.publication : first.publication;
     }

@@ -7,6 +7,7 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { clientAt } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { times } from '../support/fixtures.ts';
 import { answer, startProxy, type WebServer } from '../support/proxy.ts';
 import { requestsEnded } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -27,7 +28,6 @@ let service: TestService;
 let processes: RunningProcess[];
 let upstreams: readonly Upstream[];
 let balancer: WebServer;
-let checks: readonly Promise<void>[] = [];
 let isOver = false;
 const ready = new Set<Upstream>();
 
@@ -54,12 +54,8 @@ function startBalancer(): Promise<WebServer> {
 }
 
 function variablesOf({ port, adminPort }: Upstream): Record<string, string> {
-  return {
-    ...service.environment.variables,
-    DRAIN_SECONDS,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-  };
+  const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+  return { ...service.environment.variables, DRAIN_SECONDS, ...ports };
 }
 
 beforeAll(async () => {
@@ -70,34 +66,30 @@ beforeAll(async () => {
     { port: otherPort, adminPort: otherAdminPort },
   ];
   processes = await Promise.all(upstreams.map((upstream) => startApi(variablesOf(upstream))));
-  checks = upstreams.map(check);
+  void Promise.all(upstreams.map(check));
   await eventually('both are ready', () => ready.size === upstreams.length);
   balancer = await startBalancer();
 });
-afterAll(async () => {
+afterAll(() => {
   isOver = true;
-  await Promise.all(checks);
-  await Promise.all(processes.map((each) => each.stop()));
 });
 
 const licenseNumber = z.object({ license_number: z.string() });
 
-/** The responses that one client got. */
-interface Load {
-  right: number;
-  readonly wrong: string[];
-}
+/** The responses that clients got. */
+let right = 0;
+const wrong: string[] = [];
 
 /** Sends lookups without pause over kept connections until `hasEnded`. Every response must be the right one. */
-async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<void> {
+async function ask(at: number, hasEnded: () => boolean): Promise<void> {
   const number = `RN.${700_001 + (at % 2)}`;
   while (!hasEnded()) {
     const { text, status } = await clientAt(balancer.url, service.rest.key)
       .verify({ board: 'Nursing Board', license_number: number })
       .catch((error: unknown) => ({ text: String(error), status: 0 }));
     const isRight = status === 200 && licenseNumber.parse(JSON.parse(text)).license_number === number;
-    if (isRight) load.right += 1;
-    else load.wrong.push(text);
+    if (isRight) right += 1;
+    else wrong.push(text);
   }
 }
 
@@ -114,31 +106,25 @@ async function restart(at: number, upstream: Upstream): Promise<void> {
   await untilAnswering(upstream);
 }
 
-function untilAnswering(upstream: Upstream): Promise<void> {
-  return eventually(
-    'it answers lookups under load',
-    async () => (await requestsEnded(upstream.adminPort, 'rest')) > 0,
-  );
-}
+const untilAnswering = ({ adminPort }: Upstream) =>
+  eventually('it answers lookups under load', async () => (await requestsEnded(adminPort, 'rest')) > 0);
 
 test('two API processes restarted one after the other (SIGTERM) under load', async () => {
   let hasEnded = false;
-  const loads = Array.from({ length: CLIENTS }, (): Load => ({ right: 0, wrong: [] }));
-  const asking = loads.map((load, at) => ask(load, () => hasEnded, at));
-  const right = () => loads.reduce((sum, load) => sum + load.right, 0);
+  const asking = times(CLIENTS, (at) => ask(at, () => hasEnded));
   const ids = new Set(processes.map(({ child }) => child.pid));
   const meanwhile: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [at, upstream] of upstreams.entries()) {
-      const before = right();
+      const before = right;
       await restart(at, upstream);
-      meanwhile.push(right() - before);
+      meanwhile.push(right - before);
       ids.add(processes[at]?.child.pid);
     }
   }
   hasEnded = true;
   await Promise.all(asking);
-  expect(loads.flatMap(({ wrong }) => wrong)).toEqual([]);
+  expect(wrong).toEqual([]);
   expect(ids.size).toBe(upstreams.length * (ROUNDS + 1));
   expect(Math.min(...meanwhile)).toBeGreaterThan(CLIENTS);
 });

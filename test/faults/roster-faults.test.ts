@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import { type ApiAnswer, type ApiClient, waitForLive } from '../support/api.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import type { ProxyStep } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
-import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
 import { requestsEnded, valueAt } from '../support/series.ts';
 import { startService } from '../support/service.ts';
@@ -20,10 +19,8 @@ const NURSES = licensesOf(NURSING, 'RN.', 1000);
 const ROSTER = { board: NURSING, items: NURSES.map(({ number }) => ({ license_number: number })) };
 /** Of the protocol of tools. */
 const REVISIONS = ['2025-06-18', '2026-07-28'];
-const UNAVAILABLE = {
-  detail: 'Lookups are not available right now; try again shortly.',
-  data_age_days: expect.any(Number),
-};
+const unavailable = (detail: string) => ({ detail, data_age_days: expect.any(Number) });
+const UNAVAILABLE = unavailable('Lookups are not available right now; try again shortly.');
 
 const idsOf = z.object({ ids: z.array(z.string()) });
 
@@ -55,9 +52,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   before = async () => true;
-  // The API looks once a second which publication is live.
   await makeLive(firstDay);
-  await untilAnswering(firstDay);
+  await waitForLive(environment);
   requests = 0;
   idCounts = [];
 });
@@ -72,10 +68,8 @@ async function publishDay(date: string, city: string): Promise<string> {
 async function makeLive(index: string): Promise<void> {
   const { names } = environment.store;
   const everything = `${environment.config.INDEX_PREFIX}licenses-*`;
-  const actions = [
-    { remove: { index: everything, alias: names.alias } },
-    { add: { index, alias: names.alias } },
-  ];
+  const { alias } = names;
+  const actions = [{ remove: { index: everything, alias } }, { add: { index, alias } }];
   await environment.client.indices.updateAliases({ body: { actions } });
 }
 
@@ -92,54 +86,47 @@ function expectDay({ status, body }: ApiAnswer, date: string, city: string): voi
   expect(results).toEqual(times(1000, () => ({ record: { city, last_scraped: `${date}T00:00:00` } })));
 }
 
-/** Waits until the API answers from this index. */
-async function untilAnswering(index: string): Promise<void> {
-  await eventually(`${index} answers`, async () => {
-    const { body } = await rawRequest({ port: adminPort(), method: 'GET', path: '/readyz' });
-    return z.object({ index: z.string().nullable() }).parse(body).index === index;
-  });
-}
-
 const adminPort = () => environment.config.ADMIN_PORT;
 
 /** The items of rosters under way and waiting. */
 const itemsInFlight = () => valueAt(adminPort(), 'licenses_roster_items_in_flight');
 
-/** The requests to the tools that have ended, or whose clients are gone. */
-const toolRequestsEnded = () => requestsEnded(adminPort(), 'mcp');
+/** The requests that have ended, or whose clients are gone. */
+const ended = (of: 'rest' | 'mcp') => requestsEnded(adminPort(), of);
 
 function untilInFlight(items: number): Promise<void> {
   return eventually(`${items} items are in flight`, async () => (await itemsInFlight()) === items);
 }
 
-describe('with two publications', () => {
-  test('while the other goes live, a roster is answered from one', async () => {
-    before = async (request) => {
-      if (request === 2) await makeLive(secondDay);
-      return true;
-    };
-    expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
-  });
+/** Does something before the second request of a roster is answered. */
+function atSecond(work: () => Promise<unknown>): void {
+  before = async (request) => {
+    if (request === 2) await work();
+    return true;
+  };
+}
 
-  test('when the one that it reads is pruned, a roster is answered whole from the other', async () => {
-    const thirdDay = await publishDay('2026-11-22', 'TOLEDO');
-    await untilAnswering(thirdDay);
-    requests = 0;
-    before = async (request) => {
-      if (request !== 2) return true;
-      await makeLive(secondDay);
-      await environment.client.indices.delete({ index: thirdDay });
-      return true;
-    };
-    expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
+test('while another publication goes live, a roster is answered from one', async () => {
+  atSecond(() => makeLive(secondDay));
+  expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+});
+
+test('when the publication that it reads is pruned, a roster is answered whole from another', async () => {
+  const thirdDay = await publishDay('2026-11-22', 'TOLEDO');
+  requests = 0;
+  atSecond(async () => {
+    await makeLive(secondDay);
+    await environment.client.indices.delete({ index: thirdDay });
   });
+  expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
 });
 
 test.each([
   ['does not answer', () => sleep(20_000, true, { ref: false })],
   ['breaks the connection', async () => false],
-])('when OpenSearch %s in the middle, the whole roster gets 503 within ten seconds', async (_what, fault) => {
-  before = (request) => (request === 1 ? Promise.resolve(true) : fault());
+  ['is slow', () => sleep(2200, true)],
+])('when OpenSearch %s in the middle, the whole roster gets 503 within ten seconds', async (what, fault) => {
+  before = async (request) => (request === 1 && what !== 'is slow' ? true : fault());
   const startedAt = performance.now();
   const { status, headers, body } = await sendRoster(rest, ROSTER);
   expect([status, headers.get('retry-after'), body]).toEqual([503, '5', UNAVAILABLE]);
@@ -148,21 +135,13 @@ test.each([
   expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
 });
 
-test('a slow OpenSearch makes a roster slow, or 503 within ten seconds', async () => {
-  before = () => sleep(2200, true);
-  const startedAt = performance.now();
-  const { status, body } = await sendRoster(rest, ROSTER);
-  expect([status, body]).toEqual([503, UNAVAILABLE]);
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
-});
-
 test('when the client goes away, the work stops', async () => {
   const gone = new AbortController();
-  const endedBefore = await requestsEnded(adminPort(), 'rest');
+  const endedBefore = await ended('rest');
   before = async (request) => {
     if (request !== 1) return true;
     gone.abort();
-    await eventually('it is gone', async () => (await requestsEnded(adminPort(), 'rest')) > endedBefore);
+    await eventually('it is gone', async () => (await ended('rest')) > endedBefore);
     return true;
   };
   const sent = rest.request('POST', ROSTER_PATH, { json: ROSTER, signal: gone.signal });
@@ -181,16 +160,13 @@ test('when the client of a tool goes away, its roster does not begin', async () 
   await untilInFlight(20);
   const gone = new AbortController();
   for (const version of REVISIONS) {
-    const sent = rest.request('POST', '/mcp', {
-      ...toolCall('verify_roster', { items }, version),
-      signal: gone.signal,
-    });
-    sent.catch(() => undefined);
+    const call = toolCall('verify_roster', { items }, version);
+    rest.request('POST', '/mcp', { ...call, signal: gone.signal }).catch(() => undefined);
   }
   await untilInFlight(40);
-  const endedBefore = await toolRequestsEnded();
+  const endedBefore = await ended('mcp');
   gone.abort();
-  await eventually('both are gone', async () => (await toolRequestsEnded()) === endedBefore + 2);
+  await eventually('both are gone', async () => (await ended('mcp')) === endedBefore + 2);
   const requestsBefore = requests;
   held.resolve(true);
   for (const { status } of await Promise.all(under)) expect(status).toBe(200);
@@ -218,18 +194,13 @@ test('rosters without a key never take the places of those with one', async () =
 
 /** A call of the tool server by a client of this revision of the protocol. */
 function toolCall(name: string, parameters: object, version: string) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
+  const of = 'io.modelcontextprotocol/';
+  const _meta = { [`${of}protocolVersion`]: version, [`${of}clientCapabilities`]: {} };
   const params = { name, arguments: parameters, ...(version < '2026' ? {} : { _meta }) };
-  return {
-    headers: {
-      accept: 'application/json, text/event-stream',
-      ...{ 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
-    },
-    json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
-  };
+  const accept = 'application/json, text/event-stream';
+  const revision = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name };
+  const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  return { headers: { accept, ...revision }, json };
 }
 
 test('a roster waits for a single lookup, but not long for one that OpenSearch leaves unanswered', async () => {
@@ -284,16 +255,9 @@ test('of more rosters than can wait, some get 503 at once, and every other one i
   const refused = answers.filter(({ status }) => status === 503);
   expect(refused.length).toBe(60 - waiting);
   expect([refused.length > 5, refused.length < 40]).toEqual([true, true]);
-  for (const { headers, body } of refused) {
-    expect([headers.get('retry-after'), body]).toEqual([
-      '1',
-      { detail: 'The service is overloaded; try again shortly.', data_age_days: expect.any(Number) },
-    ]);
-  }
-  for (const { status, body } of answers.filter((each) => each.status !== 503)) {
-    expect([status, body]).toEqual([
-      200,
-      expect.objectContaining({ count: 10, summary: expect.objectContaining({ found: 10 }) }),
-    ]);
-  }
+  const overloaded = unavailable('The service is overloaded; try again shortly.');
+  for (const { headers, body } of refused)
+    expect([headers.get('retry-after'), body]).toEqual(['1', overloaded]);
+  const whole = { status: 200, body: { count: 10, summary: { found: 10 } } };
+  for (const each of answers.filter(({ status }) => status !== 503)) expect(each).toMatchObject(whole);
 });

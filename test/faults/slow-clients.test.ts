@@ -1,7 +1,7 @@
 /** @room lookups @long */
 
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
@@ -32,13 +32,8 @@ interface Ended {
   readonly answer: string;
 }
 
-interface SlowClient {
-  readonly socket: Socket;
-  readonly ended: Promise<Ended>;
-}
-
 /** A connection that sends `start`, then `drip` once a second, and reads responses or not. */
-function slowClient(start: string, { drip = '', reads = true } = {}): SlowClient {
+function slowClient(start: string, { drip = '', reads = true } = {}) {
   const begun = Date.now();
   const socket = connect(service.environment.config.PORT, '127.0.0.1');
   let answer = '';

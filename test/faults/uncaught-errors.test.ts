@@ -14,7 +14,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { readKeyUsage } from '../../src/access/usage.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
-import { FIXTURES } from '../support/fixtures.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -24,7 +24,8 @@ import { installation, publish } from '../support/worker-installation.ts';
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
 /** Far longer than stopping takes. */
 const ENDS_WITHIN_MS = 60_000;
-const LOOKUP = JSON.stringify({ board: 'Nursing Board', license_number: 'RN.700001' });
+const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
+const ENDS = 'uncaught error; the process ends';
 
 let environment: TestEnvironment;
 let rest: ApiClient;
@@ -35,14 +36,13 @@ beforeAll(async () => {
   await publishFiles(environment, FIXTURES);
   rest = await apiClient(environment);
 });
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.stop()));
-});
+// All APIs have one port.
+afterEach(() => Promise.all(running.splice(0).map((each) => each.stop())));
 
-async function faultyApi(): Promise<RunningProcess> {
-  const api = await startApi({ ...environment.variables, ...FAULTS });
-  running.push(api);
-  return api;
+async function faulty(start = startApi, settings: Record<string, string> = FAULTS): Promise<RunningProcess> {
+  const process = await start({ ...environment.variables, ...settings });
+  running.push(process);
+  return process;
 }
 
 const logLine = z.looseObject({ level: z.number(), msg: z.string(), stack: z.string().optional() });
@@ -61,12 +61,27 @@ function getPage() {
   return rawRequest({ port, method: 'GET', path: '/', headers: { host: 'localhost' } });
 }
 
+/** Sends it a signal while nothing may read its log. @returns its exit code; `null` where it had to be killed */
+async function exitCodeAfter(
+  { child, ended }: RunningProcess,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
+  await exited;
+  clearTimeout(tooLate);
+  child.stdout?.resume();
+  await ended;
+  return child.exitCode;
+}
+
 describe('an API process', () => {
   test('goes on after an error in an event handler of one request, and says so in log and metrics', async () => {
-    const api = await faultyApi();
+    const api = await faulty();
     const { ADMIN_PORT } = environment.config;
     expect((await getPage()).status).toBe(200);
-    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
+    expect((await rest.verify(LOOKUP)).status).toBe(200);
     expect(await valueAt(ADMIN_PORT, 'licenses_uncaught_errors_total')).toBe(1);
     await api.printed('injected by a test, in an event handler');
     await api.printed('"msg":"request"');
@@ -77,163 +92,119 @@ describe('an API process', () => {
     ['a timer', 'SIGUSR2'],
     ['a promise', 'SIGALRM'],
   ] as const)('ends in order after an error in %s: it answers what is under way', async (where, signal) => {
-    const api = await faultyApi();
+    const api = await faulty();
     const { PORT } = environment.config;
+    const body = JSON.stringify(LOOKUP);
     const socket = connect(PORT, '127.0.0.1');
     const answer = text(socket);
     socket.write(
       `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${rest.key}\r\nExpect: 100-continue\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${LOOKUP.length}\r\n\r\n`,
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     const [first] = await once(socket, 'data');
     expect(String(first)).toContain('100 Continue');
 
     api.child.kill(signal);
     await api.printed(`injected by a test, in ${where}`);
-    const late = await fetch(`http://127.0.0.1:${PORT}/`).then(
-      ({ status }) => status,
-      () => 'no connection',
-    );
-    expect(late).toBe('no connection');
-    socket.write(LOOKUP);
+    await expect(fetch(`http://127.0.0.1:${PORT}/`)).rejects.toThrow('fetch failed');
+    socket.write(body);
     expect(await answer).toMatch(/HTTP\/1\.1 200 OK\r\n.*"license_number":"RN\.700001"/s);
     await api.ended;
     expect(api.child.exitCode).toBe(1);
-    const [line] = logged(api, 'uncaught error; the process ends');
+    const [line] = logged(api, ENDS);
     expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('injected-fault.ts') });
     expect(logged(api, 'request')).not.toEqual([]);
   });
 
   test('ends with exit code 1 when the error comes while it stops', async () => {
-    const api = await startApi({ ...environment.variables, ...FAULTS, DRAIN_SECONDS: '60' });
-    running.push(api);
+    const api = await faulty(startApi, { ...FAULTS, DRAIN_SECONDS: '60' });
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
     const { ADMIN_PORT } = environment.config;
     const ready = await rawRequest({ port: ADMIN_PORT, method: 'GET', path: '/readyz' });
     expect([ready.status, ready.body]).toEqual([503, expect.objectContaining({ stopping: true })]);
-    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
-    api.child.kill('SIGUSR2');
-    await api.ended;
-    expect(api.child.exitCode).toBe(1);
-    expect(logged(api, 'uncaught error; the process ends')).toHaveLength(1);
+    expect((await rest.verify(LOOKUP)).status).toBe(200);
+    expect(await exitCodeAfter(api, 'SIGUSR2')).toBe(1);
+    expect(logged(api, ENDS)).toHaveLength(1);
   });
 
   inLongFormOnly(() => {
     test('ends with exit code 1 when nothing reads its log and the pipe is full', async () => {
-      const api = await faultyApi();
+      const api = await faulty();
       api.child.stdout?.pause();
       // Each writes a stack. Together they exceed the buffers of the pipe and of this process.
-      await Promise.all(Array.from({ length: 800 }, getPage));
-      const exited = once(api.child, 'exit');
-      api.child.kill('SIGUSR2');
-      const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
-      await exited;
-      clearTimeout(tooLate);
-      expect(api.child.exitCode).toBe(1);
-      api.child.stdout?.resume();
-      await api.ended;
+      await Promise.all(times(800, getPage));
+      expect(await exitCodeAfter(api, 'SIGUSR2')).toBe(1);
       expect(logged(api, 'request failed')).not.toEqual([]);
-      expect(logged(api, 'uncaught error; the process ends')).toEqual([]);
+      expect(logged(api, ENDS)).toEqual([]);
     });
   });
 
   test('ends with exit code 1 and says so when it can not stop in order', async () => {
-    const api = await startApi({ ...environment.variables, ...FAULTS, DRAIN_SECONDS: '0' });
-    running.push(api);
+    const api = await faulty();
     api.child.kill('SIGHUP');
-    api.child.kill('SIGTERM');
-    await api.ended;
-    expect(api.child.exitCode).toBe(1);
+    expect(await exitCodeAfter(api, 'SIGTERM')).toBe(1);
     const message = 'API not stopped in order, as where a client keeps a connection busy; it ends';
     expect(logged(api, message)).toHaveLength(1);
   });
-});
 
-describe('an API process ends on SIGTERM', () => {
-  /** Starts it, does this to its log, and asks it to stop. @returns its exit code; `null` where it had to be killed */
-  async function exitCodeAfter(work: (api: RunningProcess) => unknown): Promise<number | null> {
-    const api = await startApi(environment.variables);
-    running.push(api);
-    await work(api);
-    const exited = once(api.child, 'exit');
-    api.child.kill('SIGTERM');
-    const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
-    await exited;
-    clearTimeout(tooLate);
-    api.child.stdout?.resume();
-    await api.ended;
-    return api.child.exitCode;
-  }
-
-  test('when the reader of its log has closed the pipe; it writes how often each key was used', async () => {
-    const found = async () =>
-      (await readKeyUsage(environment.store, '2000-01-01')).reduce(
-        (sum, { counts }) => sum + (counts.found ?? 0),
-        0,
-      );
+  test('ends on SIGTERM when the reader of its log has closed the pipe; it writes how often each key was used', async () => {
+    const found = async () => {
+      const usage = await readKeyUsage(environment.store, '2000-01-01');
+      return usage.reduce((sum, { counts }) => sum + (counts.found ?? 0), 0);
+    };
     const before = await found();
-    const exitCode = await exitCodeAfter(async (api) => {
-      expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
-      api.child.stdout?.destroy();
-    });
-    expect([exitCode, await found()]).toEqual([0, before + 1]);
+    const api = await faulty(startApi, {});
+    expect((await rest.verify(LOOKUP)).status).toBe(200);
+    api.child.stdout?.destroy();
+    expect([await exitCodeAfter(api, 'SIGTERM'), await found()]).toEqual([0, before + 1]);
   });
 
-  test('when nothing reads its log and the pipe is full', async () => {
-    const sendRequests = async (api: RunningProcess) => {
-      api.child.stdout?.pause();
-      // So many that their log lines exceed the buffer of a pipe.
-      for (let at = 0; at < 20; at += 1) await Promise.all(Array.from({ length: 100 }, getPage));
-    };
-    expect(await exitCodeAfter(sendRequests)).toBe(0);
+  test('ends on SIGTERM when nothing reads its log and the pipe is full', async () => {
+    const api = await faulty(startApi, {});
+    api.child.stdout?.pause();
+    // So many that their log lines exceed the buffer of a pipe.
+    for (let at = 0; at < 20; at += 1) await Promise.all(times(100, getPage));
+    expect(await exitCodeAfter(api, 'SIGTERM')).toBe(0);
   });
 });
 
 describe('a worker', () => {
   test('ends in order, with exit code 1', async () => {
-    const worker = await startWorker({ ...environment.variables, ...FAULTS });
-    running.push(worker);
-    worker.child.kill('SIGUSR2');
-    await worker.ended;
-    expect(worker.child.exitCode).toBe(1);
-    const [line] = logged(worker, 'uncaught error; the process ends');
+    const worker = await faulty(startWorker);
+    expect(await exitCodeAfter(worker, 'SIGUSR2')).toBe(1);
+    const [line] = logged(worker, ENDS);
     expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('in a timer') });
     expect(logged(worker, 'worker stopping')).toHaveLength(1);
   });
 
   inLongFormOnly(() => {
-    test.each([
-      ['its own', (worker: RunningProcess) => Promise.resolve([worker.child.pid ?? 0])],
-      ['its child’s', (worker: RunningProcess) => childrenOf(worker.child.pid ?? 0)],
-    ] as const)(
+    test.each(['its own', 'its child’s'])(
       'hands a publication back after an error in %s process, and it goes live',
-      async (whose, processes) => {
+      async (whose) => {
         const installed = await installation();
-        try {
-          const files = await filesOf(installed.environment, '2026-11-20', { individual: nurses(3000) });
-          const workerPort = await freePort();
-          const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
-          const loading = installed.at(/_bulk/, async () => {
-            for (const id of await processes(worker)) process.kill(id, 'SIGUSR2');
-            await worker.printed('injected by a test, in a timer');
-          });
-          const publishing = publish(installed, files);
-          await loading;
-          if (whose === 'its own') {
-            await worker.ended;
-            expect(worker.child.exitCode).toBe(1);
-            await installed.startWorker();
-          }
-          expect((await publishing).stdout).toContain('"state":"live"');
-          if (whose !== 'its own') {
-            expect(await valueAt(workerPort, 'licenses_uncaught_errors_total')).toBe(1);
-            expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
-            expect(worker.child.exitCode).toBeNull();
-          }
-        } finally {
-          await installed.cleanUp();
+        const isOwn = whose === 'its own';
+        const files = await filesOf(installed.environment, '2026-11-20', { individual: nurses(3000) });
+        const workerPort = await freePort();
+        const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
+        const id = worker.child.pid ?? 0;
+        const loading = installed.at(/_bulk/, async () => {
+          for (const each of isOwn ? [id] : await childrenOf(id)) process.kill(each, 'SIGUSR2');
+          await worker.printed('injected by a test, in a timer');
+        });
+        const publishing = publish(installed, files);
+        await loading;
+        if (isOwn) {
+          await worker.ended;
+          await installed.startWorker();
         }
+        expect((await publishing).stdout).toContain('"state":"live"');
+        expect(worker.child.exitCode).toBe(isOwn ? 1 : null);
+        if (!isOwn) {
+          expect(await valueAt(workerPort, 'licenses_uncaught_errors_total')).toBe(1);
+          expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
+        }
+        await installed.stopWorkers();
       },
     );
   });

@@ -19,75 +19,60 @@ import { publish } from '../support/worker-installation.ts';
 const ACCOUNT = 'Acme';
 
 let receiver: Receiver;
-const cleanUps: (() => Promise<void>)[] = [];
+let installed: WebhookInstallation;
+
+/** Expects that the account has been told of everything in so many messages, and that nothing more is sent. */
+async function expectDelivered(messages: number): Promise<void> {
+  await installed.untilDelivered(ACCOUNT);
+  await installed.untilReconciled();
+  expect(receiver.received).toHaveLength(messages);
+}
 
 beforeEach(async () => {
   receiver = await startReceiver();
-  cleanUps.push(receiver.close);
 });
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
+afterEach(() => installed.stopWorkers());
 
-async function installation(
-  settings: Record<string, string> = {},
-  isPublished = true,
-): Promise<WebhookInstallation> {
-  const installed = await webhookInstallation(settings, isPublished);
-  cleanUps.push(installed.stop);
-  return installed;
-}
-
-describe('Redis', () => {
+describe.each(['empty', 'with its data'])('Redis killed (SIGKILL) and started again %s', (back) => {
   let redis: OwnServer;
-  let installed: WebhookInstallation;
+  const isEmptied = back === 'empty';
 
   beforeEach(async () => {
     redis = await ownRedis();
-    cleanUps.push(redis.stop);
-    installed = await installation({ REDIS_URL: redis.url });
+    installed = await webhookInstallation({ REDIS_URL: redis.url });
     await installed.subscribe(ACCOUNT, receiver.url());
     await installed.startWorker();
   });
 
-  for (const [back, isEmptied] of [
-    ['empty', true],
-    ['with its data', false],
-  ] as const) {
-    test(`Redis killed (SIGKILL) while a webhook message waits for its next attempt, and started again ${back}`, async () => {
-      receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
-      await installed.publishNext();
-      await eventually('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
-      receiver.respond(well);
-      await redis.kill();
-      if (isEmptied) await redis.loseData();
-      await redis.start();
-      await installed.untilDelivered(ACCOUNT);
-      await installed.untilReconciled();
-      expect(receiver.received).toHaveLength(2);
-      expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
-      expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
-    });
+  test('while a webhook message waits for its next attempt', async () => {
+    receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
+    await installed.publishNext();
+    await eventually('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
+    receiver.respond(well);
+    await redis.kill();
+    if (isEmptied) await redis.loseData();
+    await redis.start();
+    await expectDelivered(2);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
+  });
 
-    test(`Redis killed (SIGKILL) while a webhook message is sent, and started again ${back}`, async () => {
-      const reply = await publishUntilAsked(installed, receiver);
-      await redis.kill();
-      reply();
-      await installed.untilDelivered(ACCOUNT);
-      if (isEmptied) await redis.loseData();
-      await redis.start();
-      await installed.untilReconciled();
-      expect(receiver.received).toHaveLength(1);
-      // The worker goes on.
-      await installed.publishNext();
-      await installed.untilDelivered(ACCOUNT);
-      expect(receiver.received).toHaveLength(2);
-    });
-  }
+  test('while a webhook message is sent', async () => {
+    const reply = await publishUntilAsked(installed, receiver);
+    await redis.kill();
+    reply();
+    await installed.untilDelivered(ACCOUNT);
+    if (isEmptied) await redis.loseData();
+    await redis.start();
+    await expectDelivered(1);
+    // The worker goes on.
+    await installed.publishNext();
+    await expectDelivered(2);
+  });
 });
 
 test('a publication is not delayed by 200 webhooks whose receivers do not answer', async () => {
-  const installed = await installation();
+  installed = await webhookInstallation();
   await installed.subscribeMany(200, receiver.url());
   const worker = await installed.startWorker();
   receiver.respond(() => new Promise(() => undefined));
@@ -103,53 +88,39 @@ test('a publication is not delayed by 200 webhooks whose receivers do not answer
 
 describe('a restored installation', () => {
   let lost: WebhookInstallation;
-  let backup: string;
   let atBackup: DatasetFiles;
 
   beforeEach(async () => {
-    lost = await installation();
+    lost = await webhookInstallation();
+    installed = lost;
     await lost.subscribe(ACCOUNT, receiver.url());
     await lost.startWorker();
     atBackup = await lost.nextFiles();
     await lost.publishFiles(atBackup);
-    await lost.untilDelivered(ACCOUNT);
-    backup = `${lost.environment.folder}/webhooks.backup`;
+    await expectDelivered(1);
+    const backup = `${lost.environment.folder}/webhooks.backup`;
     await writeBackup(lost.environment.store, backup, DOCUMENT_CHECKS);
     await lost.publishNext();
-    await lost.untilDelivered(ACCOUNT);
+    await expectDelivered(2);
     await lost.stopWorkers();
-    expect(receiver.received).toHaveLength(2);
-  });
-
-  async function restored(): Promise<WebhookInstallation> {
-    const installed = await installation({}, false);
+    installed = await webhookInstallation({}, false);
     await restoreBackup(installed.environment.store, backup, DOCUMENT_CHECKS);
     await installed.startWorker();
-    return installed;
-  }
+  });
 
   test('on which the same files are published tells nothing again', async () => {
-    const installed = await restored();
     await installed.publishFiles(atBackup);
-    await installed.untilDelivered(ACCOUNT);
-    await installed.untilReconciled();
-    expect(receiver.received).toHaveLength(2);
+    await expectDelivered(2);
   });
 
   test('on which newer files are published tells once that changes can not be listed', async () => {
-    const installed = await restored();
     await installed.publishFiles(await lost.nextFiles());
-    await installed.untilDelivered(ACCOUNT);
-    await installed.untilReconciled();
-    expect(receiver.received).toHaveLength(3);
-    expect(receiver.received[2]?.message.data).toMatchObject({
-      cursor: await installed.latest(),
-      counts: null,
-      changes: [],
-      verify_all: true,
-    });
+    await expectDelivered(3);
+    const cursor = await installed.latest();
+    const unlisted = { cursor, counts: null, changes: [], verify_all: true };
+    expect(receiver.received[2]?.message.data).toMatchObject(unlisted);
     await installed.publishFiles(await lost.nextFiles());
-    await installed.untilDelivered(ACCOUNT);
+    await expectDelivered(4);
     expect(receiver.received[3]?.message.data).toMatchObject({ counts: { changed: 1 }, verify_all: false });
   });
 });

@@ -3,11 +3,11 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
 import { SEED } from '../support/fault-form.ts';
+import { times } from '../support/fixtures.ts';
 import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const FAULT = 'random requests to the website';
-const FORM = { requests: 20_000 };
+const REQUESTS = 20_000;
 const IN_FLIGHT = 8;
 const WITHIN_MS = 600_000;
 
@@ -17,29 +17,9 @@ const STATUSES: ReadonlySet<number> = new Set([200, 301, 302, 303, 400, 403, 404
 const TEXTS = [
   ...PROPERTY_NAMES,
   ...['', ' ', 'Whitfield', 'RN.900418822', 'NUR', 'nur', 'person', 'number', 'business', 'SHEAR GRACE', '0'],
-  ...[
-    '<script>alert(1)</script>',
-    '"><img src=x onerror=alert(1)>',
-    '../../etc/passwd',
-    '%',
-    '%00',
-    '%2e%2e%2f',
-  ],
-  ...[
-    '\u0000',
-    '\ud800',
-    '\u202e',
-    'İ',
-    'ﬀ',
-    'e\u0301',
-    '🩺',
-    "O'DELL-MARSH",
-    '*',
-    '?',
-    '[0-9]+',
-    '{"a":1}',
-    '=',
-  ],
+  ...['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '../../etc/passwd', '%', '%00'],
+  ...['%2e%2e%2f', '\u0000', '\ud800', '\u202e', 'İ', 'ﬀ', 'e\u0301', '🩺', "O'DELL-MARSH", '*', '?'],
+  ...['[0-9]+', '{"a":1}', '='],
   ...['a'.repeat(201), 'Z'.repeat(5000), 'license_number\nRN.900418822\n', 'last_name;board\n"x'],
   ...['\r\n\r\n', '-1', 'null'],
 ];
@@ -66,14 +46,7 @@ const SELECTING = [
   ...['x-forwarded-proto', 'x-request-id', 'x-api-key', 'mcp-protocol-version', 'mcp-name'],
 ];
 
-interface SiteRequest {
-  readonly path: string;
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
-
-function randomRequest(random: () => number, origin: string): SiteRequest {
+function randomRequest(random: () => number, origin: string) {
   const one = <Thing>(things: readonly Thing[]): Thing => {
     const thing = things[Math.floor(random() * things.length)];
     if (thing === undefined) throw new Error('There is nothing to choose from.');
@@ -81,9 +54,7 @@ function randomRequest(random: () => number, origin: string): SiteRequest {
   };
   const text = () => one(TEXTS).toWellFormed();
   const fields = () =>
-    new URLSearchParams(
-      Array.from({ length: Math.floor(random() * 5) }, (): [string, string] => [one(FIELDS), text()]),
-    );
+    new URLSearchParams(times(Math.floor(random() * 5), (): [string, string] => [one(FIELDS), text()]));
   const method = one(METHODS);
   const selecting = random() < 0.2 ? { [one(SELECTING)]: one(PROPERTY_NAMES) } : {};
   const path =
@@ -113,14 +84,14 @@ beforeAll(async () => {
 });
 
 test(
-  FAULT,
+  'random requests to the website',
   async () => {
     const origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     const random = createRandom(SEED, 'website');
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
 
-    async function send(request: SiteRequest): Promise<void> {
+    async function send(request: ReturnType<typeof randomRequest>): Promise<void> {
       const { path, ...options } = request;
       const response = await fetch(origin + path, { ...options, redirect: 'manual' });
       const text = await response.text();
@@ -134,7 +105,7 @@ test(
       if (!isGood) wrong.push(`${response.status} to ${JSON.stringify(request)}`);
     }
 
-    const requests = Array.from({ length: FORM.requests }, () => randomRequest(random, origin));
+    const requests = Array.from({ length: REQUESTS }, () => randomRequest(random, origin));
     for (let first = 0; first < requests.length; first += IN_FLIGHT) {
       await Promise.all(requests.slice(first, first + IN_FLIGHT).map(send));
     }

@@ -2,12 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import type { DayRow } from '../support/day-files.ts';
+import { daysAfter } from '../support/days.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
+import { times } from '../support/fixtures.ts';
 import { published } from '../support/publication-days.ts';
 import { startService } from '../support/service.ts';
 
@@ -26,31 +29,16 @@ beforeAll(async () => {
   ({ environment, rest: client } = await startService({ files: async () => [] }));
 });
 
-/** Publishes a day on which every holder's city is the date. */
+/** Publishes a day on which every holder's city is the date. The API answers from it. */
 async function publishDay(date: string): Promise<void> {
   const row = (board: string, number: string, name: string): DayRow => ({ board, number, name, city: date });
-  const individual = Array.from({ length: HOLDERS }, (_, at) =>
-    row(NURSING, `RN.${800_000 + at}`, `GAP, HOLDER${at}`),
-  );
+  const individual = times(HOLDERS, (at) => row(NURSING, `RN.${800_000 + at}`, `GAP, HOLDER${at}`));
   const salon = row('Cosmetology and Barber Board', 'COSS.1', 'GAP SALON');
   await published(environment, date, { individual, business: [salon] });
 }
 
-/** Publishes a day and waits until the API answers from it. */
-async function publishDayAndSeeIt(date: string): Promise<void> {
-  await publishDay(date);
-  await eventually(`the API answers from ${date}`, async () => {
-    const { status, body } = await client.verify({ board: NURSING, license_number: 'RN.800001' });
-    return status === 200 && daysOfRest(body).every((day) => day === date);
-  });
-}
-
-const record = z.object({ city: z.string(), last_scraped: z.string() });
-const restAnswer = z.object({
-  last_scraped: z.string(),
-  city: z.string().optional(),
-  multiple: z.array(record).optional(),
-});
+const record = z.object({ city: z.string().optional(), last_scraped: z.string() });
+const restAnswer = record.extend({ multiple: z.array(record).default([]) });
 const mcpAnswer = z.object({
   result: z.object({
     structuredContent: z.object({
@@ -61,11 +49,12 @@ const mcpAnswer = z.object({
   }),
 });
 
-/** The publication dates of the parts of a REST response. */
+/** The publication dates of the parts of a REST response: a list has no city, and a record has. */
 function daysOfRest(body: unknown): string[] {
-  const { last_scraped, city, multiple = [] } = restAnswer.parse(body);
-  const records = multiple.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)]);
-  return [last_scraped.slice(0, 10), ...(city === undefined ? [] : [city]), ...records];
+  const { multiple, ...answer } = restAnswer.parse(body);
+  const records = multiple.length > 0 ? multiple : [answer];
+  const cities = records.map(({ city }) => city ?? 'no city');
+  return [...cities, ...[answer, ...records].map(({ last_scraped }) => last_scraped.slice(0, 10))];
 }
 
 /** The publication dates of the parts of a tool result. */
@@ -74,122 +63,86 @@ function daysOfMcp(body: unknown): string[] {
   return [data_as_of, ...licenses.map(({ city = in_common.city }) => city ?? 'no city')];
 }
 
-/** A kind of request, and how to find the publication dates in its response. */
-interface Reading {
-  readonly kind: string;
-  readonly ask: (number: string) => Promise<ApiAnswer>;
-  readonly daysOf: (body: unknown) => string[];
-}
+type Ask = (license_number: string) => Promise<ApiAnswer>;
 
-const READINGS: readonly Reading[] = [
-  {
-    kind: 'number by REST',
-    ask: (number) => client.verify({ board: NURSING, license_number: number }),
-    daysOf: daysOfRest,
-  },
-  {
-    kind: 'name by REST',
-    ask: () => client.verify({ board: NURSING, last_name: 'gap', first_name: 'holder' }),
-    daysOf: daysOfRest,
-  },
-  {
-    kind: 'number by MCP',
-    ask: (number) => client.callTool('verify_license', { license_number: number }),
-    daysOf: daysOfMcp,
-  },
-  {
-    kind: 'name by MCP',
-    ask: () => client.callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
-    daysOf: daysOfMcp,
-  },
+/** Kinds of requests, and how to find the publication dates in their responses. */
+const READINGS: readonly (readonly [kind: string, daysOf: (body: unknown) => string[], ask: Ask])[] = [
+  ['number by REST', daysOfRest, (license_number) => client.verify({ board: NURSING, license_number })],
+  [
+    'name by REST',
+    daysOfRest,
+    () => client.verify({ board: NURSING, last_name: 'gap', first_name: 'holder' }),
+  ],
+  ['number by MCP', daysOfMcp, (license_number) => client.callTool('verify_license', { license_number })],
+  [
+    'name by MCP',
+    daysOfMcp,
+    () => client.callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
+  ],
 ];
 
 /** Starts clients that send one request after the other until they are stopped. */
 function startReading() {
   let isDone = false;
+  atEndOfTestFile(async () => {
+    isDone = true;
+  });
   const failures: unknown[] = [];
-  const seen = new Map<string, number>();
-  const answered = new Map<string, number>();
-
-  function count(counts: Map<string, number>, key: string): void {
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-
-  async function read({ kind, ask, daysOf }: Reading, number: string): Promise<void> {
-    let answer: ApiAnswer | undefined;
-    try {
-      answer = await ask(number);
-      const days = new Set(answer.status === 200 ? daysOf(answer.body) : []);
-      const [day] = days;
-      if (day === undefined || days.size !== 1) throw new Error(`${days.size} days in one answer`);
-      count(seen, day);
-      count(answered, kind);
-    } catch (error) {
-      failures.push({ kind, answer: JSON.stringify(answer), error: String(error) });
-    }
-  }
-
-  async function readOn(): Promise<void> {
+  /** How often each day and each kind of request was answered. */
+  const counts = new Map<string, number>();
+  const readers = times(CLIENTS, async () => {
     for (let at = 0; !isDone; at += 1) {
-      for (const reading of READINGS) await read(reading, `RN.${800_000 + (at % HOLDERS)}`);
+      for (const [kind, daysOf, ask] of READINGS) {
+        const answer = await ask(`RN.${800_001 + (at % HOLDERS)}`).catch(String);
+        const isAnswered = typeof answer !== 'string' && answer.status === 200;
+        const [day = '', ...others] = new Set(isAnswered ? daysOf(answer.body) : []);
+        if (day === '' || others.length > 0) failures.push([kind, answer]);
+        for (const key of [day, kind]) counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
       await sleep(PAUSE_MS);
     }
-  }
-
-  const readers = Array.from({ length: CLIENTS }, readOn);
+  });
   return {
-    seen,
-    answered,
-    failures,
-    stop: async () => {
+    counts,
+    /** Ends the reading. Expects that no request has failed, and that each was answered from one of these days. */
+    end: async (days: readonly string[]) => {
       isDone = true;
       await Promise.all(readers);
+      expect(failures).toEqual([]);
+      const seen = [...counts.keys()].filter((key) => /^\d/.test(key));
+      expect(seen.filter((day) => !days.includes(day))).toEqual([]);
+      return seen.length;
     },
   };
 }
 
 inLongFormOnly(() => {
   test('while publications go live and are rolled back, no request fails and none mixes two publications', async () => {
-    const days = Array.from({ length: FLIPS + 1 }, (_, at) => `2026-10-${String(at + 1).padStart(2, '0')}`);
-    const [first = '', ...rest] = days;
+    const days = times(FLIPS + 1, (at) => daysAfter('2026-09-30', at));
     const last = days.at(-1) ?? '';
-    await publishDayAndSeeIt(first);
+    await publishDay(days[0] ?? '');
     const reading = startReading();
-    let rollbacks = 0;
-    try {
-      for (const [at, day] of rest.entries()) {
-        await publishDay(day);
-        if (at % (FLIPS / ROLLBACKS) !== 1) continue;
-        const { from, to } = await rollBack(environment.store);
-        expect(to.metadata.date < (from?.metadata.date ?? '')).toBe(true);
-        rollbacks += 1;
-      }
-      await eventually(`a reader sees ${last}`, () => reading.seen.has(last));
-    } finally {
-      await reading.stop();
+    for (const [at, day] of days.slice(1).entries()) {
+      await publishDay(day);
+      if (at % (FLIPS / ROLLBACKS) !== 1) continue;
+      const { from, to } = await rollBack(environment.store);
+      expect(to.metadata.date < (from?.metadata.date ?? '')).toBe(true);
     }
-    expect(rollbacks).toBe(ROLLBACKS);
-    expect(reading.failures).toEqual([]);
-    expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);
-    expect(reading.seen.size).toBeGreaterThan(FLIPS / 4);
-    for (const { kind } of READINGS) expect(reading.answered.get(kind)).toBeGreaterThan(FLIPS + ROLLBACKS);
+    await eventually(`a reader sees ${last}`, () => reading.counts.has(last));
+    expect(await reading.end(days)).toBeGreaterThan(FLIPS / 4);
+    for (const [kind] of READINGS) expect(reading.counts.get(kind)).toBeGreaterThan(FLIPS + ROLLBACKS);
   });
 });
 
 test('a lookup whose index is being deleted is answered from the index that is now live', async () => {
-  const { store, client } = environment;
-  const days = ['2026-11-01', '2026-11-02'];
-  const DELETIONS = inForm({ short: 2, long: 5 });
-  await publishDayAndSeeIt('2026-11-01');
-  for (let deletion = 1; deletion <= DELETIONS; deletion += 1) {
-    await publishDayAndSeeIt('2026-11-02');
+  const days = ['2026-11-01', '2026-11-02'] as const;
+  await publishDay(days[0]);
+  for (const _ of times(inForm({ short: 2, long: 5 }), Number)) {
+    await publishDay(days[1]);
     const reading = startReading();
-    const { from } = await rollBack(store);
-    await client.indices.delete({ index: from?.index ?? '' });
-    await eventually('a reader sees the day before', () => reading.seen.has('2026-11-01')).finally(
-      reading.stop,
-    );
-    expect(reading.failures).toEqual([]);
-    expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);
+    const { from } = await rollBack(environment.store);
+    await environment.client.indices.delete({ index: from?.index ?? '' });
+    await eventually('a reader sees the day before', () => reading.counts.has(days[0]));
+    await reading.end(days);
   }
 });

@@ -12,12 +12,10 @@ const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], 
 type StoredDocument = z.output<typeof storedDocuments>[number];
 
 /** The documents of an index. */
-export async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
-  const documents: StoredDocument[] = [];
+async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
   await client.indices.refresh({ index: names[index] });
   const pages = pagesOf(client, names[index], storedDocuments, { size: 1000, sort: [{ _seq_no: 'asc' }] });
-  for await (const page of pages) documents.push(...page);
-  return documents;
+  return (await Array.fromAsync(pages)).flat();
 }
 
 /**

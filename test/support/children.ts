@@ -1,16 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf } from '../../bench/usage.ts';
-
-const GONE_WITHIN_MS = 10_000;
+import { eventually } from './eventually.ts';
 
 /** The children of a process that is about to start one (Linux). */
 export async function startedChildrenOf(parent: number): Promise<number[]> {
-  for (;;) {
-    const children = await childrenOf(parent);
-    if (children.length > 0) return children;
-    await sleep(10);
-  }
+  await eventually('it has a child', async () => (await childrenOf(parent)).length > 0, 10);
+  return childrenOf(parent);
 }
 
 /**
@@ -27,15 +22,9 @@ export async function killChildrenOf(parent: number): Promise<number> {
   return children.length;
 }
 
-/** @throws {Error} when one still runs after ten seconds */
+/** Waits until these processes do not run any more. */
 export async function untilGone(ids: readonly number[]): Promise<void> {
-  const deadline = Date.now() + GONE_WITHIN_MS;
-  for (const id of ids) {
-    while (await isRunning(id)) {
-      if (Date.now() > deadline) throw new Error(`Process ${id} still runs after it was killed.`);
-      await sleep(10);
-    }
-  }
+  for (const id of ids) await eventually(`process ${id} is gone`, async () => !(await isRunning(id)), 10);
 }
 
 /** Whether a process runs; one that has ended, but that its parent has not yet noticed, does not. */

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
@@ -11,9 +10,7 @@ import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
 import { digestIndexName, storedIndices } from '../../src/storage/store.ts';
 import { processesWith } from './children.ts';
-
-/** A publication may tell that it is live before it has deleted what it takes the place of. */
-const TIDY_WITHIN_MS = 120_000;
+import { eventually } from './eventually.ts';
 
 /** What an undisturbed publication of two files gave. */
 export interface Published {
@@ -52,22 +49,26 @@ export async function expectOneCompletePublication(
   expect(history.live).toMatchObject({ state: 'live', index, date: expected.date, counts: expected.counts });
   expect(history.publications.filter(({ state }) => state === 'live')).toHaveLength(1);
 
-  const isKept = ({ publication }: PublicationSummary) => publications?.includes(publication);
   const summaries =
     publications === undefined
       ? keptPublications(history, config.KEEP_PUBLICATIONS)
-      : history.publications.filter(isKept);
+      : history.publications.filter(({ publication }) => publications.includes(publication));
   const kept = summaries.flatMap(({ index }) => index ?? []);
   const expectedIndices = [
     ...Object.values(storedIndices(store.prefix)),
     ...kept,
     ...kept.map((licenses) => digestIndexName(store.prefix, licenses)),
   ].sort();
-  const deadline = Date.now() + TIDY_WITHIN_MS;
-  while ((await indicesOf(environment)).length > expectedIndices.length && Date.now() < deadline)
-    await sleep(100);
+  // A publication may tell that it is live before it has deleted what it takes the place of.
+  const isTidy = async () => (await indicesOf(environment)).length <= expectedIndices.length;
+  await eventually(`no other indices than ${expectedIndices.join()}`, isTidy, 100);
   expect(await indicesOf(environment)).toEqual(expectedIndices);
-  await expectIdleQueue(environment);
+
+  // The next scheduled publication may wait.
+  const queue = publishQueue(config);
+  const jobs = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
+  await queue.close();
+  expect(jobs.map(({ id }) => id).filter((id) => !id?.startsWith('repeat:'))).toEqual([]);
 }
 
 /** Expects that no process of this environment runs but these. */
@@ -107,13 +108,8 @@ async function expectWhole(
 ): Promise<void> {
   const { body: counted } = await client.count({ index });
   expect(counted.count).toBe(counts.licenses + counts.endorsements);
-  const found = await client.search({
-    index,
-    body: {
-      size: 0,
-      aggs: { boards: { composite: { size: 1000, sources: [{ board: { terms: { field: 'board' } } }] } } },
-    },
-  });
+  const composite = { size: 1000, sources: [{ board: { terms: { field: 'board' } } }] };
+  const found = await client.search({ index, body: { size: 0, aggs: { boards: { composite } } } });
   const { buckets } = boardBuckets.parse(found.body).aggregations.boards;
   expect(Object.fromEntries(buckets.map(({ key, doc_count }) => [key.board, doc_count]))).toEqual(boards);
   const { body: settings } = await client.indices.getSettings({ index });
@@ -137,16 +133,4 @@ function keptPublications({ publications }: PublicationHistory, keep: number): P
 async function indicesOf({ store: { client, prefix } }: TestEnvironment): Promise<string[]> {
   const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
   return body.flatMap(({ index }) => index ?? []).sort();
-}
-
-/** The next scheduled publication may wait. */
-async function expectIdleQueue({ config }: TestEnvironment): Promise<void> {
-  const queue = publishQueue(config);
-  try {
-    const jobs = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
-    const asked = jobs.map(({ id }) => id).filter((id) => !id?.startsWith('repeat:'));
-    expect(asked).toEqual([]);
-  } finally {
-    await queue.close();
-  }
 }

@@ -8,73 +8,49 @@ import { redisFolder, startLocalRedis } from '../../scripts/local-redis.ts';
 import { freePort, freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
+import { times } from './fixtures.ts';
 
-const START_WITHIN_MS = 240_000;
 const STOP_MS = 20_000;
-const HEAP_MEGABYTES = 512;
-const NODE_HEAP_MEGABYTES = 384;
+
+const startsInTime = () => AbortSignal.timeout(240_000);
+
+/** A folder that is removed at the end of the test file. */
+async function ownFolder(parent: string, name: string): Promise<string> {
+  const folder = await mkdtemp(join(parent, name));
+  atEndOfTestFile(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 /** A server that a test has for itself, so that it may kill it. It comes back on the same port. */
 export type OwnServer = Awaited<ReturnType<typeof running>>;
 
-/** How a kind of server is started in a folder of its own, and where in there its data are. */
-interface ServerKind {
-  readonly url: string;
-  readonly folder: string;
-  readonly data: string;
-  readonly start: () => Promise<RunningProcess>;
-}
-
 /** An OpenSearch that runs; it shares nothing with the one of `npm test` but the program. */
 export async function ownOpenSearch(): Promise<OwnServer> {
-  const folder = await mkdtemp(join(await shortLivedFolder(), 'licenses-opensearch-'));
+  const folder = await ownFolder(await shortLivedFolder(), 'licenses-opensearch-');
   const [httpPort, transportPort] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${httpPort}`;
-  const clusterName = basename(folder);
-  return running({
-    url,
-    folder,
-    data: join(folder, 'data'),
-    start: () =>
-      startOpenSearch({ folder, heapMegabytes: HEAP_MEGABYTES, clusterName, httpPort, transportPort }),
-  });
+  const place = { folder, heapMegabytes: 512, clusterName: basename(folder), httpPort, transportPort };
+  return running(`http://127.0.0.1:${httpPort}`, join(folder, 'data'), () => startOpenSearch(place));
 }
 
-type OpenSearchPlace = Pick<
-  Parameters<typeof startLocalOpenSearch>[0],
-  'folder' | 'heapMegabytes' | 'clusterName' | 'httpPort' | 'transportPort' | 'discovery'
->;
-
 /** Starts an OpenSearch and waits until it answers. */
-function startOpenSearch(place: OpenSearchPlace): Promise<RunningProcess> {
-  const signal = AbortSignal.timeout(START_WITHIN_MS);
-  return startLocalOpenSearch({
-    ...place,
-    stateDir: resolve(readConfig().STATE_DIR),
-    isShortLived: true,
-    signal,
-  });
+function startOpenSearch(
+  place: Omit<Parameters<typeof startLocalOpenSearch>[0], 'stateDir' | 'isShortLived' | 'signal'>,
+): Promise<RunningProcess> {
+  const stateDir = resolve(readConfig().STATE_DIR);
+  return startLocalOpenSearch({ ...place, stateDir, isShortLived: true, signal: startsInTime() });
 }
 
 /** A Redis that runs, with nothing in it. */
 export async function ownRedis(): Promise<OwnServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'licenses-redis-'));
+  const folder = await ownFolder(tmpdir(), 'licenses-redis-');
   const port = await freePort();
-  const url = `redis://127.0.0.1:${port}`;
-  return running({
-    url,
-    folder,
-    data: redisFolder(folder),
-    start: () => startLocalRedis(folder, port, AbortSignal.timeout(START_WITHIN_MS)),
-  });
+  const start = () => startLocalRedis(folder, port, startsInTime());
+  return running(`redis://127.0.0.1:${port}`, redisFolder(folder), start);
 }
 
-async function running({ url, folder, data, start }: ServerKind) {
+async function running(url: string, data: string, start: () => Promise<RunningProcess>) {
   let server = await start();
-  const stop = once(async () => {
-    await server.stop(STOP_MS);
-    await rm(folder, { recursive: true, force: true });
-  });
+  const stop = once(() => server.stop(STOP_MS));
   atEndOfTestFile(stop);
   return {
     url,
@@ -91,7 +67,6 @@ async function running({ url, folder, data, start }: ServerKind) {
     },
     /** Deletes what it has stored. Only while it is killed. */
     loseData: () => rm(data, { recursive: true, force: true }),
-    /** Stops it and removes its folder. */
     stop,
   };
 }
@@ -114,10 +89,7 @@ export type OwnCluster = Awaited<ReturnType<typeof ownCluster>>;
 /** A cluster of so many nodes on this machine, with small heaps. */
 export async function ownCluster(size: number) {
   const parent = await shortLivedFolder();
-  const folders = await Promise.all(
-    Array.from({ length: size }, () => mkdtemp(join(parent, 'licenses-cluster-'))),
-  );
-  atEndOfTestFile(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+  const folders = await Promise.all(times(size, () => ownFolder(parent, 'licenses-cluster-')));
   const clusterName = basename(folders[0] ?? '');
   const httpPorts = await freePorts(size);
   const transportPorts = await freePorts(size);
@@ -125,7 +97,7 @@ export async function ownCluster(size: number) {
 
   const started = (at: number) =>
     startOpenSearch({
-      ...{ folder: folders[at] ?? '', heapMegabytes: NODE_HEAP_MEGABYTES, clusterName },
+      ...{ folder: folders[at] ?? '', heapMegabytes: 384, clusterName },
       ...{ httpPort: httpPorts[at] ?? 0, transportPort: transportPorts[at] ?? 0 },
       discovery: {
         'node.name': names[at] ?? '',

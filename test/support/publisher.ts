@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
 import {
@@ -15,9 +14,10 @@ import {
   livePublished,
   type Published,
 } from './complete-publication.ts';
+import { eventually } from './eventually.ts';
+import { pass } from './proxy.ts';
 import { publishByCommand } from './publishing.ts';
-
-const TAKEN_WITHIN_MS = 60_000;
+import { installation } from './worker-installation.ts';
 
 /** What a worker logs when it takes a job. */
 const TAKEN = /"publication":"(\w+)","attempt":\d+,"msg":"publishing"/;
@@ -27,59 +27,42 @@ export type Day = 'first' | 'second';
 
 const DATES = { first: '2026-11-20', second: '2026-11-21' } as const;
 /** What sets the second day apart. All of it goes into the feed of changes each time. */
-const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 };
+const DIFFERENCES = {
+  first: {},
+  second: { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 },
+};
 
-/** A publication that a worker has taken up. */
-export interface PublicationUnderWay {
-  /** Its id. */
-  readonly publication: string;
-  /** How the command that asked for it ended. */
-  readonly ended: Promise<CommandResult>;
-}
+const UNDER_WAY: readonly unknown[] = ['active', 'delayed', 'waiting'];
 
 /** One installation with its worker, that publishes days through the command line and expects what must hold. */
 export type Publisher = Awaited<ReturnType<typeof publisher>>;
 
-/** An installation on which both days have been published undisturbed, the first one last. */
-export async function publisher({
-  rows,
-  settings = {},
-  hasApi = false,
-}: {
-  /** How many rows the files of the first day have. */
-  readonly rows: number;
-  readonly settings?: Record<string, string>;
-  /** Whether the REST API runs beside the worker. */
-  readonly hasApi?: boolean;
-}) {
-  const environment = await testEnvironment(settings);
-  const written = (day: Day, differences = {}) =>
+/**
+ * An installation on which both days have been published undisturbed, the first one last.
+ *
+ * @param rows how many the files of the first day have
+ * @param hasApi whether the REST API runs beside the worker
+ */
+export async function publisher(rows: number, settings: Record<string, string> = {}, hasApi = false) {
+  const installed = await installation(settings);
+  const { environment, queue, workers, disturb, startWorker, stopWorkers } = installed;
+  const written = (day: Day) =>
     writeSampleData({
-      directory: join(environment.folder, day),
-      rows,
-      seed: 1,
-      date: DATES[day],
-      ...differences,
+      ...{ directory: join(environment.folder, day), rows, seed: 1, date: DATES[day] },
+      ...DIFFERENCES[day],
     });
-  const files = { first: await written('first'), second: await written('second', DIFFERENCES) };
-  let worker = await startWorker(environment.variables);
+  const files = { first: await written('first'), second: await written('second') };
+  let worker = await startWorker();
   const api = hasApi ? await startApi(environment.variables) : undefined;
+
+  async function restart(variables: Record<string, string> = {}): Promise<RunningProcess> {
+    await stopWorkers();
+    worker = await startWorker(variables);
+    return worker;
+  }
 
   /** Asks for a day's files and waits to the end. */
   const publish = (day: Day) => publishByCommand(environment.variables, files[day], '--json');
-
-  /** Asks for a day's files and waits until the worker has taken the job. */
-  async function begin(day: Day): Promise<PublicationUnderWay> {
-    const printedBefore = worker.output().length;
-    const ended = publish(day);
-    const deadline = Date.now() + TAKEN_WITHIN_MS;
-    for (;;) {
-      const [, publication] = TAKEN.exec(worker.output().slice(printedBefore)) ?? [];
-      if (publication !== undefined) return { publication, ended };
-      if (Date.now() > deadline) throw new Error(`The worker took no job:\n${worker.output()}`);
-      await sleep(10);
-    }
-  }
 
   async function published(day: Day): Promise<Published> {
     expectLiveResult(await publish(day));
@@ -96,41 +79,42 @@ export async function publisher({
     counts: { rows: secondRows, licenses: secondRows, rejected: 0 },
   });
 
-  function isRunning(): boolean {
-    return worker.child.exitCode === null && worker.child.signalCode === null;
-  }
+  const isRunning = ({ child }: RunningProcess) => child.exitCode === null && child.signalCode === null;
 
   /** Expects that this day alone is live, whole, with nothing left behind. */
   async function expectLive(day: Day): Promise<void> {
     await expectOneCompletePublication(environment, expected[day]);
-    const id = worker.child.pid ?? 0;
-    const ofWorker = isRunning() ? [id, ...(await childrenOf(id))] : [];
-    await expectNoProcessBut(environment, [...ofWorker, api?.child.pid ?? 0]);
+    const ids = workers.filter(isRunning).map(({ child }) => child.pid ?? 0);
+    const children = await Promise.all(ids.map(childrenOf));
+    await expectNoProcessBut(environment, [...ids, ...children.flat(), api?.child.pid ?? 0]);
   }
   return {
-    environment,
-    files,
-    /** How many the files of the second day have, and how many documents they make. */
-    rows: secondRows,
+    ...{ environment, queue, disturb, startWorker, files, publish },
+    /** How many documents the files of the second day make. */
     documents: expected.second.counts.licenses + expected.second.counts.endorsements,
     /** The worker that was started last. */
     worker: () => worker,
-    /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
-    startWorker: async (variables: Record<string, string> = {}): Promise<RunningProcess> => {
-      await worker.stop();
-      worker = await startWorker({ ...environment.variables, ...variables });
-      return worker;
-    },
-    /** Makes what a failed test may have left good again: a worker that runs, the first day live. */
+    /** Starts a worker, with other settings if given, in place of those before, which are stopped or killed. */
+    restart,
+    /** Makes what a failed test may have left good again: requests pass, a worker runs, the first day is live. */
     makeReady: async (): Promise<void> => {
-      if (!isRunning()) worker = await startWorker(environment.variables);
+      disturb(pass);
+      if (!isRunning(worker)) await restart();
       if ((await livePublished(environment)).date === DATES.first) return;
       await lapseLocks(environment);
       await publish('first');
     },
-    publish,
-    begin,
-    expectLive,
+    /** Asks for a day's files and waits until the worker has taken the job. @returns its id, and how the command ended */
+    begin: async (day: Day) => {
+      const printedBefore = worker.output().length;
+      const ended = publish(day);
+      let publication: string | undefined;
+      await eventually('the worker has taken the job', () => {
+        [, publication] = TAKEN.exec(worker.output().slice(printedBefore)) ?? [];
+        return publication !== undefined;
+      });
+      return { publication: publication ?? '', ended };
+    },
     /** Expects that this day alone is live, whole, with nothing left behind, and that a plain re-run goes live. */
     expectRecovered: async (day: Day): Promise<void> => {
       await expectLive(day);
@@ -138,15 +122,13 @@ export async function publisher({
       expectLiveResult(await publish(other));
       await expectLive(other);
     },
-    /** Expects that the command said that the files are live. */
-    expectPublished: async ({ ended }: PublicationUnderWay): Promise<void> => {
-      expectLiveResult(await ended);
+    /** Expects that a publication's first attempt did not end it: a fault that came too late would leave one alone. */
+    expectInterrupted: async (publication: string): Promise<void> => {
+      expect((await queue.getJob(publication))?.attemptsStarted).toBeGreaterThan(1);
     },
-    /** Stops the processes and removes what was made. */
-    stop: async (): Promise<void> => {
-      await worker.stop();
-      await api?.stop();
-      await environment.cleanUp();
+    /** Expects that the queue still waits for a publication's end, be it for another attempt. */
+    expectUnderWay: async (publication: string): Promise<void> => {
+      expect(UNDER_WAY).toContain(await (await queue.getJob(publication))?.getState());
     },
   };
 }
@@ -157,7 +139,8 @@ const resultSaid = z.looseObject({
   seconds: z.number().default(0),
 });
 
-function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
+/** Expects that the command said that the files are live. */
+export function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
   if (stdout === '') throw new Error(`The command printed nothing but: ${stderr}`);
   const { state, reasons, seconds } = resultSaid.parse(JSON.parse(stdout));
   expect({ code, state, reasons }).toEqual({ code: 0, state: 'live', reasons: [] });

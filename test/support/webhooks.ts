@@ -80,7 +80,7 @@ export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>
 
 /** An installation, with one day published unless told otherwise, whose workers reach OpenSearch through a proxy. */
 export async function webhookInstallation(settings: Record<string, string> = {}, isPublished = true) {
-  const { environment, workers, startWorker, disturb, stopWorkers, cleanUp } = await installation({
+  const { environment, workers, startWorker, disturb, stopWorkers } = await installation({
     WEBHOOK_SECRET_KEY: SECRET_KEY,
     WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     ...settings,
@@ -127,44 +127,29 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     return (await WEBHOOKS.read(store, accountId(name)))?.document;
   }
 
-  async function untilIdle(): Promise<void> {
-    await eventually(
-      'nothing is being delivered',
-      async () => (await queue.getJobCountByTypes('active', 'waiting')) === 0,
-    );
-  }
-
-  /** Enters accounts that watch one license, each with a webhook that has been told of everything. */
-  async function subscribe(names: readonly string[], url: string): Promise<Webhook[]> {
+  /** Enters an account that watches one license, with a webhook that has been told of everything. */
+  async function subscribe(account: string, url: string): Promise<Webhook> {
+    const id = accountId(account);
     const created_at = new Date().toISOString();
+    const holder = { account, contact: null, verified_by: 'the tests', verified_at: created_at };
     const license = licenseId(NURSING, WATCHED);
     const watched = { license, board: NURSING, license_number: WATCHED, number: numberKey(WATCHED) };
+    const subscription = {
+      id: subscriptionId(id, license),
+      account: id,
+      reference: `of ${account}`,
+      created_at,
+    };
     const state = { delivered_cursor: await latest(), delivered_at: null, failing_since: null, paused: null };
-    const made = names.map((name) => {
-      const account = accountId(name);
-      const holder = { account: name, contact: null, verified_by: 'the tests', verified_at: created_at };
-      const id = subscriptionId(account, license);
-      return {
-        holder: { ...holder, deactivated_at: null },
-        subscription: { ...watched, id, account, reference: `of ${name}`, created_at },
-        webhook: { id: `wh_${newId()}`, account, url, generation: 1, rotated_at: null, created_at, ...state },
-      };
-    });
-    await ACCOUNTS.putAll(
-      store,
-      made.map(({ holder, webhook }) => [webhook.account, holder]),
-    );
-    await SUBSCRIPTIONS.putAll(
-      store,
-      made.map(({ subscription }) => [subscription.id, subscription]),
-    );
-    await WEBHOOKS.putAll(
-      store,
-      made.map(({ webhook }) => [webhook.account, webhook]),
-    );
+    const webhook = { id: `wh_${newId()}`, account: id, url, generation: 1, rotated_at: null, created_at };
+    await Promise.all([
+      ACCOUNTS.put(store, id, { ...holder, deactivated_at: null }),
+      SUBSCRIPTIONS.put(store, subscription.id, { ...watched, ...subscription }),
+      WEBHOOKS.put(store, id, { ...webhook, ...state }),
+    ]);
     const { accounts, subscriptions, webhooks } = store.names;
     await environment.client.indices.refresh({ index: [accounts, subscriptions, webhooks] });
-    return made.map(({ webhook }) => webhook);
+    return { ...webhook, ...state };
   }
 
   if (isPublished) await publishNext();
@@ -176,31 +161,18 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     publishNext,
     publishFiles: publishDay,
     webhookOf,
-    subscribe: async (name: string, url: string): Promise<Webhook> => {
-      const [webhook] = await subscribe([name], url);
-      if (webhook === undefined) throw new Error('There is no webhook.');
-      return webhook;
-    },
+    subscribe,
     subscribeMany: (count: number, url: string) =>
-      subscribe(
-        Array.from({ length: count }, (_, at) => `Account ${at}`),
-        url,
-      ),
+      Promise.all(Array.from({ length: count }, (_, at) => subscribe(`Account ${at}`, url))),
     /** Does to a webhook what its account does when it resumes it; workers notice that within a minute. */
     resume: async (name: string) => {
-      await WEBHOOKS.update(
-        store,
-        accountId(name),
-        (current) => current && { ...current, paused: null, failing_since: null },
-      );
+      const going = { paused: null, failing_since: null };
+      await WEBHOOKS.update(store, accountId(name), (current) => current && { ...current, ...going });
       await reconcile();
     },
     setActive: async (name: string, isActive: boolean) => {
-      await ACCOUNTS.update(
-        store,
-        accountId(name),
-        (current) => current && { ...current, deactivated_at: isActive ? null : new Date().toISOString() },
-      );
+      const deactivated_at = isActive ? null : new Date().toISOString();
+      await ACCOUNTS.update(store, accountId(name), (current) => current && { ...current, deactivated_at });
       await reconcile();
     },
     reconcile,
@@ -215,12 +187,8 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     /** Waits until workers have nothing to deliver, and what waits after a failure waits on. */
     untilReconciled: async (): Promise<void> => {
       await reconcile();
-      await untilIdle();
-    },
-    stop: async () => {
-      await stopWorkers();
-      await queue.close();
-      await cleanUp();
+      const count = () => queue.getJobCountByTypes('active', 'waiting');
+      await eventually('nothing is being delivered', async () => (await count()) === 0);
     },
   };
 }

@@ -15,29 +15,11 @@ const axeResult = z.object({
 
 const validator = new HtmlValidate({
   extends: ['html-validate:standard'],
-  rules: {
-    'no-trailing-whitespace': 'off',
-    'void-style': 'off',
-    'long-title': 'off',
-  },
+  rules: { 'no-trailing-whitespace': 'off', 'void-style': 'off', 'long-title': 'off' },
 });
 
 /** A browser tab at the website, with all that it complained of. */
-export interface SiteTab {
-  readonly page: Page;
-  /** Opens a path of the website. @returns the status code */
-  open(path: string): Promise<number>;
-  /**
-   * Expects that the page shown is valid HTML without accessibility violations, unless one of the same structure was,
-   * that nothing was written to the console, that nothing came from another host, and that the page is no wider than
-   * the screen.
-   */
-  expectGood(): Promise<void>;
-  /** Expects the same on a phone and in the dark, and that at 200 % zoom nothing is cut off. */
-  expectGoodEverywhere(): Promise<void>;
-  /** Forgets complaints, pages that were opened beside it, and the medium, for the next test. */
-  reset(): Promise<void>;
-}
+export type SiteTab = Awaited<ReturnType<typeof siteTab>>;
 
 /** Every kind of element that a page has, with its parent, its classes and the names of its attributes. */
 const STRUCTURE = `[...new Set(Array.from(document.querySelectorAll('*'), (each) =>
@@ -55,9 +37,8 @@ const PHONE = 360;
 export async function siteTab(
   browser: Browser,
   origin: string,
-  options: BrowserContextOptions & { readonly width?: number } = {},
-): Promise<SiteTab> {
-  const { width = 1440, ...rest } = options;
+  { width = 1440, ...rest }: BrowserContextOptions & { readonly width?: number } = {},
+) {
   const context = await browser.newContext({ viewport: { width, height: 900 }, ...rest });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -68,7 +49,8 @@ export async function siteTab(
       complaints.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) complaints.push(`request: ${request.url()}`);
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== 'data:' && asked !== origin) complaints.push(`request: ${request.url()}`);
   });
   page.on('dialog', (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`);
@@ -95,8 +77,16 @@ export async function siteTab(
   const resize = (to: number) => page.setViewportSize({ width: to, height: 900 });
   return {
     page,
-    open: async (path) => (await page.goto(`${origin}${path}`))?.status() ?? 0,
+    /** What it complained of: errors, what was written to the console, what came from another host, dialogs. */
+    complaints: complaints as readonly string[],
+    /** Opens a path of the website. @returns the status code */
+    open: async (path: string) => (await page.goto(`${origin}${path}`))?.status() ?? 0,
+    /**
+     * Expects that the page shown is valid HTML without accessibility violations, unless one of the same structure was,
+     * that there is no complaint, and that the page is no wider than the screen.
+     */
     expectGood,
+    /** Expects the same on a phone and in the dark, and that at 200 % zoom nothing is cut off. */
     expectGoodEverywhere: async () => {
       await expectGood();
       await page.emulateMedia({ colorScheme: 'dark' });
@@ -109,6 +99,7 @@ export async function siteTab(
       await expectGood();
       await resize(width);
     },
+    /** Forgets complaints, pages that were opened beside it, and the medium, for the next test. */
     reset: async () => {
       complaints.length = 0;
       for (const other of context.pages()) if (other !== page) await other.close();

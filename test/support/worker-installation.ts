@@ -17,10 +17,6 @@ export async function installation(settings: Record<string, string> = {}) {
   const workers: RunningProcess[] = [];
   let step: ProxyStep = pass;
   const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => step(request));
-
-  async function stopWorkers(): Promise<void> {
-    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
-  }
   return {
     environment,
     queue,
@@ -47,12 +43,8 @@ export async function installation(settings: Record<string, string> = {}) {
           return each.forward();
         };
       }),
-    stopWorkers,
-    cleanUp: async () => {
-      await stopWorkers();
-      await queue.close();
-      await proxy.close();
-      await environment.cleanUp();
+    stopWorkers: async (): Promise<void> => {
+      await Promise.all(workers.splice(0).map((worker) => worker.stop()));
     },
   };
 }

@@ -14,25 +14,20 @@ const escaped = (text: string) =>
 const CELL = '<row><c t="s" s="0"><v>0</v></c></row>';
 const NUMBERS = '<row><c s="0"><v>43528</v></c></row>'.repeat(1000);
 
+const STYLES = '<xf numFmtId="164"/>'.repeat(500);
+
 /** A file with a piece at the bounds in each place that is read of a workbook. */
 function places(piece: string): readonly (readonly [string, WorkbookParts])[] {
   const text = escaped(filled(piece, 1_000_000));
+  const part = filled(piece, BYTES);
   const short = escaped(filled(piece, 30_000));
+  const pieces = `<r><t>${short}</t></r>`.repeat(60);
   const format = `<numFmts><numFmt numFmtId="164" formatCode="${text}"/></numFmts>`;
   return [
     ['a format', { sheets: [NUMBERS], styles: `${format}<cellXfs><xf numFmtId="164"/></cellXfs>` }],
-    [
-      '500 styles of a format',
-      { sheets: [NUMBERS], styles: `${format}<cellXfs>${'<xf numFmtId="164"/>'.repeat(500)}</cellXfs>` },
-    ],
-    [
-      'a shared text in many cells',
-      { sheets: [CELL.repeat(50_000)], sharedStrings: `<si><t>${text}</t></si>` },
-    ],
-    [
-      'a text in pieces',
-      { sheets: [CELL], sharedStrings: `<si>${`<r><t>${short}</t></r>`.repeat(60)}</si>` },
-    ],
+    ['500 styles of a format', { sheets: [NUMBERS], styles: `${format}<cellXfs>${STYLES}</cellXfs>` }],
+    ['a shared text in cells', { sheets: [CELL.repeat(50_000)], sharedStrings: `<si><t>${text}</t></si>` }],
+    ['a text in pieces', { sheets: [CELL], sharedStrings: `<si>${pieces}</si>` }],
     ['a text of a cell', { sheets: [textRow(text)] }],
     ['the address of a cell', { sheets: [`<row><c r="${short}"><v>1</v></c></row>`] }],
     ['the number of a row', { sheets: [`<row r="${short}"><c><v>1</v></c></row>`] }],
@@ -40,13 +35,10 @@ function places(piece: string): readonly (readonly [string, WorkbookParts])[] {
     ['the type of a cell', { sheets: [`<row><c t="${short}"><v>1</v></c></row>`] }],
     ['the style of a cell', { sheets: [`<row><c s="${short}"><v>1</v></c></row>`] }],
     ['a property', { sheets: [textRow('a')], workbookPr: `<workbookPr date1904="${text}"/>` }],
-    [
-      'a part of its own',
-      { sheets: [textRow('a')], others: { 'xl/sharedStrings.xml': filled(piece, BYTES) } },
-    ],
-    ['a sheet', { sheets: [''], others: { 'xl/worksheets/sheet1.xml': filled(piece, BYTES) } }],
-    ['the links', { sheets: [''], others: { 'xl/_rels/workbook.xml.rels': filled(piece, BYTES) } }],
-    ['the styles', { sheets: [NUMBERS], others: { 'xl/styles.xml': filled(piece, BYTES) } }],
+    ['a part of its own', { sheets: [textRow('a')], others: { 'xl/sharedStrings.xml': part } }],
+    ['a sheet', { sheets: [''], others: { 'xl/worksheets/sheet1.xml': part } }],
+    ['the links', { sheets: [''], others: { 'xl/_rels/workbook.xml.rels': part } }],
+    ['the styles', { sheets: [NUMBERS], others: { 'xl/styles.xml': part } }],
   ];
 }
 
@@ -88,14 +80,9 @@ export function* worstWorkbooks(
   for (const piece of pieces) {
     for (const [place, parts] of places(piece))
       yield [`${JSON.stringify(piece)} in ${place}`, () => workbook(parts)];
-    yield [
-      `a web page of ${JSON.stringify(piece)}`,
-      () => Buffer.from(`<html><table>${filled(piece, 900_000)}`),
-    ];
-    yield [
-      `an old workbook of ${JSON.stringify(piece)}`,
-      () => Buffer.concat([OLD_WORKBOOK, Buffer.from(filled(piece, 900_000))]),
-    ];
+    const [name, long] = [JSON.stringify(piece), filled(piece, 900_000)];
+    yield [`a web page of ${name}`, () => Buffer.from(`<html><table>${long}`)];
+    yield [`an old workbook of ${name}`, () => Buffer.concat([OLD_WORKBOOK, Buffer.from(long)])];
   }
   for (const [name, element] of ELEMENTS) {
     yield [name, () => workbook({ sheets: [filled(element, BYTES)] })];
@@ -108,18 +95,11 @@ export function* worstWorkbooks(
   yield ['a row a million times', repeated(1_048_576, 1)];
   yield ['a cell in every place', repeated(1_048_576, 16_384)];
   yield ['a cell a billion times', repeated(1, 1_000_000_000)];
-  yield [
-    '400,000 texts that no cell has',
-    () => workbook({ sheets: [''], sharedStrings: '<si><t/></si>'.repeat(400_000) }),
-  ];
+  const sharedStrings = '<si><t/></si>'.repeat(400_000);
+  yield ['400,000 texts that no cell has', () => workbook({ sheets: [''], sharedStrings })];
   yield ['many sheets', () => workbook({ sheets: Array.from({ length: 450 }, () => textRow('a')) })];
-  yield [
-    'tables in a web page',
-    () => Buffer.from(`<html>${'<table><tr><td>1</td></tr></table>'.repeat(25_000)}`),
-  ];
-  yield [
-    'cells over every column',
-    () =>
-      Buffer.from(`<html><table>${'<tr><td colspan="16384" rowspan="1048576">1</td></tr>'.repeat(17_000)}`),
-  ];
+  const tables = '<table><tr><td>1</td></tr></table>'.repeat(25_000);
+  yield ['tables in a web page', () => Buffer.from(`<html>${tables}`)];
+  const wide = '<tr><td colspan="16384" rowspan="1048576">1</td></tr>'.repeat(17_000);
+  yield ['cells over every column', () => Buffer.from(`<html><table>${wide}`)];
 }
