@@ -281,7 +281,6 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
   };
 }
 
-
 const indexStats = z.object({
   _all: z.object({
     primaries: z.object({ docs: z.object({ count: z.int() }), store: z.object({ size_in_bytes: z.int() }) }),

@@ -54,7 +54,7 @@ export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
 }
 
 /** Answers a lookup (requirements LOOKUP-10 to LOOKUP-12). @returns the body */
-export function answerOf(ctx: Context, view: View) {
+export function answerOf(ctx: Pick<Context, 'status'>, view: View) {
   if (view.outcome === 'invalid') throw new BadRequestError(view.detail);
   if (view.outcome === 'found') return view.record;
   const from = originBody(view.origin);

@@ -124,7 +124,7 @@ describe('the queue board', () => {
   /** What it answers at an address from which its client seems to come. */
   async function asked(address: string, headers: Record<string, string> = {}, password?: string, redis = {}) {
     const queue = publishQueue({ ...readConfig(), ...redis });
-    const app = httpApp({ log: pino({ level: 'silent' }) });
+    const app = httpApp(pino({ level: 'silent' }));
     app.use(queueBoard(async () => queue, password));
     const server = createServer(app.callback());
     server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));

@@ -429,7 +429,12 @@ describe('licenses verify', () => {
     ],
     ['a workbook', /not valid UTF-8.* save the list as "CSV UTF-8"/, WORKBOOK],
     ['a board that is none', /^error: --board: The nearest is: .* \(\w{3}\)/, ONE, { more: WIZARDS }],
-    ['a missing folder to write to', /^The file "\/nowhere\/result\.csv" can't be used: no such file/, ONE, { more: NOWHERE }],
+    [
+      'a missing folder to write to',
+      /^The file "\/nowhere\/result\.csv" can't be used: no such file/,
+      ONE,
+      { more: NOWHERE },
+    ],
     // Nothing was answered before: it is a mistake, and nobody waits.
     [
       'a port on which nobody listens',

@@ -9,6 +9,7 @@ import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
+import type { RateLimit } from '../../src/access/rate-limit.ts';
 import { httpApp, type RequestState } from '../../src/http/app.ts';
 import { close, httpServer, listen } from '../../src/http/connections.ts';
 import { counted } from '../../src/http/guard.ts';
@@ -22,16 +23,22 @@ import { rawRequest } from '../support/raw-http.ts';
 const MB = 1024 * 1024;
 const OF_ADDRESS = 1000;
 
+const UNLIMITED: RateLimit = {
+  limitFor: () => 1,
+  spend: () => Promise.resolve({ remaining: 1, msBeforeReset: 0 }),
+  hasLeft: () => Promise.resolve(true),
+  giveBack: () => Promise.resolve(),
+};
+
 /**
  * A server of the service whose app answers `/bytes/N` with N bytes, `/json/N` with N bytes of JSON and `/file/N` with a
  * file of N bytes, as one that was found.
  */
 async function started({ isBehindProxies = false, isAdmin = false } = {}) {
-  const trustedProxies = isBehindProxies ? 1 : 0;
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
-  const app = httpApp({ log, trustedProxies });
-  app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
+  const app = httpApp(log, undefined, isBehindProxies ? 1 : 0);
+  app.use(counted('web', UNLIMITED));
   let handled = 0;
   app.use(async (_ctx, next) => {
     await next();
@@ -51,7 +58,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}) {
     } else if (ctx.path === '/') ctx.body = 'hello';
     else if (ctx.path === '/nothing') ctx.status = 204;
   });
-  const server = httpServer(app, { log, isBehindProxies });
+  const server = httpServer(app, log);
   await listen(server, '0.0.0.0', 0);
   const { port } = z.custom<AddressInfo>().parse(server.address());
   const logged = (message: string) =>
