@@ -11,7 +11,13 @@ import {
   readEvents,
   readLiveEvents,
 } from './ledger.ts';
-import { type LicensesIndex, licensesIndices, publicationCounts, readableLiveIndex } from './metadata.ts';
+import {
+  hashesOf,
+  type LicensesIndex,
+  licensesIndices,
+  publicationCounts,
+  readableLiveIndex,
+} from './metadata.ts';
 
 /** A publication: what its events say, the latest of each, and its state. */
 export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readonly state: PublicationState };
@@ -204,7 +210,7 @@ export function liveEvent(index: string, metadata: LicensesIndex['metadata']): N
     index,
     ...(sources && {
       sources: { individual: sources.individual.name, business: sources.business.name },
-      sha256: { individual: sources.individual.sha256, business: sources.business.sha256 },
+      sha256: hashesOf(sources),
     }),
   };
 }

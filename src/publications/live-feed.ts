@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type FeedBeginning, type FeedState, lastOf, newFeed, nextFeed } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import type { FeedChanges } from '../changes/stored-changes.ts';
@@ -6,6 +7,7 @@ import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
 import {
+  hashesOf,
   type LicensesIndex,
   liveLicensesIndex,
   type PublicationMetadata,
@@ -59,10 +61,9 @@ export async function feedWithoutLive(
   const { sources, service_version } = beginning;
   const isSame =
     before.isOfIndex &&
-    last?.sha256 !== undefined &&
-    last.sha256.individual === sources?.individual.sha256 &&
-    last.sha256.business === sources.business.sha256 &&
-    last.service_version === service_version;
+    sources !== undefined &&
+    isDeepStrictEqual(last?.sha256, hashesOf(sources)) &&
+    last?.service_version === service_version;
   return nextFeed(before.state, isSame ? 'without_gap' : 'after_gap', beginning);
 }
 

@@ -71,6 +71,11 @@ export const publicationMetadata = z.object({
 
 export type PublicationMetadata = z.output<typeof publicationMetadata>;
 
+/** The hashes of the two files. */
+export function hashesOf({ individual, business }: Record<'individual' | 'business', { sha256: string }>) {
+  return { individual: individual.sha256, business: business.sha256 };
+}
+
 /** A physical index of licenses. */
 export interface LicensesIndex {
   readonly index: string;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isPlaceColumn } from '../../src/changes/compare.ts';
 import type { Config } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
@@ -5,7 +6,7 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import { byCurrentName } from '../../src/publications/license-types.ts';
-import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
+import { type DisciplineCounts, hashesOf, type PublicationCounts } from '../../src/publications/metadata.ts';
 import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
 import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
@@ -38,9 +39,8 @@ export function guardFiles(
   const isPast = baseline !== undefined && daysBetween(today, baseline.date) <= MAX_DAYS_AHEAD;
   const before = isPast ? baseline.date : date;
   const daysOlder = daysBetween(date, before);
-  const same = rolledBack.find(
-    (each) => each.sha256?.individual === individual.sha256 && each.sha256.business === business.sha256,
-  );
+  const hashes = hashesOf({ individual, business });
+  const same = rolledBack.find(({ sha256 }) => isDeepStrictEqual(sha256, hashes));
   const daysApart = daysBetween(individual.runDate ?? date, business.runDate ?? individual.runDate ?? date);
   const older = `${daysOlder} ${daysOlder === 1 ? 'day' : 'days'}`;
   return [

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { extraField } from '../../src/changes/change.ts';
 import { isPlaceColumn } from '../../src/changes/compare.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
@@ -5,7 +6,7 @@ import { isSampleFile } from '../../src/dataset/source-file.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { type PublishResult, summarize } from '../../src/publications/history.ts';
 import { readEvents, readLiveEvents } from '../../src/publications/ledger.ts';
-import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { hashesOf, type LicensesIndex } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { type FileColumn, guardFiles, namesOf } from './guards.ts';
 import { type PublishRun, refused } from './run.ts';
@@ -78,10 +79,9 @@ async function recordAsked({ store, job: { publication, by, force, accept } }: P
 }
 
 /** Another version may have read the same files in another way: its keys may not find what this one looks for. */
-function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sources): boolean {
-  const { sources, service_version: version } = metadata;
-  if (version !== SERVICE_VERSION) return false;
-  return sources?.individual.sha256 === individual.sha256 && sources.business.sha256 === business.sha256;
+function hasSameFiles({ metadata }: LicensesIndex, sources: Sources): boolean {
+  if (metadata.service_version !== SERVICE_VERSION || metadata.sources === undefined) return false;
+  return isDeepStrictEqual(hashesOf(metadata.sources), hashesOf(sources));
 }
 
 async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipped> {

@@ -105,9 +105,8 @@ export async function checkFiles(
 ): Promise<PublishResult> {
   const store = openStore(config, REQUEST_TIMEOUT_MS);
   const STATE_DIR = join(downloadsOf(config), job.publication);
-  const own = { ...context, store, config: { ...config, STATE_DIR } };
   try {
-    return await publish(job, { ...own, look: (index) => look(store, index) });
+    return await publish(job, { ...context, look, store, config: { ...config, STATE_DIR } });
   } finally {
     await rm(STATE_DIR, { recursive: true, force: true });
     await store.client.close();
@@ -141,7 +140,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })]);
     const changes = await compare(run, built);
     if (look !== undefined) {
-      await look(index);
+      await look(store, index);
       return built;
     }
     run.enter('making durable');

@@ -17,7 +17,7 @@ export interface PublishContext {
   /** How long documents that OpenSearch does not take are sent again; five minutes when left out. */
   readonly giveUpAfterMs?: number | undefined;
   /** Makes it a check: gets the index, which is deleted afterwards. */
-  readonly look?: ((index: string) => Promise<void>) | undefined;
+  readonly look?: ((store: Store, index: string) => Promise<void>) | undefined;
 }
 
 /**
