@@ -19,9 +19,9 @@ import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { checkRows, isAcceptable, isRefusing, tellingChecks, writeReport } from './checks.ts';
+import { interruption } from './interruption.ts';
 import type { Actions, Options } from './options.ts';
-import { described, grouped, type Outcome, printError, sumOf, table } from './output.ts';
-import { interruption, startDisplay } from './progress.ts';
+import { described, grouped, type Outcome, printError, showProgress, sumOf, table } from './output.ts';
 import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = { live: 0, skipped: 0, would_go_live: 0, failed: 1, refused: 2, would_be_refused: 2 };
@@ -71,22 +71,20 @@ async function openLoading(options: Options, store: Store, config: Config) {
   await requireRedis(queue, config);
   const last = await lastLivePublication(store).catch(() => undefined);
   const { date, force, accept, json } = options;
-  const display = startDisplay(process.stdout);
   const show = (publication: string, progress: PublishProgress, failed = 0) => {
     const attempt = failed === 0 ? '' : `, attempt ${failed + 1}`;
     const text = `${publication}: ${progressText(progress, last?.seconds)}${attempt}`;
-    if (json !== true) display.show(text, progress.step + attempt);
+    if (json !== true) showProgress(text, progress.step + attempt, process.stdout);
   };
   const asked = { individual, business, date, force, accept, by: whoRuns() };
-  const close = () => queue.close().finally(display.end);
-  return { config, store, queue, asked, show, interrupted: interruption(), close };
+  return { config, store, queue, asked, show, interrupted: interruption() };
 }
 
 /** A publication that can't be recorded is not queued. The worker may still be starting. @throws as `openLoading` */
 function withQueue<Result>(options: Options, work: (loading: Loading) => Promise<Result>): Promise<Result> {
   return withOpenSearch(async (store, config) => {
     const loading = await openLoading(options, store, config);
-    return work(loading).finally(loading.close);
+    return work(loading).finally(() => loading.queue.close());
   }, true);
 }
 

@@ -64,7 +64,7 @@ describe('licenses lookup', () => {
   test('of a license without cautions prints its record and exits 0', async () => {
     const { code, stdout, stderr } = await run(['lookup', 'rn 700001', '--board', 'nur']);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^license number +RN\.700001\nfull name +.*\nboard +Nursing Board$/m);
+    expect(stdout).toMatch(/^license number +RN\.700001\nboard +Nursing Board\nfull name +.*$/m);
     expect(stdout).toMatch(/^cautions +none$/m);
     expect(stdout).toMatch(/In the State's dataset of 2026-11-20\. The issuing board is the authority\.\n$/);
   });
