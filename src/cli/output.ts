@@ -51,6 +51,8 @@ export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout)
 /** Prints a line, or several, where errors go. */
 export const printError = (lines: Lines): void => print(lines, process.stderr);
 
+export const UNTRUSTED = 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.';
+
 const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
   ['ERR_ENCODING_INVALID_ENCODED_DATA', 'The file is not valid UTF-8. Please save the list as "CSV UTF-8".'],
   ['ERR_MODULE_NOT_FOUND', 'A part of the program is not installed here. Run the command in a checkout.'],

@@ -21,7 +21,16 @@ import type { Store } from '../storage/store.ts';
 import { checkRows, isAcceptable, isRefusing, tellingChecks, writeReport } from './checks.ts';
 import { interruption } from './interruption.ts';
 import type { Actions, Options } from './options.ts';
-import { described, grouped, type Outcome, printError, showProgress, sumOf, table } from './output.ts';
+import {
+  described,
+  grouped,
+  type Outcome,
+  printError,
+  showProgress,
+  sumOf,
+  table,
+  UNTRUSTED,
+} from './output.ts';
 import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = { live: 0, skipped: 0, would_go_live: 0, failed: 1, refused: 2, would_be_refused: 2 };
@@ -98,7 +107,8 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
       await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
     if (job === undefined) {
       const reason = `Publication ${publication} of other files or with other options is under way; ask again when it has ended.`;
-      return { state: 'refused', publication: '', reasons: [reason], checks: [], values: {} };
+      const value = { state: 'refused', publication: null, reasons: [reason], checks: [] };
+      return { value, errors: `Refused: ${reason}`, code: EXIT_CODES.refused };
     }
     if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
     const result = await endOf(loading, publication);
@@ -173,9 +183,8 @@ async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> 
   if (!(error instanceof Error)) return;
   await queue.close();
   const [problem = ''] = error.message.split(';');
-  const advice = problem.includes('certificate')
-    ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : 'Is it running (npm start), and is REDIS_URL right?';
+  const running = 'Is it running (npm start), and is REDIS_URL right?';
+  const advice = problem.includes('certificate') ? UNTRUSTED : running;
   throw new Error(`Redis at ${new URL(REDIS_URL).host} can't be used: ${problem}. ${advice}`);
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import { interruption } from './interruption.ts';
 import type { Options } from './options.ts';
-import { errorWords, showProgress } from './output.ts';
+import { errorWords, showProgress, UNTRUSTED } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -100,9 +100,7 @@ const networkError = z.object({ cause: z.object({ code: z.string().default(''), 
 
 function unreachable(address: string, error: unknown, hasAnswered: boolean): ServiceError {
   const { code, message } = networkError.safeParse(error).data?.cause ?? { code: '', message: String(error) };
-  const advice = /CERT|SSL|TLS/.test(code)
-    ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : 'Does it run, and is the address right?';
+  const advice = /CERT|SSL|TLS/.test(code) ? UNTRUSTED : 'Does it run, and is the address right?';
   const words = `The service at ${address} can't be reached (${message || code}). ${advice}`;
   return Object.assign(new ServiceError(words), hasAnswered && { retryAfterMs: NEXT_TRY_MS });
 }
