@@ -1,6 +1,5 @@
 import {
   type ColumnChange,
-  changedColumns,
   type DifferingLicense,
   differenceCounter,
   differingLicenses,
@@ -52,9 +51,15 @@ const CSV_COLUMNS = ['kind', 'board', 'license_number', 'full_name', 'column', '
 async function diff(store: Store, before: string, after: string, { csv }: Options): Promise<Outcome> {
   const counter = differenceCounter();
   const groups = differingLicenses(store, { before, after, parts: readDigest(store, after) });
-  const countedCells = (license: DifferingLicense) => {
-    counter.add(license);
-    return cellsOf(license);
+  /** A row for each column that differs, or one alone. */
+  const countedCells = ({ kind, ...license }: DifferingLicense) => {
+    const changed = counter.add(license);
+    const { before, after } = license;
+    const columns: readonly Partial<ColumnChange>[] = before && after ? changed : [{}];
+    const { board = '', license_number = '', full_name = null } = after ?? before ?? {};
+    return columns.map(({ column = '', before = null, after = null }) => {
+      return [kind, board, license_number, full_name, column, before, after];
+    });
   };
   if (csv === undefined) for await (const group of groups) group.forEach(counter.add);
   else await writeSpreadsheet(csv, CSV_COLUMNS, groups, countedCells);
@@ -76,13 +81,4 @@ async function diff(store: Store, before: string, after: string, { csv }: Option
       ...(csv === undefined ? [] : [`All differences written to ${csv}.`]),
     ],
   };
-}
-
-/** A row for each column that differs, or one alone. */
-function cellsOf({ kind, before, after }: DifferingLicense): (string | null)[][] {
-  const license = after ?? before;
-  if (license === undefined) return [];
-  const known = [kind, license.board, license.license_number, license.full_name];
-  const columns: readonly Partial<ColumnChange>[] = before && after ? changedColumns(before, after) : [{}];
-  return columns.map(({ column = '', before = null, after = null }) => [...known, column, before, after]);
 }

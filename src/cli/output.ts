@@ -23,13 +23,35 @@ export interface Outcome {
   readonly code?: number;
 }
 
+const LINE_EVERY_MS = 5000;
+const CLEAR_LINE = '\r\u001b[2K';
+
+/** What was shown last of how far something is. */
+let shownLast = { step: '', at: 0 };
+
+/** Takes away from a terminal how far something is. */
+function clearProgress(): void {
+  for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) stream.write(CLEAR_LINE);
+}
+
+/** Shows how far something is: in one line of a terminal, else in a line at each new step and every few seconds. */
+export function showProgress(text: string, step: string, stream: NodeJS.WriteStream): void {
+  if (!stream.isTTY && step === shownLast.step && Date.now() - shownLast.at < LINE_EVERY_MS) return;
+  shownLast = { step, at: Date.now() };
+  clearProgress();
+  stream.write(stream.isTTY ? printable(text).slice(0, stream.columns - 1) : `${printable(text)}\n`);
+}
+
 /** Prints a line, or several. */
 export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout): void {
+  clearProgress();
   for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
 }
 
 /** Prints a line, or several, where errors go. */
 export const printError = (lines: Lines): void => print(lines, process.stderr);
+
+export const UNTRUSTED = 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.';
 
 const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
   ['ERR_ENCODING_INVALID_ENCODED_DATA', 'The file is not valid UTF-8. Please save the list as "CSV UTF-8".'],

@@ -19,9 +19,18 @@ import { checkBuild } from '../publications/metadata.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { checkRows, isAcceptable, isRefusing, tellingChecks, writeReport } from './checks.ts';
+import { interruption } from './interruption.ts';
 import type { Actions, Options } from './options.ts';
-import { described, grouped, type Outcome, printError, sumOf, table } from './output.ts';
-import { interruption, startDisplay } from './progress.ts';
+import {
+  described,
+  grouped,
+  type Outcome,
+  printError,
+  showProgress,
+  sumOf,
+  table,
+  UNTRUSTED,
+} from './output.ts';
 import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = { live: 0, skipped: 0, would_go_live: 0, failed: 1, refused: 2, would_be_refused: 2 };
@@ -71,22 +80,20 @@ async function openLoading(options: Options, store: Store, config: Config) {
   await requireRedis(queue, config);
   const last = await lastLivePublication(store).catch(() => undefined);
   const { date, force, accept, json } = options;
-  const display = startDisplay(process.stdout);
   const show = (publication: string, progress: PublishProgress, failed = 0) => {
     const attempt = failed === 0 ? '' : `, attempt ${failed + 1}`;
     const text = `${publication}: ${progressText(progress, last?.seconds)}${attempt}`;
-    if (json !== true) display.show(text, progress.step + attempt);
+    if (json !== true) showProgress(text, progress.step + attempt, process.stdout);
   };
   const asked = { individual, business, date, force, accept, by: whoRuns() };
-  const close = () => queue.close().finally(display.end);
-  return { config, store, queue, asked, show, interrupted: interruption(), close };
+  return { config, store, queue, asked, show, interrupted: interruption() };
 }
 
 /** A publication that can't be recorded is not queued. The worker may still be starting. @throws as `openLoading` */
 function withQueue<Result>(options: Options, work: (loading: Loading) => Promise<Result>): Promise<Result> {
   return withOpenSearch(async (store, config) => {
     const loading = await openLoading(options, store, config);
-    return work(loading).finally(loading.close);
+    return work(loading).finally(() => loading.queue.close());
   }, true);
 }
 
@@ -100,7 +107,8 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
       await recordFailed(store, abandoned, 'Its worker was lost, and then other files were asked for.');
     if (job === undefined) {
       const reason = `Publication ${publication} of other files or with other options is under way; ask again when it has ended.`;
-      return { state: 'refused', publication: '', reasons: [reason], checks: [], values: {} };
+      const value = { state: 'refused', publication: null, reasons: [reason], checks: [] };
+      return { value, errors: `Refused: ${reason}`, code: EXIT_CODES.refused };
     }
     if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
     const result = await endOf(loading, publication);
@@ -175,9 +183,8 @@ async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> 
   if (!(error instanceof Error)) return;
   await queue.close();
   const [problem = ''] = error.message.split(';');
-  const advice = problem.includes('certificate')
-    ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : 'Is it running (npm start), and is REDIS_URL right?';
+  const running = 'Is it running (npm start), and is REDIS_URL right?';
+  const advice = problem.includes('certificate') ? UNTRUSTED : running;
   throw new Error(`Redis at ${new URL(REDIS_URL).host} can't be used: ${problem}. ${advice}`);
 }
 

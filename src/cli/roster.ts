@@ -6,8 +6,7 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 import type { Action, Options } from './options.ts';
-import { errorWords, grouped, type Outcome } from './output.ts';
-import { type Display, startDisplay } from './progress.ts';
+import { errorWords, grouped, type Outcome, showProgress } from './output.ts';
 import { openService, type Service, ServiceError } from './service.ts';
 
 /** The service takes 1 MB. Quotation marks and letters beyond ASCII make a request larger than its characters. */
@@ -17,8 +16,6 @@ const MAX_REQUEST_CHARACTERS = 300_000;
 export interface RosterWork {
   readonly roster: RosterFile;
   readonly service: Service;
-  /** It is ended before anything is printed. */
-  readonly display: Display;
   /** How many rows are answered. */
   answered: number;
 }
@@ -29,9 +26,7 @@ export interface RosterWork {
  */
 export function rosterAction(action: (work: RosterWork, options: Options) => Promise<Outcome>): Action {
   return async ([path = ''], options) => {
-    const display = startDisplay(process.stderr);
-    const service = openService(options, display);
-    const work = { service, display, roster: await openRoster(path), answered: 0 };
+    const work = { service: openService(options, true), roster: await openRoster(path), answered: 0 };
     try {
       return await action(work, options);
     } catch (error) {
@@ -39,8 +34,6 @@ export function rosterAction(action: (work: RosterWork, options: Options) => Pro
       if (work.answered === 0 || answered === total) throw error;
       const state = `Not finished: ${answered} of ${total} rows are answered. The same command finishes it.`;
       throw new Error(`${errorWords(error)}\n${state}`);
-    } finally {
-      display.end();
     }
   };
 }
@@ -112,13 +105,13 @@ export async function* answersTo<Answer>(
       return [...(await sendAll(rows.slice(0, half))), ...(await sendAll(rows.slice(half)))];
     }
   }
-  const { roster, display } = work;
+  const { roster } = work;
   work.answered = skip;
   const chunks = Readable.from(chunksOf(roster, skip));
   const answered: AsyncIterable<readonly Answer[]> = chunks.map(sendAll, { concurrency });
   for await (const answers of answered) {
     yield answers;
     work.answered += answers.length;
-    display.show(`${grouped(work.answered)} of ${grouped(roster.total)} rows`, 'rows');
+    showProgress(`${grouped(work.answered)} of ${grouped(roster.total)} rows`, 'rows', process.stderr);
   }
 }

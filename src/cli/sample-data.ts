@@ -1,7 +1,7 @@
 import { todayInOhio } from '../licenses/dates.ts';
+import { interruption } from './interruption.ts';
 import type { Actions } from './options.ts';
 import { grouped } from './output.ts';
-import { interruption } from './progress.ts';
 
 export const ACTIONS: Actions = {
   'sample-data': async ([directory = ''], options) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
+import { interruption } from './interruption.ts';
 import type { Options } from './options.ts';
-import { errorWords } from './output.ts';
-import { type Display, interruption } from './progress.ts';
+import { errorWords, showProgress, UNTRUSTED } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -30,15 +30,15 @@ export class ServiceError extends Error {
 /**
  * A client of a running service. Redirects are not followed: the key must not go elsewhere.
  *
- * @param display of a command that asks often: it waits as long as a 429 or 503 says, and tries again after a lost
+ * @param isPatient for a command that asks often: it waits as long as a 429 or 503 says, and tries again after a lost
  * connection, for ten minutes; Ctrl-C ends it. Before the first answer, what can't be reached is taken for a mistake.
  * @throws {Error} when the URL can't be used
  */
-export function openService({ url = localServiceUrl(), key }: Options, display?: Display) {
+export function openService({ url = localServiceUrl(), key }: Options, isPatient = false) {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`The service is at an http or https address, not at ${JSON.stringify(url)}.`);
   const address = url.replace(/(?<!\/)\/+$/, '');
-  const signal = display && interruption().signal;
+  const signal = isPatient ? interruption().signal : undefined;
   let hasAnswered = false;
 
   async function once(path: string, sent: Sent): Promise<string> {
@@ -72,10 +72,10 @@ export function openService({ url = localServiceUrl(), key }: Options, display?:
       } catch (error) {
         const leftMs = deadline - Date.now();
         const waitMs = error instanceof ServiceError && leftMs > 0 ? error.retryAfterMs : undefined;
-        if (waitMs === undefined || display === undefined) throw error;
+        if (waitMs === undefined || !isPatient) throw error;
         const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
         const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
-        display.show(`waiting: ${errorWords(error)} ${next}`, next);
+        showProgress(`waiting: ${errorWords(error)} ${next}`, next, process.stderr);
         // The next try says that it is interrupted.
         await sleep(waitMs, undefined, { signal }).catch(() => undefined);
       }
@@ -100,9 +100,7 @@ const networkError = z.object({ cause: z.object({ code: z.string().default(''), 
 
 function unreachable(address: string, error: unknown, hasAnswered: boolean): ServiceError {
   const { code, message } = networkError.safeParse(error).data?.cause ?? { code: '', message: String(error) };
-  const advice = /CERT|SSL|TLS/.test(code)
-    ? 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.'
-    : 'Does it run, and is the address right?';
+  const advice = /CERT|SSL|TLS/.test(code) ? UNTRUSTED : 'Does it run, and is the address right?';
   const words = `The service at ${address} can't be reached (${message || code}). ${advice}`;
   return Object.assign(new ServiceError(words), hasAnswered && { retryAfterMs: NEXT_TRY_MS });
 }
@@ -133,8 +131,8 @@ export function parsedAs<Value>(shape: z.ZodType<Value>, json: string): Value | 
 
 /** An earlier service sends less, a later one more, also cautions that this version does not know. */
 const record = z.looseObject({
-  board: z.string(),
   license_number: z.string(),
+  board: z.string(),
   cautions: z.array(z.string()),
   notes: z.array(z.string()).default([]),
 });

@@ -28,12 +28,12 @@ export const ACTIONS: Actions = { verify: rosterAction(verifyFile) };
 /** Writes the result file in the order of the roster, after the rows that it has already. */
 async function verifyFile(work: RosterWork, { board, maxMatches, out = '' }: Options): Promise<Outcome> {
   const { roster, service } = work;
-  const [to, from] = await Promise.all([out, roster.path].map((path) => stat(path).catch(() => undefined)));
-  // Also by a link.
-  if (to !== undefined && to.ino === from?.ino && to.dev === from.dev)
-    throw new Error('--out must be another file than the roster.');
   // A file that can't be written is found before anything is sent.
   await appendFile(out, '');
+  const [to, from] = await Promise.all([stat(out), stat(roster.path)]);
+  // Also by a link.
+  if (to.ino === from.ino && to.dev === from.dev)
+    throw new Error('--out must be another file than the roster.');
   const query = new URLSearchParams();
   if (board !== undefined) query.set('board', board);
   if (maxMatches !== undefined) query.set('max_matches', maxMatches);

@@ -11,7 +11,6 @@ import { invalidLookup, MAX_ITEMS } from '../rosters/roster.ts';
 import { writeWhole } from '../storage/whole-file.ts';
 import type { Actions, Options } from './options.ts';
 import { grouped, type Outcome, print } from './output.ts';
-import { startDisplay } from './progress.ts';
 import { answersTo, type RosterFile, type RosterWork, rosterAction } from './roster.ts';
 import { batchAnswer, openService, type Result, type Service, ServiceError } from './service.ts';
 
@@ -31,7 +30,7 @@ export const ACTIONS: Actions = {
 
 /** Writes the signed proof of each license that is watched, one a line. */
 async function writeProofs(file: string, options: Options): Promise<Outcome> {
-  const service = openService(options, startDisplay(process.stderr));
+  const service = openService(options, true);
   const watched = await watchedLicenses(service);
   const headers = { accept: 'application/jose' };
   const proofs = Readable.from(watched).map(async ({ subscription_id: id }: Subscriptions[number]) => {
@@ -133,7 +132,6 @@ async function agreedRemovals(work: RosterWork, options: Options): Promise<Subsc
   const kept = watched.length - removed.length;
   const added = named.size - kept;
   const isBlocked = problems.length > 0 && removed.length > 0;
-  work.display.end();
   print([
     ...problems,
     ...removed.map(({ license_number, board, reference }) => {

@@ -303,7 +303,7 @@ verifies(
     // How often each was used, by day and outcome, and when last.
     const today = todayInOhio();
     expect(JSON.parse(used)).toEqual([{ key: idOf(first), day: today, counts: { answered: 1, refused: 1 } }]);
-    expect(shown[3]).toMatch(new RegExp(`${today} +${idOf(first)} +2 +answered 1, refused 1\\n`));
+    expect(shown[3]).toMatch(new RegExp(`${today} +${idOf(first)} +2 +answered 1; refused 1\\n`));
     const keysListed = z
       .array(z.object({ id: z.string(), last_used: z.string().nullable() }))
       .parse(JSON.parse(listed));

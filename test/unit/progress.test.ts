@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { startDisplay } from '../../src/cli/progress.ts';
+import { print, showProgress } from '../../src/cli/output.ts';
 import { progressText } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
@@ -46,23 +46,21 @@ describe('what is shown', () => {
   });
 
   test('without a terminal is a line at each new step, and every five seconds within a step', () => {
-    const display = startDisplay(process.stdout);
-    display.show('reading', 'reading');
+    showProgress('reading', 'reading', process.stdout);
     for (let second = 0; second <= 12; second += 1) {
       jest.setSystemTime(second * 1000);
-      display.show(`loading ${second}`, 'loading');
+      showProgress(`loading ${second}`, 'loading', process.stdout);
     }
-    display.show('verifying', 'verifying');
+    showProgress('verifying', 'verifying', process.stdout);
     expect(written).toEqual(['reading\n', 'loading 0\n', 'loading 5\n', 'loading 10\n', 'verifying\n']);
   });
 
-  test('is one line in a terminal, cut to its width', () => {
+  test('is one line in a terminal, cut to its width, in place of which what is printed stands', () => {
     process.stdout.isTTY = true;
-    const display = startDisplay(process.stdout);
-    display.show('reading', 'reading');
-    display.show('loading (step 3 of 9), 203 MB', 'loading');
-    display.end();
-    const cleared = '\u001b[2K\u001b[1G';
-    expect(written.join('')).toBe(`${cleared}reading${cleared}loading (step 3 of ${cleared}`);
+    showProgress('reading', 'reading', process.stdout);
+    showProgress('loading (step 3 of 9), 203 MB', 'loading', process.stdout);
+    print('Live');
+    const cleared = '\r\u001b[2K';
+    expect(written.join('')).toBe(`${cleared}reading${cleared}loading (step 3 of ${cleared}Live\n`);
   });
 });
