@@ -56,7 +56,7 @@ const DECOMPRESSORS = new Map([
  * @throws {ClientError} 415 for another Content-Encoding, 413 for more bytes than the limit
  * @throws {BadRequestError} for a body that is not UTF-8
  * @throws {TooBusyError} or {TooManyRequestsError} when too much of such bodies is being received
- * @throws {HttpError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
+ * @throws {ClientError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
  * the connection is closed, since what follows on it may be the rest of the body.
  */
 export async function textBody(ctx: Context, limit = LOOKUP_LIMIT, decoder = utf8): Promise<string> {
@@ -151,7 +151,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
 /**
  * The body as JSON; `undefined` where the request has neither a body nor a media type.
  *
- * @throws {HttpError} 415 for another media type than application/json; 400 for what is not JSON
+ * @throws {ClientError} 415 for another media type than application/json; 400 for what is not JSON
  * @throws what `textBody` does
  */
 export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unknown> {
