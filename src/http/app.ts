@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { type Duplex, Stream } from 'node:stream';
 import Koa from 'koa';
 import type { Logger } from 'pino';
@@ -107,7 +107,6 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
     try {
       for (const [name, characters] of PARSED_HEADERS)
         if ((ctx.req.headers[name]?.length ?? 0) > characters) delete ctx.req.headers[name];
-      requireOneHost(ctx.req);
       ctx.state.path = readPath(ctx);
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
       await next();
@@ -135,17 +134,23 @@ function bodySize(ctx: Context): number {
 }
 
 /**
- * Refuses a request that names no host, several, or another one in its address: a proxy in front might have gone by the
- * other (RFC 9112, 3.2).
+ * The path of a request. Refuses one that names no host, several, or another one in its address: a proxy in front might
+ * have gone by the other (RFC 9112, 3.2).
+ *
+ * @throws {BadRequestError} for an address that is none, too
  */
-function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): void {
+function readPath(ctx: Context): string {
+  const { rawHeaders, headers, url = '' } = ctx.req;
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length !== 1) throw new BadRequestError('A request has exactly one Host header.');
   const [scheme] = /^https?:\/\//i.exec(url) ?? [];
-  if (scheme === undefined) return;
-  const asked = URL.parse(url)?.host;
-  if (asked === undefined || asked !== URL.parse(`${scheme}${headers.host}`)?.host) {
+  const hostOf = (address: string) => URL.parse(address)?.host ?? '';
+  if (scheme !== undefined && (hostOf(url) === '' || hostOf(url) !== hostOf(`${scheme}${headers.host}`)))
     throw new BadRequestError('The address and the Host header of a request name the same host.');
+  try {
+    return ctx.path;
+  } catch {
+    throw new BadRequestError('The address of this request cannot be read.');
   }
 }
 
@@ -174,15 +179,6 @@ function begin(ctx: Context, log: Logger): void {
       }
     }
   });
-}
-
-/** @throws {BadRequestError} for an address that is none */
-function readPath(ctx: Context): string {
-  try {
-    return ctx.path;
-  } catch {
-    throw new BadRequestError('The address of this request cannot be read.');
-  }
 }
 
 /** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */

@@ -10,7 +10,7 @@ import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/lookup.ts';
 import type { Context } from './app.ts';
 import { ClientError, REFUSED } from './errors.ts';
-import { slots } from './limits.ts';
+import { MB, slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
@@ -20,15 +20,14 @@ export interface BodyLimit {
   readonly received?: ReturnType<typeof slots>;
 }
 
-const MEGABYTE = 1024 * 1024;
 /** The most that bodies of slow clients may take in memory: all together, and those of one address. */
 const MAX_RECEIVED = 64;
 export const MAX_RECEIVED_OF_ADDRESS = 8;
 
 /** Of a list of licenses: 1 MB. Each interface has a limit of its own, so that no other takes its bytes. */
 export function listLimit(words: string): BodyLimit {
-  const received = slots(MAX_RECEIVED * MEGABYTE, () => MAX_RECEIVED_OF_ADDRESS * MEGABYTE);
-  return { bytes: MEGABYTE, words, received };
+  const received = slots(MAX_RECEIVED * MB, () => MAX_RECEIVED_OF_ADDRESS * MB);
+  return { bytes: MB, words, received };
 }
 
 /** Of a request with one lookup. */
@@ -57,7 +56,7 @@ const DECOMPRESSORS = new Map([
  * @throws {ClientError} 415 for another Content-Encoding, 413 for more bytes than the limit
  * @throws {BadRequestError} for a body that is not UTF-8
  * @throws {TooBusyError} or {TooManyRequestsError} when too much of such bodies is being received
- * @throws {HttpError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
+ * @throws {ClientError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
  * the connection is closed, since what follows on it may be the rest of the body.
  */
 export async function textBody(ctx: Context, limit = LOOKUP_LIMIT, decoder = utf8): Promise<string> {
@@ -107,22 +106,17 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** Refuses forms that are not from this website's own pages: browsers name the origin. @throws {ClientError} 403 */
-export function requireSameOrigin({ req, host }: Context): void {
-  if (URL.parse(req.headers.origin ?? '')?.host === host) return;
-  const other = 'This form was not sent from a page of this website. Go to the page and send it there.';
-  throw new ClientError(403, other);
-}
-
 /**
  * The fields of an HTML form, files among them.
  *
  * @param maxFields enough for any page of the website but that of a list, which has a field for each column
- * @throws {ClientError} 415 for a body that is no form
+ * @throws {ClientError} 403 for a form that is not from this website's own pages, 415 for a body that is no form
  * @throws {BadRequestError} for more fields than a page has, or a form that is not written as it says
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): Promise<FormData> {
+  // Browsers name the origin.
+  if (URL.parse(ctx.req.headers.origin ?? '')?.host !== ctx.host) throw REFUSED.otherOrigin();
   if (!ctx.is('urlencoded', 'multipart')) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
   const form = new FormData();
@@ -157,7 +151,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
 /**
  * The body as JSON; `undefined` where the request has neither a body nor a media type.
  *
- * @throws {HttpError} 415 for another media type than application/json; 400 for what is not JSON
+ * @throws {ClientError} 415 for another media type than application/json; 400 for what is not JSON
  * @throws what `textBody` does
  */
 export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unknown> {

@@ -27,6 +27,8 @@ export class ClientError extends Error {
 
 const ENCODINGS = 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
 
+const OTHER_ORIGIN = 'This form was not sent from a page of this website. Go to the page and send it there.';
+
 /** The refusals that requests of every kind may meet. */
 export const REFUSED = {
   notJson: () => new ClientError(400, 'The body is not valid JSON.'),
@@ -34,6 +36,7 @@ export const REFUSED = {
   /** For a request that came to a trusted proxy by plain http. */
   plainHttp: () =>
     new ClientError(403, 'Requests are taken by https only; send this one to the https address.'),
+  otherOrigin: () => new ClientError(403, OTHER_ORIGIN),
   nothingHere: () =>
     new ClientError(404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'),
   otherMethod: () => new ClientError(405, 'Method not allowed; see the Allow header.'),
@@ -43,34 +46,32 @@ export const REFUSED = {
 };
 
 /** The part of an error that a client may see. */
-export interface ErrorResponse {
-  readonly status: number;
-  readonly detail: string;
-  /** What it may see beside the detail. */
-  readonly facts?: object | undefined;
-  /** Seconds after which another try makes sense. */
-  readonly retryAfter?: number;
+export type ErrorResponse = ReturnType<typeof told>;
+
+/**
+ * @param retryAfter seconds after which another try makes sense
+ * @param facts what a client may see beside the detail
+ */
+function told(status: number, detail: string, retryAfter?: number, facts?: object) {
+  return { status, detail, retryAfter, facts };
 }
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
-  if (error instanceof ClientError)
-    return { status: error.status, detail: error.message, facts: error.facts };
-  if (error instanceof BadRequestError) return { status: 400, detail: error.message };
-  if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
-  if (error instanceof TooManyRequestsError)
-    return { status: 429, detail: error.message, retryAfter: error.retryAfterSeconds };
+  if (error instanceof ClientError) return told(error.status, error.message, undefined, error.facts);
+  if (error instanceof BadRequestError) return told(400, error.message);
+  if (error instanceof CursorExpiredError) return told(410, error.message);
+  if (error instanceof TooManyRequestsError) return told(429, error.message, error.retryAfterSeconds);
   if (error instanceof NothingPublishedError)
-    return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
-  if (error instanceof SeveralLiveError) return { status: 503, detail: error.message, retryAfter: 60 };
-  if (error instanceof TooBusyError)
-    return { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 };
+    return told(503, 'No dataset has been published yet; try again later.', 60);
+  if (error instanceof SeveralLiveError) return told(503, error.message, 60);
+  if (error instanceof TooBusyError) return told(503, 'The service is overloaded; try again shortly.', 1);
   const isAway = error instanceof SearchUnavailableError || isTransient(error) || isDenied(error);
   // An index is missing after an upgrade, until a worker has prepared it.
   if (isAway || isIndexNotFound(error))
-    return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
+    return told(503, 'Lookups are not available right now; try again shortly.', 5);
   // Of a library.
   if (isHttpError(error) && error.statusCode < 500)
-    return { status: error.statusCode, detail: 'The request cannot be answered.' };
-  return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
+    return told(error.statusCode, 'The request cannot be answered.');
+  return told(500, 'Something went wrong on our side; the request was not answered.');
 }

@@ -154,9 +154,9 @@ async function onceWithKey(
  * @throws {BadRequestError} for a parameter that is sent twice
  */
 function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
-  const sent = Object.entries(query).flatMap(([name, value]) => {
+  const sent = Object.entries(query).filter(([name, value]) => {
     if (Array.isArray(value)) throw new BadRequestError(`${name} is sent twice; send it once.`);
-    return value?.trim() === '' ? [] : [[name, value] as const];
+    return value?.trim() !== '';
   });
   return Object.fromEntries(sent);
 }

@@ -78,7 +78,7 @@ export function waitingSlots(waitMs: number, ...bounds: Parameters<typeof slots>
   };
 }
 
-const MB = 1024 * 1024;
+export const MB = 1024 * 1024;
 
 export const RESPONSE_LIMITS = {
   /** The most bytes of large responses that wait in memory for their clients. A full roster has 9 MB. */

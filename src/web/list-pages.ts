@@ -3,7 +3,7 @@ import type { Origin } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
-import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
+import { formBody, listLimit } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
 import { type Route, spend, spendForItems, spendMore } from '../http/guard.ts';
 import { boardByCode } from '../licenses/boards.ts';
@@ -58,7 +58,6 @@ export function newListBody(): Html {
 
 async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const { sendPage, limit, endedWorkbooks, config } = services;
-  requireSameOrigin(ctx);
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
     if (errorResponse(error).status !== 413) throw error;
   });

@@ -1,7 +1,7 @@
 import { NOT_GIVEN } from '../answers/words.ts';
 import { changedFields } from '../changes/change.ts';
 import type { Context } from '../http/app.ts';
-import { formBody, requireSameOrigin } from '../http/body.ts';
+import { formBody } from '../http/body.ts';
 import { ClientError, errorResponse } from '../http/errors.ts';
 import { type Route, spend } from '../http/guard.ts';
 import { boardByCode, boardByLabel } from '../licenses/boards.ts';
@@ -39,9 +39,8 @@ export function saveRecordPage(services: PageServices): Route {
     method: 'POST',
     path: '/records',
     handle: async (ctx) => {
-      requireSameOrigin(ctx);
-      await spend(ctx, services.saveLimits.aMinute);
       const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
+      await spend(ctx, services.saveLimits.aMinute);
       const board = boardByCode(textOf(form, 'board'));
       const number = textOf(form, 'number');
       if (board === undefined || number === '' || number.length > MAX_NUMBER_LENGTH)
