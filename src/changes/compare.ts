@@ -49,10 +49,7 @@ const REQUESTS_IN_FLIGHT = 3;
  *
  * @throws {BadDocumentError} when the digest of the earlier one is not valid
  */
-export async function* differingLicenses(
-  store: Store,
-  comparison: Comparison,
-): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
+export async function* differingLicenses(store: Store, comparison: Comparison) {
   const reading: Promise<readonly DifferingLicense[]>[] = [];
   let group: Difference[] = [];
   for await (const difference of allDifferences(store, comparison)) {
@@ -69,10 +66,7 @@ export async function* differingLicenses(
   yield await recordsOfGroup(store.client, comparison, group);
 }
 
-async function* allDifferences(
-  store: Store,
-  { before, parts, onPart }: Comparison,
-): AsyncGenerator<Difference, void, undefined> {
+async function* allDifferences(store: Store, { before, parts, onPart }: Comparison) {
   const earlier = readDigest(store, before);
   let compared = 0;
   for await (const part of parts) {
@@ -83,22 +77,18 @@ async function* allDifferences(
   }
 }
 
-async function recordsOfGroup(
-  client: Client,
-  { before, after }: Comparison,
-  group: readonly Difference[],
-): Promise<readonly DifferingLicense[]> {
+async function recordsOfGroup(client: Client, { before, after }: Comparison, group: readonly Difference[]) {
   const ids = group.flatMap(({ license, counterpart }) => (counterpart ? [license, counterpart] : [license]));
   const all = [...new Set(ids)];
   const [old, now] = await Promise.all([
     storedRecords(client, before, all),
     storedRecords(client, after, all),
   ]);
-  return group.map((each) => {
+  return group.map((each): DifferingLicense => {
     const [before, after] = [old.get(each.license), now.get(each.license)];
     const { counterpart = '' } = each;
     const other = old.get(counterpart) ?? now.get(counterpart);
-    const isOfOneHolder = surnameOf(other) === surnameOf(before ?? after);
+    const isOfOneHolder = other && surnameOf(other) === surnameOf(before ?? after);
     return { ...each, before, after, renumbered: isOfOneHolder ? other?.license_number : undefined };
   });
 }
@@ -232,6 +222,8 @@ export class BoardDifferences {
   readonly columns = new Map<string, ColumnDifferences>();
 }
 
+type Records = Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>;
+
 interface CounterOptions {
   /** Which changes of a column count; all unless given. */
   readonly isCounted?: (change: ColumnChange) => boolean;
@@ -254,11 +246,7 @@ export function differenceCounter({ isCounted = () => true, groupsOf }: CounterO
   return {
     boards,
     /** @returns the columns of a changed license that count */
-    add({
-      before,
-      after,
-      renumbered,
-    }: Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>): readonly ColumnChange[] {
+    add({ before, after, renumbered }: Records): readonly ColumnChange[] {
       const license = after ?? before;
       const columns = before && after ? changedColumns(before, after) : [];
       const counted = columns.filter(isCounted);

@@ -198,11 +198,7 @@ function partId(part: number): string {
 }
 
 /** Stores the digest of a publication, for as long as its index is kept. */
-export async function writeDigest(
-  { client, prefix }: Store,
-  licensesIndex: string,
-  digest: Digest,
-): Promise<void> {
+export async function writeDigest({ client, prefix }: Store, licensesIndex: string, digest: Digest) {
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
   const parts = [...digest.parts()];
@@ -239,10 +235,7 @@ function isWhole(part: Buffer): boolean {
  *
  * @throws {BadDocumentError} when one is missing or not valid
  */
-export async function* readDigest(
-  store: Store,
-  licensesIndex: string,
-): AsyncGenerator<Buffer, undefined, undefined> {
+export async function* readDigest(store: Store, licensesIndex: string) {
   const index = digestIndexName(store.prefix, licensesIndex);
   const isEarlier = (await store.client.exists({ index, id: '0' })).body;
   if (!isEarlier) return yield* readParts(store, index, partId);
@@ -252,11 +245,7 @@ export async function* readDigest(
   yield* digest.parts();
 }
 
-async function* readParts(
-  { client, reportBad }: Store,
-  index: string,
-  idOf: (part: number) => string,
-): AsyncGenerator<Buffer, undefined, undefined> {
+async function* readParts({ client, reportBad }: Store, index: string, idOf: (part: number) => string) {
   for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
     const ids = Array.from({ length: PARTS_A_REQUEST }, (_, at) => idOf(first + at));
     const parts = await documentsById(client, { index, body: { ids } });

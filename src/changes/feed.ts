@@ -96,11 +96,7 @@ export function newFeed(
 }
 
 /** A feed that begins after another, whose changes stay in the history. */
-export function nextFeed(
-  before: FeedState,
-  begins: FeedEntry['begins'],
-  beginning: FeedBeginning,
-): FeedState {
+export function nextFeed(before: FeedState, begins: FeedEntry['begins'], beginning: FeedBeginning) {
   return withoutLoneBeginning([...before, ...newFeed(beginning, begins)]);
 }
 
@@ -115,11 +111,7 @@ function withoutLoneBeginning(state: FeedState): FeedState {
  * @param then the feed as that publication left it: what was withdrawn by then stays so, and nothing else
  * @returns `isKnown` is false where the last feed does not have that publication, so that what changed is not known
  */
-export function rolledBackFeed(
-  state: FeedState,
-  then: FeedState | undefined,
-  to: FeedBeginning,
-): { readonly feed: FeedState; readonly isKnown: boolean } {
+export function rolledBackFeed(state: FeedState, then: FeedState | undefined, to: FeedBeginning) {
   // A publication that is none of these was live before them.
   const last = state.findLastIndex(
     ({ publication, epoch }) => publication === to.publication || epoch === to.epoch,

@@ -58,8 +58,11 @@ interface FeedRequest {
 
 export type Changes = ReturnType<typeof changesService>;
 
-/** The changes of the licenses of a board with one number. */
-export type NumberChanges = Awaited<ReturnType<typeof changesOfNumber>>;
+/**
+ * The changes of the licenses of a board with one number, the newest first; the id of the publication that was live;
+ * since the dataset of which date changes are known, `YYYY-MM-DD`, and the times of which they are not.
+ */
+export type NumberChanges = Awaited<ReturnType<Changes['ofNumber']>>;
 
 const MAX_TRIES = 5;
 
@@ -77,11 +80,53 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
   throw new SearchUnavailableError('Publications went live faster than one could be read.');
 }
 
+const NEWEST_FIRST = [{ position: 'desc' as const }];
+
+/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
+const MAX_CHANGES_OF_LICENSE = 1000;
+
 /**
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
+  /**
+   * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
+   * not valid. Of changes that are not asked for, only what says so is read.
+   */
+  async function changesAfter(state: FeedState, after: number, request: FeedRequest) {
+    const { limit, board, kind, cause, watchedBy } = request;
+    const end = lastPosition(state).position;
+    if (after === end) return { changes: [], next: end, more: false, isWhole: true };
+    const isEveryAsked = [board, kind, cause, watchedBy].every((filter) => filter === undefined);
+    const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
+    const isAhead = [visible(state), { range: { position: { gt: after } } }];
+    const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
+    const licenses = [...new Set(ahead.flatMap(licensesOf))];
+    const watched = watchedBy === undefined ? undefined : await watchedAmong(store, licenses, watchedBy);
+    // A subscription follows its license to another number at any moment, so either number counts.
+    const watchedOf = (change: Parameters<typeof licensesOf>[0]) =>
+      licensesOf(change).flatMap((license) => watched?.get(license) ?? []);
+    const asked = ahead.filter(
+      (each) =>
+        (board === undefined || currentBoardName(each.board) === board.name) &&
+        (kind === undefined || each.kind === kind) &&
+        (cause === undefined || each.cause === cause) &&
+        (watched === undefined || watchedOf(each).length > 0),
+    );
+    const listed = asked.slice(0, limit);
+    const lastLookedAt = count < size ? end : Number(last?.[0]);
+    const next = asked.length < limit ? lastLookedAt : lastOf(listed).position;
+    const ids = listed.map(({ position }) => String(position));
+    const changes = (await CHANGES.readAll(store, ids)).map((change) => ({
+      ...withCurrentBoard(change),
+      reference: watched && (watchedOf(change).at(-1)?.reference ?? null),
+    }));
+    const known = ahead.filter(({ position }) => position <= next).length;
+    const isWhole = changes.length === listed.length && known === positionsBetween(state, after, next);
+    return { changes, next, more: next < end, isWhole };
+  }
+
   return {
     /**
      * Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already.
@@ -92,26 +137,49 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
      */
     async page(request: FeedRequest) {
       const state = unbroken((await live()).state);
-      let page = await changesAfter(store, state, placeOf(request.since, state), request, watchedAmong);
+      let page = await changesAfter(state, placeOf(request.since, state), request);
       while (!page.isWhole) {
         // A client that has a copy must start over; who has none begins after what can't be read.
         if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
-        page = await changesAfter(store, state, page.next, request, watchedAmong);
+        page = await changesAfter(state, page.next, request);
       }
       const { changes, next: position, more } = page;
       const { feed } = lastOf(state.filter((each) => hasPosition(each, position)));
       return { changes, next: cursorText({ feed, position }), more };
     },
     /**
-     * @param number as typed
+     * The changes of the licenses of a board with one number.
+     *
+     * @param typed the number as typed
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    ofNumber: (board: Board, number: string): Promise<NumberChanges> =>
+    ofNumber: (board: Board, typed: string) =>
       readFromOne(async () => {
         const before = await live();
-        const found = await changesOfNumber(store, before, board, numberKey(number));
+        const { publication, date, state } = before;
+        const coverage = coverageOf(state);
+        // A license of the board, whatever the board was called then.
+        const names = [board.name, ...board.aliases];
+        const ofBoard = [{ prefix: { license: `${board.code}/` } }, { terms: { board: names } }];
+        const ofNumber = { term: { number: numberKey(typed) } };
+        const filter = [visible(state), ofNumber, { bool: { should: ofBoard } }];
+        const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
+        const { documents, count, firstBad } = await CHANGES.search(store, latest);
+        const oldest = Number(firstBad?.[0] ?? 0);
+        const changes = documents
+          .filter(({ position }) => position > oldest)
+          .map(
+            (change): HistoryChange => ({
+              ...withCurrentBoard(change),
+              ...(isWithdrawn(state, change) && { withdrawn: true }),
+            }),
+          );
+        const isCut = firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE;
+        // Before the oldest that is listed, nothing is certain.
+        const since = isCut ? (changes.at(-1)?.date ?? date) : coverage.since;
+        const gaps = isCut ? coverage.gaps.filter((gap) => gap.before > since) : coverage.gaps;
         // Once another publication is live, pruning may have deleted some of what was read.
-        return isSameFeed(before, await live()) ? found : undefined;
+        return isSameFeed(before, await live()) ? { publication, changes, since, gaps } : undefined;
       }),
   };
 }
@@ -132,98 +200,6 @@ function placeOf(since: string, state: FeedState): number {
   return place.position;
 }
 
-/**
- * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
- * not valid. Of changes that are not asked for, only what says so is read.
- */
-async function changesAfter(
-  store: Store,
-  state: FeedState,
-  after: number,
-  { limit, board, kind, cause, watchedBy }: FeedRequest,
-  watchedAmong: WatchedAmong,
-) {
-  const end = lastPosition(state).position;
-  if (after === end) return { changes: [], next: end, more: false, isWhole: true };
-  const isEveryAsked = [board, kind, cause, watchedBy].every((filter) => filter === undefined);
-  const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
-  const isAhead = [visible(state), { range: { position: { gt: after } } }];
-  const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
-  const licenses = [...new Set(ahead.flatMap(licensesOf))];
-  const watched = watchedBy === undefined ? undefined : await watchedAmong(store, licenses, watchedBy);
-  // A subscription follows its license to another number at any moment, so either number counts.
-  const watchedOf = (change: Parameters<typeof licensesOf>[0]) =>
-    licensesOf(change).flatMap((license) => watched?.get(license) ?? []);
-  const asked = ahead.filter(
-    (each) =>
-      (board === undefined || currentBoardName(each.board) === board.name) &&
-      (kind === undefined || each.kind === kind) &&
-      (cause === undefined || each.cause === cause) &&
-      (watched === undefined || watchedOf(each).length > 0),
-  );
-  const listed = asked.slice(0, limit);
-  const lastLookedAt = count < size ? end : Number(last?.[0]);
-  const next = asked.length < limit ? lastLookedAt : lastOf(listed).position;
-  const changes = await CHANGES.readAll(
-    store,
-    listed.map(({ position }) => String(position)),
-  );
-  const known = ahead.filter(({ position }) => position <= next).length;
-  return {
-    changes: changes.map((change) => ({
-      ...withCurrentBoard(change),
-      reference: watched && (watchedOf(change).at(-1)?.reference ?? null),
-    })),
-    next,
-    more: next < end,
-    isWhole: changes.length === listed.length && known === positionsBetween(state, after, next),
-  };
-}
-
-const NEWEST_FIRST = [{ position: 'desc' as const }];
-
-/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
-const MAX_CHANGES_OF_LICENSE = 1000;
-
-async function changesOfNumber(
-  store: Store,
-  { publication, date, state }: LiveFeed,
-  board: Board,
-  number: string,
-) {
-  const coverage = coverageOf(state);
-  // A license of the board, whatever the board was called then.
-  const ofBoard = [
-    { prefix: { license: `${board.code}/` } },
-    { terms: { board: [board.name, ...board.aliases] } },
-  ];
-  const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
-  const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
-  const { documents, count, firstBad } = await CHANGES.search(store, latest);
-  const oldest = Number(firstBad?.[0] ?? 0);
-  const changes = documents
-    .filter(({ position }) => position > oldest)
-    .map(
-      (change): HistoryChange => ({
-        ...withCurrentBoard(change),
-        ...(isWithdrawn(state, change) && { withdrawn: true }),
-      }),
-    );
-  const isCut = firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE;
-  // Before the oldest that is listed, nothing is certain.
-  const since = isCut ? (changes.at(-1)?.date ?? date) : coverage.since;
-  return {
-    /** The id of the publication that was live. */
-    publication,
-    /** The newest first. */
-    changes,
-    /** Changes are known since the dataset of this date, `YYYY-MM-DD`. */
-    since,
-    /** The times of which changes are not known. */
-    gaps: isCut ? coverage.gaps.filter(({ before }) => before > since) : coverage.gaps,
-  };
-}
-
 /** More licenses than numbers that are asked at once have: few numbers are of several. */
 const MAX_LAST_CHANGES = 2000;
 
@@ -233,11 +209,7 @@ const MAX_LAST_CHANGES = 2000;
  * @param numbers as `numberKey` has them
  * @throws {SearchUnavailableError} when OpenSearch does not answer, or not all of them can be read
  */
-export async function lastChangesOfNumbers(
-  store: Store,
-  state: FeedState,
-  numbers: readonly string[],
-): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
+export async function lastChangesOfNumbers(store: Store, state: FeedState, numbers: readonly string[]) {
   const query = { bool: { filter: [visible(state), { terms: { number: [...numbers] } }] } };
   const lastOfEach = { query, sort: NEWEST_FIRST, size: MAX_LAST_CHANGES, collapse: { field: 'license' } };
   const { documents, count, firstBad } = await CHANGES.search(store, lastOfEach);

@@ -51,11 +51,7 @@ export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void>
  *
  * @param earlier what the index's `_meta` says: version 0.3.0 wrote nothing else
  */
-export async function readFeed(
-  store: Store,
-  index: string,
-  earlier: EarlierFeed | undefined,
-): Promise<FeedState | undefined> {
+export async function readFeed(store: Store, index: string, earlier: EarlierFeed | undefined) {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
   if (earlier === undefined) return made?.state;
   const [epoch] = earlier.segments.at(-1) ?? [placeIn(earlier.start).epoch];
@@ -140,10 +136,7 @@ const EARLIER_COPY_ID = 'feed';
 const EARLIER_COPIES = collection('changes', z.object({ feed: z.string(), state: earlierFeed }));
 
 /** `undefined` where the document of a segment is lost; then its changes may be, too. */
-async function fromEarlier(
-  store: Store,
-  { earlier = [], ...current }: EarlierFeed,
-): Promise<FeedState | undefined> {
+async function fromEarlier(store: Store, { earlier = [], ...current }: EarlierFeed) {
   const all = [...earlier, current];
   const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
   const stored = await EARLIER_SEGMENTS.readAll(store, ids);

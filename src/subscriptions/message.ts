@@ -104,13 +104,8 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
 }
 
 /** When the secret was changed within the last day, the earliest first. */
-export function recentRotations(
-  {
-    rotated_at,
-    rotations = rotated_at === null ? [] : [rotated_at],
-  }: Pick<Webhook, 'rotated_at' | 'rotations'>,
-  now: Date,
-): readonly string[] {
+export function recentRotations(webhook: Pick<Webhook, 'rotated_at' | 'rotations'>, now: Date) {
+  const { rotated_at: last, rotations = last === null ? [] : [last] } = webhook;
   return rotations.filter((at) => now.getTime() - Date.parse(at) < DAY_MS);
 }
 

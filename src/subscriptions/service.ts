@@ -95,12 +95,9 @@ export function subscriptionsService(store: Store) {
      * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one
      * whose number is written like this, else the only one that fits.
      */
-    async meantBy(
-      account: string,
-      requests: readonly NumberRequest[],
-    ): Promise<ReadonlyMap<NumberRequest, Subscription | undefined>> {
+    async meantBy(account: string, requests: readonly NumberRequest[]) {
       const keys = distinctKeys(requests.map(({ number }) => numberKey(number)));
-      if (keys.length === 0) return new Map();
+      if (keys.length === 0) return new Map<NumberRequest, Subscription | undefined>();
       const { documents } = await SUBSCRIPTIONS.search(store, {
         query: { bool: { filter: [{ term: { account } }, { terms: { number: keys } }] } },
         sort: [{ id: 'asc' }],

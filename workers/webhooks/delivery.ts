@@ -2,12 +2,7 @@ import { ACCOUNTS, isActive } from '../../src/access/accounts.ts';
 import { changesAfterCursor, latestCursor } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
 import type { Store } from '../../src/storage/store.ts';
-import {
-  type Announcement,
-  changesMessage,
-  messageId,
-  signedHeaders,
-} from '../../src/subscriptions/message.ts';
+import { changesMessage, messageId, signedHeaders } from '../../src/subscriptions/message.ts';
 import { post } from '../../src/subscriptions/outgoing.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import type { FanOut } from './fan-out.ts';
@@ -107,17 +102,17 @@ export async function deliver(
  * What an account has not been told, the earliest first. The changes of a publication are read when all before is told: a
  * receiver that fails does not make each attempt read those of months.
  */
-async function* announcementsFor(
-  { account, delivered_cursor }: Webhook,
-  { state, publication, date }: LiveFeed,
-  newsOf: FanOut,
-): AsyncGenerator<Announcement, void, undefined> {
+async function* announcementsFor({ account, delivered_cursor }: Webhook, live: LiveFeed, newsOf: FanOut) {
+  const { state, publication, date } = live;
   const verifyAll = { cursor: latestCursor(state), publication, date, counts: null, changes: [] };
   const entries = changesAfterCursor(state, delivered_cursor);
-  if (entries === undefined) return yield verifyAll;
-  for (const entry of entries) {
+  if (entries === undefined) yield verifyAll;
+  for (const entry of entries ?? []) {
     const byAccount = await newsOf(entry);
-    if (byAccount === undefined) return yield verifyAll;
+    if (byAccount === undefined) {
+      yield verifyAll;
+      return;
+    }
     const { cursor, publication, date } = entry;
     const news = byAccount.get(account);
     if (news !== undefined) yield { cursor, publication, date, ...news };
@@ -131,11 +126,7 @@ async function* announcementsFor(
  * @param begun the webhook as it was when the delivery began
  * @returns the webhook as it is now; `undefined` where nothing was written
  */
-async function record(
-  store: Store,
-  begun: Webhook,
-  change: (current: Webhook) => Partial<Webhook>,
-): Promise<Webhook | undefined> {
+async function record(store: Store, begun: Webhook, change: (current: Webhook) => Partial<Webhook>) {
   let written: Webhook | undefined;
   await WEBHOOKS.update(store, begun.account, (current) => {
     const isSame = current?.id === begun.id && current.delivered_cursor === begun.delivered_cursor;

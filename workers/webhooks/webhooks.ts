@@ -154,10 +154,7 @@ async function promote(queue: Queue<DeliveryJob>, { id, failing_since }: Webhook
 }
 
 /** The webhooks of active accounts that have not been told of everything up to the latest cursor, in pages. */
-async function* undelivered(
-  store: Store,
-  cursor: string,
-): AsyncGenerator<readonly Webhook[], void, undefined> {
+async function* undelivered(store: Store, cursor: string) {
   const pages = WEBHOOKS.pages(store, {
     query: { bool: { must_not: [{ term: { delivered_cursor: cursor } }] } },
     sort: [{ account: 'asc' }],
