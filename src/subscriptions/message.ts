@@ -81,11 +81,8 @@ export function changesMessage({ changes, ...announcement }: Announcement, now: 
 
 /** The body of the message with which an account tries its receiver. */
 export function testMessage(now: Date): string {
-  return JSON.stringify({
-    type: 'webhook.test',
-    timestamp: now.toISOString(),
-    data: {},
-  } satisfies z.output<typeof webhookTest>);
+  const message = { type: 'webhook.test', timestamp: now.toISOString(), data: {} } as const;
+  return JSON.stringify(message satisfies z.output<typeof webhookTest>);
 }
 
 /**
@@ -107,13 +104,8 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
 }
 
 /** When the secret was changed within the last day, the earliest first. */
-export function recentRotations(
-  {
-    rotated_at,
-    rotations = rotated_at === null ? [] : [rotated_at],
-  }: Pick<Webhook, 'rotated_at' | 'rotations'>,
-  now: Date,
-): readonly string[] {
+export function recentRotations(webhook: Pick<Webhook, 'rotated_at' | 'rotations'>, now: Date) {
+  const { rotated_at: last, rotations = last === null ? [] : [last] } = webhook;
   return rotations.filter((at) => now.getTime() - Date.parse(at) < DAY_MS);
 }
 
@@ -133,13 +125,10 @@ export function signedHeaders(
 ) {
   const seconds = String(Math.floor(now.getTime() / 1000));
   const { id, generation } = webhook;
-  const signatures = [0, ...recentRotations(webhook, now).map((_, at) => at + 1)].map((earlier) => {
+  const signatures = [undefined, ...recentRotations(webhook, now)].map((_, earlier) => {
     const key = signingKey(secretKey, { id, generation: generation - earlier });
     return `v1,${createHmac('sha256', key).update(`${messageId}.${seconds}.${body}`).digest('base64')}`;
   });
-  return {
-    'webhook-id': messageId,
-    'webhook-timestamp': seconds,
-    'webhook-signature': signatures.join(' '),
-  };
+  const signature = signatures.join(' ');
+  return { 'webhook-id': messageId, 'webhook-timestamp': seconds, 'webhook-signature': signature };
 }

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
+import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { SERVICE_VERSION } from '../config.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
@@ -16,30 +17,28 @@ const MAX_RETRY_AFTER_MS = 86_400_000;
 const NEXT_ADDRESS_AFTER_MS = 1000;
 const USER_AGENT = `Ohio-License-Verification/${SERVICE_VERSION}`;
 
-/** Why a receiver did not answer. */
-export const FAILURES = [
-  'address not allowed',
-  'host not found',
-  'connection refused',
-  'host unreachable',
-  'TLS failed',
-  'timeout',
-  'connection closed',
-  'not an HTTP response',
-  'request failed',
-] as const;
+/** Why a receiver did not answer, by the name and code of the error: messages may have what the receiver sent. */
+const REASONS = [
+  [/ADDRESS_NOT_ALLOWED/, 'address not allowed'],
+  [/ENOTFOUND|EAI_|ENODATA/, 'host not found'],
+  [/ECONNREFUSED/, 'connection refused'],
+  [/EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL/, 'host unreachable'],
+  [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
+  [/ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT/, 'timeout'],
+  [/ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET/, 'connection closed'],
+  [/HTTPParserError|UND_ERR_HEADERS_OVERFLOW/, 'not an HTTP response'],
+  [/^/, 'request failed'],
+] as const satisfies readonly (readonly [RegExp, string])[];
 
-type Failure = (typeof FAILURES)[number];
+export const FAILURES = REASONS.map(([, reason]) => reason);
 
 /** How a receiver answered, or why it did not; the reason has nothing that it sent. */
-type Answer =
-  | {
-      readonly status: number;
-      /** What its Retry-After says, at most 24 hours. */
-      readonly retryAfterMs?: number;
-      readonly reason?: never;
-    }
-  | { readonly reason: Failure; readonly status?: never; readonly retryAfterMs?: never };
+interface Answer {
+  readonly status?: number;
+  /** What its Retry-After says, at most 24 hours. */
+  readonly retryAfterMs?: number | undefined;
+  readonly reason?: (typeof FAILURES)[number] | undefined;
+}
 
 interface Options {
   /** From the first question to the last header. */
@@ -47,7 +46,7 @@ interface Options {
   /** The addresses of a host name. */
   readonly addressesOf?: (host: string) => Promise<readonly LookupAddress[]>;
   /** Certificates that are trusted instead of the usual ones, PEM. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
 }
 
 /**
@@ -66,45 +65,44 @@ export async function post(
 ): Promise<Answer> {
   // The API seldom posts; without undici it starts sooner.
   const { Agent, request } = await import('undici');
-  const target = allowedUrl(url, allowedRanges);
-  if (target === undefined) return { reason: 'address not allowed' };
   const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? systemAddresses : publicAddresses);
-  const checkedAddresses = async (host: string): Promise<LookupAddress[]> => {
+  const checkedAddresses = async (host: string, _options: unknown): Promise<LookupAddress[]> => {
     const addresses = await addressesFound(host);
-    const isRefused = addresses.some(({ address }) => !isAllowed(address, target, allowedRanges));
+    const isRefused = addresses.some(({ address }) => !isAllowed(address, new URL(url), allowedRanges));
     // Node ends the process for a name without an address.
     const code = addresses.length === 0 ? 'ENOTFOUND' : isRefused ? 'ADDRESS_NOT_ALLOWED' : undefined;
     if (code !== undefined) throw Object.assign(new Error(code), { code });
     return [...addresses];
   };
-  const lookUp: LookupFunction = (host, _options, callback) => {
-    checkedAddresses(host).then(
-      (addresses) => callback(null, addresses),
-      (error: Error) => callback(error, []),
-    );
-  };
   const connect = {
-    lookup: lookUp,
+    lookup: callbackify(checkedAddresses),
     timeout: withinMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
-    ...(ca === undefined ? {} : { ca }),
+    ca,
   };
   const dispatcher = new Agent({ connect, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES });
   const signal = AbortSignal.timeout(withinMs);
   try {
+    const target = readWebhookUrl(url, allowedRanges);
     const sent = { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT };
     const asked = { dispatcher, signal, method: 'POST', headers: sent, body, reset: true } as const;
     const answer = await request(target, asked);
     // It has answered, however the rest ends.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     const retryAfterMs = readRetryAfter(String(answer.headers['retry-after'] ?? ''));
-    return { status: answer.statusCode, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    return { status: answer.statusCode, retryAfterMs };
   } catch (error) {
-    return { reason: reasonOf(error, signal) };
+    return { reason: signal.aborted ? 'timeout' : reasonOf(error) };
   } finally {
     await dispatcher.destroy();
   }
+}
+
+function reasonOf(error: unknown): Answer['reason'] {
+  if (error instanceof BadRequestError) return 'address not allowed';
+  const text = error instanceof Error ? `${error.name} ${'code' in error ? error.code : ''}` : '';
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1];
 }
 
 /** Those that this machine knows, too. */
@@ -131,13 +129,7 @@ export async function publicAddresses(host: string, servers?: readonly string[])
   return [...ipv4.map(of(4)), ...ipv6.map(of(6))];
 }
 
-function allowedUrl(url: string, allowedRanges: readonly string[]): URL | undefined {
-  try {
-    return new URL(readWebhookUrl(url, allowedRanges));
-  } catch {
-    return undefined;
-  }
-}
+const LOCAL_NAME = /(^|\.)localhost$/;
 
 /**
  * The address of a webhook, normalized.
@@ -159,33 +151,11 @@ export function readWebhookUrl(text: string, allowedRanges: readonly string[]): 
   }
   if (url.href.includes('#')) throw new BadRequestError('url must have no fragment (#).');
   if (url.port !== '' && !isOpen) throw new BadRequestError('url must have no port: it is always 443.');
-  const host = hostOf(url);
-  const isPrivate = isIP(host) === 0 ? !isOpen && isLocalName(host) : !isAllowed(host, url, allowedRanges);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+  const isPrivate =
+    isIP(host) === 0 ? !isOpen && LOCAL_NAME.test(host) : !isAllowed(host, url, allowedRanges);
   if (isPrivate) throw new BadRequestError('url must have the name or the address of a public host.');
   return url.href;
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
-}
-
-function isLocalName(host: string): boolean {
-  return /(^|\.)localhost$/.test(host);
-}
-
-/** Whether a request to this URL may go to this address. By http or to another port, it may go to allowed ranges only. */
-function isAllowed(address: string, { protocol, port }: URL, allowedRanges: readonly string[]): boolean {
-  const allowed = new BlockList();
-  for (const range of allowedRanges) {
-    const [network = '', bits] = range.split('/');
-    allowed.addSubnet(network, Number(bits), familyOf(network));
-  }
-  if (allowed.check(address, familyOf(address))) return true;
-  return protocol === 'https:' && port === '' && isPublic(address);
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
 /** The IPv6 addresses that are given to hosts; all others stand for something, as `::127.0.0.1` for an IPv4 address. */
@@ -194,30 +164,15 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Azure answers its virtual machines here, and nobody else (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). */
 const AZURE_HOST_AGENT = '168.63.129.16';
 
-function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address) || address === AZURE_HOST_AGENT) return false;
+/** Whether a request to this URL may go to this address. By http or to another port, it may go to allowed ranges only. */
+function isAllowed(address: string, { protocol, port }: URL, allowedRanges: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const allowed = allowedRanges.map((range) => ipaddr.parseCIDR(range));
+  if (ipaddr.subnetMatch(ipaddr.process(address), { allowed }, '') === 'allowed') return true;
   const parsed = ipaddr.parse(address);
   const isOfHosts = !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL_UNICAST);
-  return isOfHosts && parsed.range() === 'unicast';
-}
-
-/** By their codes: the messages of errors may have what the receiver sent. */
-const REASONS: readonly (readonly [RegExp, Failure])[] = [
-  [/^ADDRESS_NOT_ALLOWED$/, 'address not allowed'],
-  [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'host not found'],
-  [/^ECONNREFUSED$/, 'connection refused'],
-  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'host unreachable'],
-  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'connection closed'],
-  [/^UND_ERR_HEADERS_OVERFLOW$/, 'not an HTTP response'],
-  [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
-];
-
-function reasonOf(error: unknown, signal: AbortSignal): Failure {
-  if (signal.aborted) return 'timeout';
-  if (error instanceof Error && error.name === 'HTTPParserError') return 'not an HTTP response';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';
+  const isPublic = isOfHosts && parsed.range() === 'unicast' && address !== AZURE_HOST_AGENT;
+  return protocol === 'https:' && port === '' && isPublic;
 }
 
 /** Seconds, or a date, as RFC 9110 has them; `undefined` for anything else. */

@@ -26,14 +26,8 @@ export type Webhooks = NonNullable<ReturnType<typeof webhookService>>;
  * @param latest returns the latest cursor of the feed
  * @returns `undefined` where WEBHOOK_SECRET_KEY is not set
  */
-export function webhookService(
-  store: Store,
-  {
-    WEBHOOK_SECRET_KEY: secretKey,
-    WEBHOOK_ALLOWED_RANGES: allowedRanges,
-  }: Pick<Config, 'WEBHOOK_SECRET_KEY' | 'WEBHOOK_ALLOWED_RANGES'>,
-  latest: () => Promise<string>,
-) {
+export function webhookService(store: Store, config: Config, latest: () => Promise<string>) {
+  const { WEBHOOK_SECRET_KEY: secretKey, WEBHOOK_ALLOWED_RANGES: allowedRanges } = config;
   if (secretKey === undefined) return undefined;
 
   async function read(account: string): Promise<Webhook | undefined> {
@@ -101,14 +95,13 @@ export function webhookService(
       const body = testMessage(now);
       const headers = signedHeaders(secretKey, webhook, messageId(webhook, randomUUID()), body, now);
       const { status, reason } = await post(webhook.url, headers, body, allowedRanges);
-      if (status === undefined) return { delivered: false, reason };
-      const delivered = status >= 200 && status < 300;
+      const delivered = status !== undefined && status >= 200 && status < 300;
       if (delivered) {
         await WEBHOOKS.update(store, account, (current) =>
           current?.id === webhook.id ? resumed(current) : undefined,
         );
       }
-      return { delivered, status };
+      return { delivered, status, reason };
     },
   };
 }
