@@ -205,18 +205,25 @@ export type SavedRecords = ReturnType<typeof savedRecords>;
 
 /** The records that people save, each signed where the service has a key. */
 export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) {
+  const index = store.names.savedRecords;
   let ofLastDay: { readonly records: number; readonly at: number } | undefined;
   let storedRatio: number | undefined;
   /** What is being saved: OpenSearch may not count it yet. */
   const saving = { records: 0, bytes: 0 };
 
   async function requireRoom(): Promise<void> {
-    const [lastDay, stored] = await Promise.all([recordsOfLastDay(store), storedRecords(store)]);
+    const since = new Date(Date.now() - DAY_MS).toISOString();
+    const [lastDay, stats] = await Promise.all([
+      countDocuments(store.client, index, { range: { saved_at: { gte: since } } }),
+      store.client.indices.stats({ index, metric: ['docs', 'store'] }),
+    ]);
+    // The size of what is stored, without copies, is of up to ten seconds ago.
+    const { docs, store: disk } = indexStats.parse(stats.body)._all.primaries;
     const records = lastDay + saving.records;
     ofLastDay = { records: Math.min(records, limits.perDay), at: Date.now() };
     const used = Math.max(
-      (stored.records + saving.records) / (limits.perDay * SAVED_RECORD_DAYS),
-      (stored.bytes + saving.bytes) / limits.bytes,
+      (docs.count + saving.records) / (limits.perDay * SAVED_RECORD_DAYS),
+      (disk.size_in_bytes + saving.bytes) / limits.bytes,
     );
     storedRatio = Math.min(used, 1);
     if (records > limits.perDay) throw new RecordRefusedError('day');
@@ -259,18 +266,15 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
      */
     async read(typed: string, now: Date = new Date()): Promise<SavedRecord | undefined> {
       const code = readRecordCode(typed);
-      const record = code === undefined ? undefined : (await SAVED_RECORDS.read(store, code))?.document;
-      const isKept = record !== undefined && Date.parse(record.saved_at) >= keptSince(now).getTime();
-      return isKept ? record : undefined;
+      const record = code && (await SAVED_RECORDS.read(store, code))?.document;
+      return record && record.saved_at >= keptSince(now) ? record : undefined;
     },
     /**
      * How much of what a day allows is used, as last counted: 1 for all; `undefined` before this process saves the
      * first, and a day after it saved the last.
      */
-    usedRatio(): number | undefined {
-      if (ofLastDay === undefined || Date.now() - ofLastDay.at > DAY_MS) return undefined;
-      return ofLastDay.records / limits.perDay;
-    },
+    usedRatio: (): number | undefined =>
+      ofLastDay && Date.now() - ofLastDay.at <= DAY_MS ? ofLastDay.records / limits.perDay : undefined,
     /** How much of what is kept altogether is used, as last counted; `undefined` before this process saves the first. */
     storedRatio: (): number | undefined => storedRatio,
   };
@@ -278,36 +282,21 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
 
 const DAY_MS = 86_400_000;
 
-async function recordsOfLastDay({ client, names }: Store): Promise<number> {
-  const since = new Date(Date.now() - DAY_MS).toISOString();
-  return countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
-}
-
 const indexStats = z.object({
   _all: z.object({
     primaries: z.object({ docs: z.object({ count: z.int() }), store: z.object({ size_in_bytes: z.int() }) }),
   }),
 });
 
-/** How many records there are, and what they take on the disk, without copies; the latter up to ten seconds ago. */
-async function storedRecords({ client, names }: Store): Promise<{ records: number; bytes: number }> {
-  const { body } = await client.indices.stats({ index: names.savedRecords, metric: ['docs', 'store'] });
-  const { docs, store } = indexStats.parse(body)._all.primaries;
-  return { records: docs.count, bytes: store.size_in_bytes };
-}
-
 /** Records saved before this moment are no longer kept. */
-function keptSince(now: Date): Date {
-  return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS);
+function keptSince(now: Date): string {
+  return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS).toISOString();
 }
 
 export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
-  await client.deleteByQuery({
-    index: names.savedRecords,
-    conflicts: 'proceed',
-    refresh: true,
-    body: { query: { range: { saved_at: { lt: keptSince(now).toISOString() } } } },
-  });
+  const query = { range: { saved_at: { lt: keptSince(now) } } };
+  const index = names.savedRecords;
+  await client.deleteByQuery({ index, conflicts: 'proceed', refresh: true, body: { query } });
 }
 
 /** Crockford's base32: no letter that is easily taken for a digit, and no U. */
