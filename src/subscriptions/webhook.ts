@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
-import type { Store } from '../storage/store.ts';
 
 const storedWebhook = z.object({
   /** Random, and another one for each new webhook: its secret is made from it. */
@@ -41,26 +40,3 @@ export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOO
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
 });
-
-/**
- * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced by one with
- * another address, or brought further by another delivery.
- *
- * @param begun the webhook as it was when the delivery began
- * @returns the webhook as it is now; `undefined` where nothing was written
- */
-export async function recordDelivery(
-  store: Store,
-  begun: Webhook,
-  change: (
-    current: Webhook,
-  ) => Partial<Pick<Webhook, 'delivered_cursor' | 'delivered_at' | 'failing_since' | 'paused'>>,
-): Promise<Webhook | undefined> {
-  let written: Webhook | undefined;
-  await WEBHOOKS.update(store, begun.account, (current) => {
-    const isSame = current?.id === begun.id && current.delivered_cursor === begun.delivered_cursor;
-    written = isSame ? { ...current, ...change(current) } : undefined;
-    return written;
-  });
-  return written;
-}

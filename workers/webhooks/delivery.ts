@@ -2,14 +2,9 @@ import { ACCOUNTS, isActive } from '../../src/access/accounts.ts';
 import { changesAfterCursor, latestCursor } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
 import type { Store } from '../../src/storage/store.ts';
-import {
-  type Announcement,
-  changesMessage,
-  messageId,
-  signedHeaders,
-} from '../../src/subscriptions/message.ts';
+import { changesMessage, messageId, signedHeaders } from '../../src/subscriptions/message.ts';
 import { post } from '../../src/subscriptions/outgoing.ts';
-import { recordDelivery, WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import type { FanOut } from './fan-out.ts';
 
 const SECOND_MS = 1000;
@@ -68,24 +63,37 @@ export async function deliver(
   webhookId: string,
   account: string,
   live: LiveFeed,
-  deliverer: Deliverer,
+  { store, newsOf, secretKey, allowedRanges, now = () => new Date() }: Deliverer,
 ): Promise<DeliveryOutcome> {
-  const { store } = deliverer;
   let webhook = (await WEBHOOKS.read(store, account))?.document;
   if (webhook?.id !== webhookId || webhook.paused !== null) return NOTHING;
   if (!isActive((await ACCOUNTS.read(store, account))?.document)) return NOTHING;
-  const latest = latestCursor(live.state);
   let outcome = NOTHING;
-  for await (const announcement of announcementsFor(webhook, live, deliverer.newsOf)) {
-    const sent = await send(webhook, announcement, deliverer);
-    outcome = sent.outcome;
-    // It failed, or the account has another webhook or another delivery has been faster.
-    if (sent.webhook === undefined) return outcome;
-    webhook = sent.webhook;
+  for await (const announcement of announcementsFor(webhook, live, newsOf)) {
+    const { cursor } = announcement;
+    const body = changesMessage(announcement, now());
+    const headers = signedHeaders(secretKey, webhook, messageId(webhook, cursor), body, now());
+    const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
+    const ended = { host: new URL(webhook.url).host, answered: reason ?? status };
+    if (status < 200 || status >= 300) {
+      const failed = await record(store, webhook, ({ failing_since }) => {
+        const since = failing_since ?? now().toISOString();
+        const isFailingLong = now().getTime() - Date.parse(since) >= PAUSED_AFTER_MS;
+        return { failing_since: since, paused: status === GONE ? 'gone' : isFailingLong ? 'failing' : null };
+      });
+      const isRetried = failed?.paused === null;
+      return { ...ended, outcome: status === GONE ? 'gone' : 'failed', ...(isRetried && { retryAfterMs }) };
+    }
+    outcome = { ...ended, outcome: 'delivered' };
+    const told = { delivered_cursor: cursor, delivered_at: now().toISOString(), failing_since: null };
+    webhook = await record(store, webhook, () => told);
+    // The account has another webhook, or another delivery has been faster.
+    if (webhook === undefined) return outcome;
   }
-  if (webhook.delivered_cursor !== latest) {
+  const delivered_cursor = latestCursor(live.state);
+  if (webhook.delivered_cursor !== delivered_cursor) {
     const isFailing = outcome === NOTHING ? { failing_since: null } : {};
-    await recordDelivery(store, webhook, () => ({ delivered_cursor: latest, ...isFailing }));
+    await record(store, webhook, () => ({ delivered_cursor, ...isFailing }));
   }
   return outcome;
 }
@@ -94,17 +102,17 @@ export async function deliver(
  * What an account has not been told, the earliest first. The changes of a publication are read when all before is told: a
  * receiver that fails does not make each attempt read those of months.
  */
-async function* announcementsFor(
-  { account, delivered_cursor }: Webhook,
-  { state, publication, date }: LiveFeed,
-  newsOf: FanOut,
-): AsyncGenerator<Announcement, void, undefined> {
+async function* announcementsFor({ account, delivered_cursor }: Webhook, live: LiveFeed, newsOf: FanOut) {
+  const { state, publication, date } = live;
   const verifyAll = { cursor: latestCursor(state), publication, date, counts: null, changes: [] };
   const entries = changesAfterCursor(state, delivered_cursor);
-  if (entries === undefined) return yield verifyAll;
-  for (const entry of entries) {
+  if (entries === undefined) yield verifyAll;
+  for (const entry of entries ?? []) {
     const byAccount = await newsOf(entry);
-    if (byAccount === undefined) return yield verifyAll;
+    if (byAccount === undefined) {
+      yield verifyAll;
+      return;
+    }
     const { cursor, publication, date } = entry;
     const news = byAccount.get(account);
     if (news !== undefined) yield { cursor, publication, date, ...news };
@@ -112,31 +120,18 @@ async function* announcementsFor(
 }
 
 /**
- * Sends a message and writes what became of it.
+ * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced by one with
+ * another address, or brought further by another delivery.
  *
- * @returns `webhook` as it is now, where it was delivered
+ * @param begun the webhook as it was when the delivery began
+ * @returns the webhook as it is now; `undefined` where nothing was written
  */
-async function send(
-  webhook: Webhook,
-  announcement: Announcement,
-  { store, secretKey, allowedRanges, now = () => new Date() }: Deliverer,
-): Promise<{ readonly outcome: DeliveryOutcome; readonly webhook?: Webhook | undefined }> {
-  const { host } = new URL(webhook.url);
-  const body = changesMessage(announcement, now());
-  const headers = signedHeaders(secretKey, webhook, messageId(webhook, announcement.cursor), body, now());
-  const { status = 0, retryAfterMs = 0, reason } = await post(webhook.url, headers, body, allowedRanges);
-  const ended = { host, answered: reason ?? status };
-  if (status >= 200 && status < 300) {
-    const delivered = { delivered_cursor: announcement.cursor, delivered_at: now().toISOString() };
-    const told = await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
-    return { outcome: { ...ended, outcome: 'delivered' }, webhook: told };
-  }
-  const failed = await recordDelivery(store, webhook, ({ failing_since }) => {
-    const since = failing_since ?? now().toISOString();
-    const isFailingLong = now().getTime() - Date.parse(since) >= PAUSED_AFTER_MS;
-    return { failing_since: since, paused: status === GONE ? 'gone' : isFailingLong ? 'failing' : null };
+async function record(store: Store, begun: Webhook, change: (current: Webhook) => Partial<Webhook>) {
+  let written: Webhook | undefined;
+  await WEBHOOKS.update(store, begun.account, (current) => {
+    const isSame = current?.id === begun.id && current.delivered_cursor === begun.delivered_cursor;
+    written = isSame ? { ...current, ...change(current) } : undefined;
+    return written;
   });
-  if (status === GONE) return { outcome: { ...ended, outcome: 'gone' } };
-  const isRetried = failed !== undefined && failed.paused === null;
-  return { outcome: { ...ended, outcome: 'failed', ...(isRetried && { retryAfterMs }) } };
+  return written;
 }

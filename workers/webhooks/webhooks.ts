@@ -26,6 +26,9 @@ const CONCURRENCY = 10;
 /** How many webhooks are read and queued at once. */
 const PAGE = 100;
 
+/** The error of a delivery that is tried again; its cause is how long the receiver asked to wait, in milliseconds. */
+const UNDELIVERED = 'The message was not delivered.';
+
 /** More than there are in the five days after which a webhook that fails is paused. */
 const MAX_ATTEMPTS = 50;
 
@@ -37,24 +40,14 @@ const jobData = z.object({
 
 export type DeliveryJob = z.output<typeof jobData>;
 
-/** The webhooks that have not been told of the latest changes. */
-export interface Backlog {
-  readonly paused: number;
-  /** Unix time in milliseconds since when the oldest of those that are not paused waits; `undefined` where none does. */
-  readonly since: number | undefined;
-}
+const JOB = {
+  ...{ delay: SETTLED_AFTER_MS, attempts: MAX_ATTEMPTS, backoff: { type: 'custom' } },
+  ...{ removeOnComplete: true, removeOnFail: true },
+};
+
+export type Backlog = Awaited<ReturnType<typeof backlogOf>>;
 
 export type Webhooks = ReturnType<typeof startWebhooks>;
-
-/** A receiver did not take a message. */
-class UndeliveredError extends Error {
-  readonly retryAfterMs: number;
-
-  constructor(retryAfterMs: number) {
-    super('The message was not delivered.');
-    this.retryAfterMs = retryAfterMs;
-  }
-}
 
 /**
  * Delivers to webhooks, by one job for each webhook that has not been told of everything. What was delivered is in
@@ -81,7 +74,7 @@ export function startWebhooks(
       const { retryAfterMs, ...ended } = await deliver(job.id ?? '', account, live, deliverer);
       onEnded(ended.outcome);
       if (ended.outcome !== 'nothing') log.info({ webhook: job.id, ...ended }, 'webhook delivery');
-      if (retryAfterMs !== undefined) throw new UndeliveredError(retryAfterMs);
+      if (retryAfterMs !== undefined) throw new Error(UNDELIVERED, { cause: retryAfterMs });
     }
     const latest = latestCursor((await liveFeed(store)).state);
     if (latest === cursor) return;
@@ -97,32 +90,21 @@ export function startWebhooks(
     settings: {
       // A job that broke off is removed; the reconciliation queues it again.
       backoffStrategy: (attempts, _type, error) =>
-        error instanceof UndeliveredError ? Math.max(waitAfter(attempts), error.retryAfterMs) : -1,
+        error?.message === UNDELIVERED ? Math.max(waitAfter(attempts), Number(error.cause)) : -1,
     },
   });
   worker.on('failed', (job, error) => {
-    if (error instanceof UndeliveredError) return;
+    if (error.message === UNDELIVERED) return;
     log.error({ webhook: job?.id, error: error.message }, 'webhook delivery broke off; it is queued again');
   });
   worker.on('error', (error) => log.error({ error: error.message }, 'webhook worker error'));
 
-  let isReconciling = false;
-  let isAway = false;
   /** Queues what is to be delivered. Where it can't, the next reconciliation does. */
-  async function reconcile(): Promise<void> {
-    if (isReconciling) return;
-    isReconciling = true;
-    try {
-      await queueUndelivered(store, queue);
-      isAway = false;
-    } catch (error) {
-      if (!isAway && !(error instanceof NothingPublishedError))
+  const reconcile = (): Promise<void> =>
+    queueUndelivered(store, queue).catch((error: unknown) => {
+      if (!(error instanceof NothingPublishedError))
         log.error({ error: String(error) }, 'webhooks not compared with what is live');
-      isAway = true;
-    } finally {
-      isReconciling = false;
-    }
-  }
+    });
   const timer = setInterval(reconcile, RECONCILED_EVERY_MS);
   void reconcile();
 
@@ -153,14 +135,7 @@ export async function queueUndelivered(store: Store, queue: Queue<DeliveryJob>):
       due.map(({ id, account }) => ({
         name: 'deliver',
         data: { account, cursor },
-        opts: {
-          jobId: id,
-          delay: SETTLED_AFTER_MS,
-          attempts: MAX_ATTEMPTS,
-          backoff: { type: 'custom' },
-          removeOnComplete: true,
-          removeOnFail: true,
-        },
+        opts: { jobId: id, ...JOB },
       })),
     );
   }
@@ -179,10 +154,7 @@ async function promote(queue: Queue<DeliveryJob>, { id, failing_since }: Webhook
 }
 
 /** The webhooks of active accounts that have not been told of everything up to the latest cursor, in pages. */
-async function* undelivered(
-  store: Store,
-  cursor: string,
-): AsyncGenerator<readonly Webhook[], void, undefined> {
+async function* undelivered(store: Store, cursor: string) {
   const pages = WEBHOOKS.pages(store, {
     query: { bool: { must_not: [{ term: { delivered_cursor: cursor } }] } },
     sort: [{ account: 'asc' }],
@@ -198,18 +170,18 @@ async function* undelivered(
   }
 }
 
-/** @throws {NothingPublishedError} when nothing is live */
-async function backlogOf(store: Store): Promise<Backlog> {
+/**
+ * The webhooks that have not been told of the latest changes: how many are paused, and since when the oldest of the
+ * others waits, in Unix milliseconds; `undefined` where none does.
+ *
+ * @throws {NothingPublishedError} when nothing is live
+ */
+async function backlogOf(store: Store) {
   const { state } = await liveFeed(store);
-  let paused = 0;
-  let since = Number.POSITIVE_INFINITY;
-  for await (const page of undelivered(store, latestCursor(state))) {
-    for (const webhook of page) {
-      if (webhook.paused === null) since = Math.min(since, waitsSince(state, webhook));
-      else paused += 1;
-    }
-  }
-  return { paused, since: Number.isFinite(since) ? since : undefined };
+  const webhooks = (await Array.fromAsync(undelivered(store, latestCursor(state)))).flat();
+  const waiting = webhooks.filter(({ paused }) => paused === null).map((each) => waitsSince(state, each));
+  const [since] = waiting.toSorted((one, other) => one - other);
+  return { paused: webhooks.length - waiting.length, since };
 }
 
 /** Since when a webhook fails or waits for the first publication that it was not told of, in Unix milliseconds. */
