@@ -38,10 +38,7 @@ export interface PublishedChanges {
  * @param published what is known, the earliest first
  * @param boards the names of the boards
  */
-export function activityOf(
-  published: readonly PublishedChanges[],
-  boards: readonly string[],
-): ReadonlyMap<string, BoardActivity> {
+export function activityOf(published: readonly PublishedChanges[], boards: readonly string[]) {
   const last = published.at(-1)?.date ?? '';
   const window = published.filter(({ date }) => date > daysBefore(last, WINDOW_DAYS));
   const usual = (board: string) => {

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { numberKey } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
-import { positionOf } from './feed.ts';
 
 /** What happened to a license. */
 export const CHANGE_KINDS = ['added', 'changed', 'removed'] as const;
@@ -19,6 +17,8 @@ export const fieldChange = z.object({
   /** The values were erased, because the State no longer says where the holder is. */
   erased: z.literal(true).optional(),
 });
+
+export type FieldChange = Readonly<z.output<typeof fieldChange>>;
 
 /** A change of one license, as it is stored. */
 export const storedChange = z.object({
@@ -84,64 +84,6 @@ export const historyChange = storedChange.extend({
 });
 
 export type HistoryChange = Readonly<z.output<typeof historyChange>>;
-
-/** What all changes of one publication or rollback share. */
-type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'> & {
-  /** The run date of the publication before, `YYYY-MM-DD`. */
-  readonly before: string;
-};
-
-/**
- * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
- * State withdraws it, so the change does not say what it was, and names the fields whose earlier values must be erased.
- * A license that comes back without a place may have had one before. The change of a removed license says no place at
- * all: the State may withdraw it while the license is away.
- *
- * @param pair one of the records may be missing; `license` is the document id, `renumbered` the license's other number,
- *   where the State writes it in another way
- * @param ordinal the change's number in its epoch, from 1
- * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
- */
-export function makeChange(
-  { before: dateBefore, ...origin }: ChangeOrigin,
-  pair: {
-    license: string;
-    before: LicenseRecord | undefined;
-    after: LicenseRecord | undefined;
-    renumbered?: string | undefined;
-  },
-  cause: ChangeCause,
-  ordinal: number,
-  newFields: ReadonlySet<string> = new Set(),
-): StoredChange | undefined {
-  const { license, before, after, renumbered } = pair;
-  const record = after ?? before;
-  const fields = new Map<string, z.output<typeof fieldChange>>(Object.entries(changedFields(before, after)));
-  const names = [...fields.keys()];
-  if (record === undefined || names.length === 0) return undefined;
-  const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  const withdrawn = names.filter((name) => isPlaceField(name) && fields.get(name)?.after === null);
-  for (const name of withdrawn) {
-    if (kind === 'removed') fields.delete(name);
-    else fields.set(name, { before: null, after: null, erased: true });
-  }
-  return {
-    ...origin,
-    position: positionOf(origin.epoch, ordinal),
-    kind,
-    cause: kind === 'changed' && names.every((name) => newFields.has(name)) ? 'release' : cause,
-    license,
-    board: record.board,
-    license_number: record.license_number,
-    number: numberKey(record.license_number),
-    full_name: record.full_name,
-    ...(kind === 'removed' && { last_in_dataset: dateBefore }),
-    fields: Object.fromEntries(fields),
-    ...(renumbered !== undefined && kind === 'removed' && { renumbered_to: renumbered }),
-    ...(renumbered !== undefined && kind === 'added' && { renumbered_from: renumbered }),
-    ...(kind === 'changed' && withdrawn.length > 0 && { erases: withdrawn }),
-  };
-}
 
 /** The name of an attribute of the extra data among the fields of a change. */
 export function extraField(label: string): string {

@@ -45,78 +45,56 @@ const LICENSES_A_REQUEST = 200;
 const REQUESTS_IN_FLIGHT = 3;
 
 /**
- * Every license that is not the same in two publications, as both have it, in groups. Some groups are read ahead.
+ * Every license that is not the same in two publications, as both have it, in groups. Some groups are read at once.
  *
  * @throws {BadDocumentError} when the digest of the earlier one is not valid
  */
-export async function* differingLicenses(
-  store: Store,
-  comparison: Comparison,
-): AsyncGenerator<readonly DifferingLicense[], void, undefined> {
+export async function* differingLicenses(store: Store, comparison: Comparison) {
   const reading: Promise<readonly DifferingLicense[]>[] = [];
-  for await (const group of groupsOfDifferences(store, comparison)) {
+  let group: Difference[] = [];
+  for await (const difference of allDifferences(store, comparison)) {
+    if (group.push(difference) < LICENSES_A_REQUEST) continue;
     comparison.signal?.throwIfAborted();
     const next = recordsOfGroup(store.client, comparison, group);
     // It is awaited later; a failure before that is no uncaught one.
     next.catch(() => undefined);
     reading.push(next);
-    const first = reading.length >= REQUESTS_IN_FLIGHT ? reading.shift() : undefined;
-    if (first !== undefined) yield await first;
+    group = [];
+    if (reading.length === REQUESTS_IN_FLIGHT) yield* await Promise.all(reading.splice(0));
   }
-  for (const rest of reading) yield await rest;
+  yield* await Promise.all(reading);
+  yield await recordsOfGroup(store.client, comparison, group);
 }
 
-async function* groupsOfDifferences(
-  store: Store,
-  { before, parts, onPart }: Comparison,
-): AsyncGenerator<readonly Difference[], void, undefined> {
+async function* allDifferences(store: Store, { before, parts, onPart }: Comparison) {
   const earlier = readDigest(store, before);
-  let group: Difference[] = [];
   let compared = 0;
   for await (const part of parts) {
-    const { value, done } = await earlier.next();
-    for (const difference of differences(done === true ? Buffer.alloc(0) : value, part)) {
-      group.push(difference);
-      if (group.length < LICENSES_A_REQUEST) continue;
-      yield group;
-      group = [];
-    }
+    const { value = Buffer.alloc(0) } = await earlier.next();
+    yield* differences(value, part);
     compared += 1;
     onPart?.(compared);
   }
-  if (group.length > 0) yield group;
 }
 
-async function recordsOfGroup(
-  client: Client,
-  { before, after }: Comparison,
-  group: readonly Difference[],
-): Promise<readonly DifferingLicense[]> {
+async function recordsOfGroup(client: Client, { before, after }: Comparison, group: readonly Difference[]) {
+  const ids = group.flatMap(({ license, counterpart }) => (counterpart ? [license, counterpart] : [license]));
+  const all = [...new Set(ids)];
   const [old, now] = await Promise.all([
-    storedRecords(client, before, idsIn(group, 'added')),
-    storedRecords(client, after, idsIn(group, 'removed')),
+    storedRecords(client, before, all),
+    storedRecords(client, after, all),
   ]);
-  return group.map((each) => {
+  return group.map((each): DifferingLicense => {
     const [before, after] = [old.get(each.license), now.get(each.license)];
     const { counterpart = '' } = each;
-    const other = each.kind === 'added' ? old.get(counterpart) : now.get(counterpart);
-    const record = before ?? after;
-    const isRenumbered = other !== undefined && record !== undefined && isSameHolder(other, record);
-    return { ...each, before, after, renumbered: isRenumbered ? other.license_number : undefined };
+    const other = old.get(counterpart) ?? now.get(counterpart);
+    const isOfOneHolder = other && surnameOf(other) === surnameOf(before ?? after);
+    return { ...each, before, after, renumbered: isOfOneHolder ? other?.license_number : undefined };
   });
 }
 
-function isSameHolder(one: ComparedLicense, other: ComparedLicense): boolean {
-  const [surname, otherSurname] = [one, other].map(({ full_name }) => fold(nameParts(full_name).last));
-  return surname === otherSurname;
-}
-
-/** The licenses of a group that the index has which is without those of one kind. */
-function idsIn(group: readonly Difference[], without: 'added' | 'removed'): string[] {
-  const ids = group.flatMap(
-    ({ license, kind, counterpart }) => (kind === without ? counterpart : license) ?? [],
-  );
-  return [...new Set(ids)];
+function surnameOf(license: ComparedLicense | undefined): string | undefined {
+  return license && fold(nameParts(license.full_name).last);
 }
 
 /** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
@@ -242,13 +220,9 @@ export class BoardDifferences {
   /** Of those added: the State writes their numbers in another way. */
   readonly renumbered = new CountedLicenses();
   readonly columns = new Map<string, ColumnDifferences>();
-
-  column(name: string): ColumnDifferences {
-    const known = this.columns.get(name) ?? new ColumnDifferences();
-    this.columns.set(name, known);
-    return known;
-  }
 }
+
+type Records = Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>;
 
 interface CounterOptions {
   /** Which changes of a column count; all unless given. */
@@ -257,48 +231,40 @@ interface CounterOptions {
   readonly groupsOf?: (license: ComparedLicense) => readonly string[];
 }
 
+function valueAt<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
+  const value = map.get(name) ?? make();
+  map.set(name, value);
+  return value;
+}
+
 /** Counts by board. */
 export function differenceCounter({
   isCounted = () => true,
   groupsOf = ({ board }) => [currentBoardName(board)],
 }: CounterOptions = {}) {
   const boards = new Map<string, BoardDifferences>();
-  function at(license: ComparedLicense): BoardDifferences[] {
-    return groupsOf(license).map((group) => {
-      const known = boards.get(group) ?? new BoardDifferences();
-      boards.set(group, known);
-      return known;
-    });
-  }
   return {
     boards,
     /** @returns the columns of a changed license that count */
-    add({
-      before,
-      after,
-      renumbered,
-    }: Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>): readonly ColumnChange[] {
-      if (before !== undefined && after !== undefined) {
-        const columns = changedColumns(before, after);
-        const counted = columns.filter(isCounted);
-        const number = after.license_number;
-        for (const group of columns.length > 0 ? at(after) : []) {
-          if (counted.length > 0) group.changed.add(number);
-          for (const change of columns)
-            group.column(change.column).add(number, change, counted.includes(change));
+    add({ before, after, renumbered }: Records): readonly ColumnChange[] {
+      const license = after ?? before;
+      const columns = before && after ? changedColumns(before, after) : [];
+      const counted = columns.filter(isCounted);
+      if (license === undefined || (before && after && columns.length === 0)) return [];
+      const { license_number: number } = license;
+      for (const group of groupsOf(license)) {
+        const differences = valueAt(boards, group, () => new BoardDifferences());
+        if (after === undefined) differences.removed.add(number);
+        if (before === undefined) differences.added.add(number);
+        if (before === undefined && renumbered !== undefined)
+          differences.renumbered.add(number, { column: 'LICENSE_NUMBER', before: renumbered, after: number });
+        if (counted.length > 0) differences.changed.add(number);
+        for (const change of columns) {
+          const column = valueAt(differences.columns, change.column, () => new ColumnDifferences());
+          column.add(number, change, counted.includes(change));
         }
-        return counted;
       }
-      if (after !== undefined) {
-        const number = after.license_number;
-        const change = { column: 'LICENSE_NUMBER', before: renumbered ?? null, after: number };
-        for (const group of at(after)) {
-          group.added.add(number);
-          if (renumbered !== undefined) group.renumbered.add(number, change);
-        }
-      } else if (before !== undefined)
-        for (const group of at(before)) group.removed.add(before.license_number);
-      return [];
+      return counted;
     },
   };
 }

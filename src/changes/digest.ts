@@ -27,76 +27,64 @@ export function recordHash(text: string): string {
   return hash('sha1', text).slice(0, 2 * RECORD_HASH_BYTES);
 }
 
-interface Part {
-  buffer: Buffer;
-  length: number;
-}
-
 export type Digest = ReturnType<typeof emptyDigest>;
+
+const MIN_GROWTH_BYTES = 8 * 1024;
 
 /** A digest of a publication, without entries. They are added in the order in which the licenses are read. */
 export function emptyDigest() {
-  const parts = Array.from({ length: DIGEST_PARTS }, emptyPart);
+  const parts = new Map<number, { buffer: Buffer; length: number }>();
   let bytes = 0;
-  const partAt = (number: number) => {
-    const part = parts[number];
-    if (part === undefined) throw new RangeError(`A digest has no part ${number}.`);
-    return part;
-  };
+
+  function add({ id, record, row }: DigestEntry): void {
+    const number = partOf(id);
+    const part = parts.get(number) ?? { buffer: Buffer.alloc(0), length: 0 };
+    parts.set(number, part);
+    const idBytes = Buffer.byteLength(id);
+    const needed = part.length + ID_LENGTH_BYTES + idBytes + HASH_BYTES;
+    const before = part.buffer.length;
+    if (needed > before) {
+      const larger = Buffer.allocUnsafeSlow(needed + Math.max(MIN_GROWTH_BYTES, before >> 2));
+      part.buffer.copy(larger, 0, 0, part.length);
+      part.buffer = larger;
+      bytes += larger.length - before;
+    }
+    const { buffer } = part;
+    let at = buffer.writeUInt16LE(idBytes, part.length);
+    at += buffer.write(id, at);
+    at += buffer.write(record, at, 'hex');
+    part.length = buffer.writeUInt32LE(row, at);
+  }
+
+  /** The entries of one part as bytes. */
+  function partAt(number: number): Buffer {
+    const { buffer, length } = parts.get(number) ?? { buffer: Buffer.alloc(0), length: 0 };
+    return buffer.subarray(0, length);
+  }
+
   return {
-    add(entry: DigestEntry): void {
-      bytes += append(partAt(partOf(entry.id)), entry);
-    },
+    add,
     /** Takes entries out: each time that a license is given with a record, one that has both. */
     remove(entries: readonly Pick<DigestEntry, 'id' | 'record'>[]): void {
       const left = new Map<string, number>();
       for (const { id, record } of entries) addTo(left, record + id);
       for (const number of new Set(entries.map(({ id }) => partOf(id)))) {
-        const rest = emptyPart();
-        for (const entry of digestEntries(this.part(number))) {
+        const before = partAt(number);
+        parts.delete(number);
+        for (const entry of digestEntries(before)) {
           const count = left.get(entry.record + entry.id) ?? 0;
           if (count > 0) left.set(entry.record + entry.id, count - 1);
-          else append(rest, entry);
+          else add(entry);
         }
-        parts[number] = rest;
       }
-    },
-    /** The entries of one part as bytes. */
-    part(number: number): Buffer {
-      const { buffer, length } = partAt(number);
-      return buffer.subarray(0, length);
     },
     /** All parts, in order. */
     *parts(): Generator<Buffer, void, undefined> {
-      for (let part = 0; part < DIGEST_PARTS; part += 1) yield this.part(part);
+      for (let number = 0; number < DIGEST_PARTS; number += 1) yield partAt(number);
     },
     /** How much memory its entries take, outside of the heap. */
     bytes: (): number => bytes,
   };
-}
-
-function emptyPart(): Part {
-  return { buffer: Buffer.alloc(0), length: 0 };
-}
-
-const MIN_GROWTH_BYTES = 8 * 1024;
-
-/** @returns how many more bytes of memory the part takes */
-function append(part: Part, { id, record, row }: DigestEntry): number {
-  const idBytes = Buffer.byteLength(id);
-  const needed = part.length + ID_LENGTH_BYTES + idBytes + HASH_BYTES;
-  const before = part.buffer.length;
-  if (needed > before) {
-    const larger = Buffer.allocUnsafeSlow(needed + Math.max(MIN_GROWTH_BYTES, before >> 2));
-    part.buffer.copy(larger, 0, 0, part.length);
-    part.buffer = larger;
-  }
-  const { buffer } = part;
-  let at = buffer.writeUInt16LE(idBytes, part.length);
-  at += buffer.write(id, at);
-  at += buffer.write(record, at, 'hex');
-  part.length = buffer.writeUInt32LE(row, at);
-  return buffer.length - before;
 }
 
 export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undefined> {
@@ -131,27 +119,29 @@ export interface Difference {
 /** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
 export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
   const { left, right } = withoutEqual(before, after);
-  const removed = idsByNumber([...left.keys()].filter((id) => !right.has(id)));
-  const added = idsByNumber([...right.keys()].filter((id) => !left.has(id)));
-  const counterpart = (id: string, others: typeof added) => {
+  const removed = Map.groupBy(
+    [...left.keys()].filter((id) => !right.has(id)),
+    licenseNumber,
+  );
+  const added = Map.groupBy(
+    [...right.keys()].filter((id) => !left.has(id)),
+    licenseNumber,
+  );
+  const counterpart = (id: string) => {
     const number = licenseNumber(id);
-    const [other, ...more] = others.get(number) ?? [];
-    const isOnly = more.length === 0 && added.get(number)?.length === removed.get(number)?.length;
-    return isOnly && other !== undefined ? { counterpart: other } : {};
+    const [before = [], after = []] = [removed.get(number), added.get(number)];
+    if (before.length > 1 || after.length > 1) return undefined;
+    return id === before[0] ? after[0] : before[0];
   };
   for (const { id, record, row } of right.values()) {
     const old = left.get(id);
     left.delete(id);
     if (old === undefined)
-      yield { license: id, kind: 'added', isSameRow: false, ...counterpart(id, removed) };
+      yield { license: id, kind: 'added', isSameRow: false, counterpart: counterpart(id) };
     else if (old.record !== record) yield { license: id, kind: 'changed', isSameRow: old.row === row };
   }
   for (const license of left.keys())
-    yield { license, kind: 'removed', isSameRow: false, ...counterpart(license, added) };
-}
-
-function idsByNumber(ids: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  return Map.groupBy(ids, licenseNumber);
+    yield { license, kind: 'removed', isSameRow: false, counterpart: counterpart(license) };
 }
 
 /** The board's code and the number as it is searched: the same however the State writes the number. */
@@ -177,14 +167,13 @@ function withoutEqual(before: Buffer, after: Buffer) {
     const [one, other] = [entryAt(before, leftAt), entryAt(after, rightAt)];
     // After entries that only one of the two has, the other's wait until both are at the same entry again.
     const isInLeft = left.has(other.id);
-    const isInRight = !isInLeft && right.has(one.id);
+    if (isInLeft || !right.has(one.id)) {
+      right.set(other.id, other);
+      rightAt = rightEnd;
+    }
     if (!isInLeft) {
       left.set(one.id, one);
       leftAt = leftEnd;
-    }
-    if (!isInRight) {
-      right.set(other.id, other);
-      rightAt = rightEnd;
     }
   }
   for (const entry of digestEntries(before.subarray(leftAt))) left.set(entry.id, entry);
@@ -200,10 +189,8 @@ function partOf(id: string): number {
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
 
-/** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
-const REQUEST_BYTES = 4 * 2 ** 20;
-/** The parts that the first request reads: at ten times the data, still one request of bounded size. */
-const FIRST_PARTS = 8;
+/** At 2.6 million licenses, these are about 6 MB, and at ten times the data still one request of bounded size. */
+const PARTS_A_REQUEST = 16;
 
 /** Under other ids than the parts of version 0.3.0, which hash the number as it is written: neither reads the other's. */
 function partId(part: number): string {
@@ -211,22 +198,15 @@ function partId(part: number): string {
 }
 
 /** Stores the digest of a publication, for as long as its index is kept. */
-export async function writeDigest(
-  { client, prefix }: Store,
-  licensesIndex: string,
-  digest: Digest,
-): Promise<void> {
+export async function writeDigest({ client, prefix }: Store, licensesIndex: string, digest: Digest) {
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
-  let body: object[] = [];
-  let bytes = 0;
-  for (let part = 0; part < DIGEST_PARTS; part += 1) {
-    const entries = digest.part(part).toString('base64');
-    body.push({ index: { _id: partId(part) } }, { entries });
-    bytes += entries.length;
-    if (bytes < REQUEST_BYTES && part < DIGEST_PARTS - 1) continue;
+  const parts = [...digest.parts()];
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+    const body = parts
+      .slice(first, first + PARTS_A_REQUEST)
+      .flatMap((part, at) => [{ index: { _id: partId(first + at) } }, { entries: part.toString('base64') }]);
     await bulk(client, { index, body });
-    [body, bytes] = [[], 0];
   }
   await client.indices.flush({ index, wait_if_ongoing: true });
 }
@@ -255,10 +235,7 @@ function isWhole(part: Buffer): boolean {
  *
  * @throws {BadDocumentError} when one is missing or not valid
  */
-export async function* readDigest(
-  store: Store,
-  licensesIndex: string,
-): AsyncGenerator<Buffer, void, undefined> {
+export async function* readDigest(store: Store, licensesIndex: string) {
   const index = digestIndexName(store.prefix, licensesIndex);
   const isEarlier = (await store.client.exists({ index, id: '0' })).body;
   if (!isEarlier) return yield* readParts(store, index, partId);
@@ -268,26 +245,17 @@ export async function* readDigest(
   yield* digest.parts();
 }
 
-async function* readParts(
-  { client, reportBad }: Store,
-  index: string,
-  idOf: (part: number) => string,
-): AsyncGenerator<Buffer, void, undefined> {
-  for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
-    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
+async function* readParts({ client, reportBad }: Store, index: string, idOf: (part: number) => string) {
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+    const ids = Array.from({ length: PARTS_A_REQUEST }, (_, at) => idOf(first + at));
     const parts = await documentsById(client, { index, body: { ids } });
-    let bytes = 0;
     for (const [at, id] of ids.entries()) {
       const { document, problem = '' } = checked(storedPart, parts[at]?._source);
       if (document === undefined) {
         reportBad({ index, id, problem });
         throw new BadDocumentError({ index, id, problem });
       }
-      bytes += document.entries.length;
       yield document.entries;
     }
-    first += ids.length;
-    // All parts are about equally large.
-    if (bytes < REQUEST_BYTES / 2) count *= 2;
   }
 }

@@ -66,20 +66,12 @@ export function coverageOf(state: FeedState): { since: string; gaps: readonly Hi
 
 const POSITIONS_OF_EPOCH = 2 ** 24;
 
-/** How many changes a publication or rollback can have. */
-export const MAX_CHANGES_OF_EPOCH = POSITIONS_OF_EPOCH - 1;
-
 /**
  * The place of a change in its feed: those of a later epoch come later.
  *
- * @param ordinal from 1
- * @throws {RangeError} when it would be a place of the next epoch: the State has a sixth of so many licenses
+ * @param ordinal from 1; the State has a sixth of as many licenses as an epoch has places
  */
 export function positionOf(epoch: number, ordinal: number): number {
-  if (ordinal > MAX_CHANGES_OF_EPOCH)
-    throw new RangeError(
-      `More than ${MAX_CHANGES_OF_EPOCH} licenses changed: the feed has no places for them.`,
-    );
   return epoch * POSITIONS_OF_EPOCH + ordinal;
 }
 
@@ -104,11 +96,7 @@ export function newFeed(
 }
 
 /** A feed that begins after another, whose changes stay in the history. */
-export function nextFeed(
-  before: FeedState,
-  begins: FeedEntry['begins'],
-  beginning: FeedBeginning,
-): FeedState {
+export function nextFeed(before: FeedState, begins: FeedEntry['begins'], beginning: FeedBeginning) {
   return withoutLoneBeginning([...before, ...newFeed(beginning, begins)]);
 }
 
@@ -123,11 +111,7 @@ function withoutLoneBeginning(state: FeedState): FeedState {
  * @param then the feed as that publication left it: what was withdrawn by then stays so, and nothing else
  * @returns `isKnown` is false where the last feed does not have that publication, so that what changed is not known
  */
-export function rolledBackFeed(
-  state: FeedState,
-  then: FeedState | undefined,
-  to: FeedBeginning,
-): { readonly feed: FeedState; readonly isKnown: boolean } {
+export function rolledBackFeed(state: FeedState, then: FeedState | undefined, to: FeedBeginning) {
   // A publication that is none of these was live before them.
   const last = state.findLastIndex(
     ({ publication, epoch }) => publication === to.publication || epoch === to.epoch,
@@ -142,7 +126,7 @@ export function rolledBackFeed(
 
 /** Whether a rollback has undone a change of one of these feeds. */
 export function isWithdrawn(state: FeedState, change: { feed: string; epoch: number }): boolean {
-  return switchesOf(state).some(
+  return state.some(
     ({ feed, epoch, withdrawn }) => withdrawn && feed === change.feed && epoch === change.epoch,
   );
 }
@@ -169,10 +153,7 @@ export function positionsBetween(state: FeedState, after: number, upTo: number):
 }
 
 /** A place in the feed of an id; greater for later changes. */
-interface FeedPosition {
-  readonly feed: string;
-  readonly position: number;
-}
+type FeedPosition = Readonly<{ feed: string; position: number }>;
 
 /** The text that stands for a place in a feed. Clients do not look into it. */
 export function cursorText({ feed, position }: FeedPosition): string {
@@ -207,23 +188,15 @@ function checkOf(text: string): string {
 }
 
 /**
- * What comes after a place of the feed; `undefined` where it is none any more. A place that its feed does not have was
+ * The publications and rollbacks that changed something after a cursor, the earliest first, with the cursor after all of
+ * the changes of each; `undefined` where it is no place of the feed any more. A place that its feed does not have was
  * given out, too: after the backup from which the feed was restored.
  */
-export function entriesAfter(state: FeedState, place: FeedPosition | undefined): FeedState | undefined {
+export function changesAfterCursor(state: FeedState, cursor: string) {
+  const { feed: its, position = 0 } = readCursor(cursor) ?? {};
   const known = unbroken(state);
-  const isKnown = known.some(
-    (each) => place !== undefined && each.feed === place.feed && hasPosition(each, place.position),
-  );
-  return isKnown ? switchesOf(known).filter((each) => endOf(each) > (place?.position ?? 0)) : undefined;
-}
-
-/** A publication or rollback that changed something, and the cursor after all of its changes. */
-export type ChangingSwitch = FeedEntry & { readonly cursor: string };
-
-/** Those after a cursor, the earliest first; `undefined` where it is no place of the feed any more. */
-export function changesAfterCursor(state: FeedState, cursor: string): readonly ChangingSwitch[] | undefined {
-  return entriesAfter(state, readCursor(cursor))
-    ?.filter(({ changes }) => changes > 0)
+  if (!known.some((each) => each.feed === its && hasPosition(each, position))) return undefined;
+  return switchesOf(known)
+    .filter((each) => each.changes > 0 && endOf(each) > position)
     .map((each) => ({ ...each, cursor: cursorText({ feed: each.feed, position: endOf(each) }) }));
 }

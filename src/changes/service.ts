@@ -5,19 +5,17 @@ import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';
 import {
+  changesAfterCursor,
   coverageOf,
   cursorText,
   endOf,
-  entriesAfter,
   type FeedState,
-  type HistoryGap,
   hasPosition,
   isWithdrawn,
   lastOf,
   lastPosition,
   positionsBetween,
   readCursor,
-  switchesOf,
   unbroken,
 } from './feed.ts';
 import { CHANGE_HEADS, CHANGES, licensesOf, nextChanges, visible } from './stored-changes.ts';
@@ -28,9 +26,9 @@ import { CHANGE_HEADS, CHANGES, licensesOf, nextChanges, visible } from './store
  */
 export type WatchedAmong = (
   store: Store,
-  account: string,
   licenses: readonly string[],
-) => Promise<ReadonlyMap<string, { readonly reference: string | null }>>;
+  account: string,
+) => Promise<ReadonlyMap<string, readonly { readonly reference: string | null }[]>>;
 
 /** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
 export const CHANGES_LOOKED_THROUGH = 2500;
@@ -46,47 +44,25 @@ export interface LiveFeed {
 /** The changes after a cursor are no longer kept, or belong to a feed that has ended. */
 export class CursorExpiredError extends Error {}
 
-/** A change of the feed; where only what an account watches is asked for, with what the account calls the license. */
-interface FeedChange extends StoredChange {
-  readonly reference?: string | null;
-}
-
-/** Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already. */
-export interface FeedPage {
-  readonly changes: readonly FeedChange[];
-  readonly next: string;
-  readonly more: boolean;
-}
-
 interface FeedRequest {
   /** What the page begins after: a cursor, `latest` for now, or nothing for the oldest change kept. */
   readonly since: string;
   readonly limit: number;
-  /** With these and `watchedBy`, a page may have fewer changes than `limit`, even none, while there are more. */
-  readonly filters: {
-    readonly board?: Board | undefined;
-    readonly kind?: ChangeKind | undefined;
-    readonly cause?: ChangeCause | undefined;
-  };
-  /**
-   * The id of an account: only changes of what it watches.
-   */
+  /** With these, a page may have fewer changes than `limit`, even none, while there are more. */
+  readonly board?: Board | undefined;
+  readonly kind?: ChangeKind | undefined;
+  readonly cause?: ChangeCause | undefined;
+  /** The id of an account: only changes of what it watches. */
   readonly watchedBy?: string | undefined;
 }
 
-/** The changes of the licenses of a board with one number. */
-export interface NumberChanges {
-  /** The id of the publication that was live. */
-  readonly publication: string;
-  /** The newest first. */
-  readonly changes: readonly HistoryChange[];
-  /** Changes are known since the dataset of this date, `YYYY-MM-DD`. */
-  readonly since: string;
-  /** The times of which changes are not known. */
-  readonly gaps: readonly HistoryGap[];
-}
-
 export type Changes = ReturnType<typeof changesService>;
+
+/**
+ * The changes of the licenses of a board with one number, the newest first; the id of the publication that was live;
+ * since the dataset of which date changes are known, `YYYY-MM-DD`, and the times of which they are not.
+ */
+export type NumberChanges = Awaited<ReturnType<Changes['ofNumber']>>;
 
 const MAX_TRIES = 5;
 
@@ -104,29 +80,106 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
   throw new SearchUnavailableError('Publications went live faster than one could be read.');
 }
 
+const NEWEST_FIRST = [{ position: 'desc' as const }];
+
+/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
+const MAX_CHANGES_OF_LICENSE = 1000;
+
 /**
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
  * @param watchedAmong asks OpenSearch what an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
+  /**
+   * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
+   * not valid. Of changes that are not asked for, only what says so is read.
+   */
+  async function changesAfter(state: FeedState, after: number, request: FeedRequest) {
+    const { limit, board, kind, cause, watchedBy } = request;
+    const end = lastPosition(state).position;
+    if (after === end) return { changes: [], next: end, more: false, isWhole: true };
+    const isEveryAsked = [board, kind, cause, watchedBy].every((filter) => filter === undefined);
+    const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
+    const isAhead = [visible(state), { range: { position: { gt: after } } }];
+    const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
+    const licenses = [...new Set(ahead.flatMap(licensesOf))];
+    const watched = watchedBy === undefined ? undefined : await watchedAmong(store, licenses, watchedBy);
+    // A subscription follows its license to another number at any moment, so either number counts.
+    const watchedOf = (change: Parameters<typeof licensesOf>[0]) =>
+      licensesOf(change).flatMap((license) => watched?.get(license) ?? []);
+    const asked = ahead.filter(
+      (each) =>
+        (board === undefined || currentBoardName(each.board) === board.name) &&
+        (kind === undefined || each.kind === kind) &&
+        (cause === undefined || each.cause === cause) &&
+        (watched === undefined || watchedOf(each).length > 0),
+    );
+    const listed = asked.slice(0, limit);
+    const lastLookedAt = count < size ? end : Number(last?.[0]);
+    const next = asked.length < limit ? lastLookedAt : lastOf(listed).position;
+    const ids = listed.map(({ position }) => String(position));
+    const changes = (await CHANGES.readAll(store, ids)).map((change) => ({
+      ...withCurrentBoard(change),
+      reference: watched && (watchedOf(change).at(-1)?.reference ?? null),
+    }));
+    const known = ahead.filter(({ position }) => position <= next).length;
+    const isWhole = changes.length === listed.length && known === positionsBetween(state, after, next);
+    return { changes, next, more: next < end, isWhole };
+  }
+
   return {
     /**
+     * Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already.
+     *
      * @throws {BadRequestError} for a cursor that was never given out
      * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    page: async (request: FeedRequest): Promise<FeedPage> =>
-      readPage(store, (await live()).state, request, watchedAmong),
+    async page(request: FeedRequest) {
+      const state = unbroken((await live()).state);
+      let page = await changesAfter(state, placeOf(request.since, state), request);
+      while (!page.isWhole) {
+        // A client that has a copy must start over; who has none begins after what can't be read.
+        if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
+        page = await changesAfter(state, page.next, request);
+      }
+      const { changes, next: position, more } = page;
+      const { feed } = lastOf(state.filter((each) => hasPosition(each, position)));
+      return { changes, next: cursorText({ feed, position }), more };
+    },
     /**
-     * @param number as typed
+     * The changes of the licenses of a board with one number.
+     *
+     * @param typed the number as typed
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
-    ofNumber: (board: Board, number: string): Promise<NumberChanges> =>
+    ofNumber: (board: Board, typed: string) =>
       readFromOne(async () => {
         const before = await live();
-        const found = await changesOfNumber(store, before, board, numberKey(number));
+        const { publication, date, state } = before;
+        const coverage = coverageOf(state);
+        // A license of the board, whatever the board was called then.
+        const names = [board.name, ...board.aliases];
+        const ofBoard = [{ prefix: { license: `${board.code}/` } }, { terms: { board: names } }];
+        const ofNumber = { term: { number: numberKey(typed) } };
+        const filter = [visible(state), ofNumber, { bool: { should: ofBoard } }];
+        const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
+        const { documents, count, firstBad } = await CHANGES.search(store, latest);
+        const oldest = Number(firstBad?.[0] ?? 0);
+        const changes = documents
+          .filter(({ position }) => position > oldest)
+          .map(
+            (change): HistoryChange => ({
+              ...withCurrentBoard(change),
+              ...(isWithdrawn(state, change) && { withdrawn: true }),
+            }),
+          );
+        const isCut = firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE;
+        // Before the oldest that is listed, nothing is certain.
+        const since = isCut ? (changes.at(-1)?.date ?? date) : coverage.since;
+        const gaps = isCut ? coverage.gaps.filter((gap) => gap.before > since) : coverage.gaps;
         // Once another publication is live, pruning may have deleted some of what was read.
-        return isSameFeed(before, await live()) ? found : undefined;
+        return isSameFeed(before, await live()) ? { publication, changes, since, gaps } : undefined;
       }),
   };
 }
@@ -137,122 +190,14 @@ export function isSameFeed(before: LiveFeed, now: LiveFeed): boolean {
   return last.feed === latest.feed && last.epoch === latest.epoch;
 }
 
-async function readPage(
-  store: Store,
-  state: FeedState,
-  request: FeedRequest,
-  watchedAmong: WatchedAmong,
-): Promise<FeedPage> {
-  const known = unbroken(state);
-  let page = await changesAfter(store, known, placeOf(request.since, known), request, watchedAmong);
-  while (!page.isWhole) {
-    // A client that has a copy must start over; who has none begins after what can't be read.
-    if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
-    page = await changesAfter(store, known, page.next, request, watchedAmong);
-  }
-  const { changes, next: position, more } = page;
-  const { feed } = lastOf(known.filter((each) => hasPosition(each, position)));
-  return { changes, next: cursorText({ feed, position }), more };
-}
-
 function placeOf(since: string, state: FeedState): number {
   const [beginning = lastOf(state)] = state;
   if (since === '') return endOf(beginning);
   if (since === 'latest') return lastPosition(state).position;
   const place = readCursor(since);
   if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
-  if (entriesAfter(state, place) === undefined) throw new CursorExpiredError(EXPIRED_CURSOR);
+  if (changesAfterCursor(state, since) === undefined) throw new CursorExpiredError(EXPIRED_CURSOR);
   return place.position;
-}
-
-/**
- * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
- * not valid. Of changes that are not asked for, only what says so is read.
- */
-async function changesAfter(
-  store: Store,
-  state: FeedState,
-  after: number,
-  { limit, filters: { board, kind, cause }, watchedBy }: FeedRequest,
-  watchedAmong: WatchedAmong,
-) {
-  const end = lastPosition(state).position;
-  if (after === end) return { changes: [], next: end, more: false, isWhole: true };
-  const isEveryAsked = [board, kind, cause, watchedBy].every((filter) => filter === undefined);
-  const size = isEveryAsked ? limit : CHANGES_LOOKED_THROUGH;
-  const isAhead = [visible(state), { range: { position: { gt: after } } }];
-  const { documents: ahead, count, last } = await CHANGE_HEADS.search(store, nextChanges(isAhead, size));
-  const licenses = [...new Set(ahead.flatMap(licensesOf))];
-  const watched = watchedBy === undefined ? undefined : await watchedAmong(store, watchedBy, licenses);
-  // A subscription follows its license to another number at any moment, so either number counts.
-  const watchedOf = (change: Parameters<typeof licensesOf>[0]) =>
-    licensesOf(change).flatMap((license) => watched?.get(license) ?? []);
-  const asked = ahead.filter(
-    (each) =>
-      (board === undefined || currentBoardName(each.board) === board.name) &&
-      (kind === undefined || each.kind === kind) &&
-      (cause === undefined || each.cause === cause) &&
-      (watched === undefined || watchedOf(each).length > 0),
-  );
-  const listed = asked.slice(0, limit);
-  const lastLookedAt = count < size ? end : Number(last?.[0]);
-  const next = asked.length < limit ? lastLookedAt : lastOf(listed).position;
-  const changes = await CHANGES.readAll(
-    store,
-    listed.map(({ position }) => String(position)),
-  );
-  const known = ahead.filter(({ position }) => position <= next).length;
-  return {
-    changes: changes.map((change) => ({
-      ...withCurrentBoard(change),
-      ...(watched !== undefined && { reference: watchedOf(change).at(-1)?.reference ?? null }),
-    })),
-    next,
-    more: next < end,
-    isWhole: changes.length === listed.length && known === positionsBetween(state, after, next),
-  };
-}
-
-function latestChanges(store: Store, filter: readonly object[], size: number, more: object = {}) {
-  return CHANGES.search(store, {
-    query: { bool: { filter: [...filter] } },
-    sort: [{ position: 'desc' }],
-    size,
-    track_total_hits: false,
-    ...more,
-  });
-}
-
-/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
-const MAX_CHANGES_OF_LICENSE = 1000;
-
-/** The changes of a board's licenses with this number, the newest first. */
-async function changesOfNumber(
-  store: Store,
-  { publication, date, state }: LiveFeed,
-  board: Board,
-  number: string,
-): Promise<NumberChanges> {
-  const { since, gaps } = coverageOf(state);
-  if (switchesOf(state).length === 0) return { publication, changes: [], since, gaps };
-  // A license of the board, whatever the board was called then.
-  const ofBoard = [
-    { prefix: { license: `${board.code}/` } },
-    { terms: { board: [board.name, ...board.aliases] } },
-  ];
-  const filter = [visible(state), { term: { number } }, { bool: { should: ofBoard } }];
-  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_CHANGES_OF_LICENSE);
-  const oldest = Number(firstBad?.[0] ?? 0);
-  const changes = documents
-    .filter(({ position }) => position > oldest)
-    .map((change) => ({
-      ...withCurrentBoard(change),
-      ...(isWithdrawn(state, change) && { withdrawn: true as const }),
-    }));
-  if (firstBad === undefined && count < MAX_CHANGES_OF_LICENSE) return { publication, changes, since, gaps };
-  // Before the oldest that is listed, nothing is certain.
-  const readSince = changes.at(-1)?.date ?? date;
-  return { publication, changes, since: readSince, gaps: gaps.filter(({ before }) => before > readSince) };
 }
 
 /** More licenses than numbers that are asked at once have: few numbers are of several. */
@@ -264,15 +209,10 @@ const MAX_LAST_CHANGES = 2000;
  * @param numbers as `numberKey` has them
  * @throws {SearchUnavailableError} when OpenSearch does not answer, or not all of them can be read
  */
-export async function lastChangesOfNumbers(
-  store: Store,
-  state: FeedState,
-  numbers: readonly string[],
-): Promise<ReadonlyMap<string, readonly StoredChange[]>> {
-  if (switchesOf(state).length === 0) return new Map();
-  const filter = [visible(state), { terms: { number: [...numbers] } }];
-  const lastOfEach = { collapse: { field: 'license' } };
-  const { documents, count, firstBad } = await latestChanges(store, filter, MAX_LAST_CHANGES, lastOfEach);
+export async function lastChangesOfNumbers(store: Store, state: FeedState, numbers: readonly string[]) {
+  const query = { bool: { filter: [visible(state), { terms: { number: [...numbers] } }] } };
+  const lastOfEach = { query, sort: NEWEST_FIRST, size: MAX_LAST_CHANGES, collapse: { field: 'license' } };
+  const { documents, count, firstBad } = await CHANGES.search(store, lastOfEach);
   if (firstBad !== undefined || count === MAX_LAST_CHANGES) {
     throw new SearchUnavailableError('Not every last change could be read.');
   }

@@ -1,9 +1,20 @@
 import { addTo } from '../licenses/counts.ts';
+import { numberKey } from '../licenses/fold.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
 import { bulk } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { isPlaceField, makeChange, RENUMBERED, type StoredChange, storedChange } from './change.ts';
-import { type FeedBeginning, type FeedEntry, type FeedState, lastOf, switchesOf } from './feed.ts';
+import {
+  type ChangeCause,
+  type ChangeKind,
+  changedFields,
+  type FieldChange,
+  isPlaceField,
+  RENUMBERED,
+  type StoredChange,
+  storedChange,
+} from './change.ts';
+import { type FeedBeginning, type FeedState, lastOf, positionOf, switchesOf } from './feed.ts';
 import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
 /** The changes, under their positions. */
@@ -21,7 +32,7 @@ const CHANGES_A_PAGE = 1000;
 /** The search of the next changes that match, in the order of their places. */
 function inOrder(filter: readonly object[], size: number) {
   const query = { bool: { filter: [...filter, IS_CHANGE] } };
-  return { query, sort: [{ position: 'asc' as const }], size, track_total_hits: false };
+  return { query, sort: [{ position: 'asc' as const }], size };
 }
 
 /** All changes that match, the oldest first, in pages. */
@@ -31,7 +42,7 @@ function changePages(store: Store, filter: readonly object[]) {
 
 /** The changes that a publication made of the live feed, in pages. */
 export function changesOfPublication(store: Store, state: FeedState, publication: string) {
-  return changePages(store, [visible(state.filter((each) => each.publication === publication))]);
+  return changePages(store, [visible(state), { term: { publication } }]);
 }
 
 const HEAD = { position: true, license: true, board: true, kind: true, cause: true, ...RENUMBERED } as const;
@@ -63,14 +74,11 @@ export function nextChanges(filter: readonly object[], size: number) {
  * feed has.
  */
 export function visible(state: FeedState) {
-  const switches = switchesOf(state);
-  const ofEpochs = (some: FeedState) => ({ terms: { epoch: some.map(({ epoch }) => epoch) } });
-  const should = Array.from(
-    Map.groupBy(switches, ({ feed }) => feed),
-    ([feed, ofFeed]) => ({ bool: { filter: [{ term: { feed } }, ofEpochs(ofFeed)] } }),
-  );
-  // Without a filter, OpenSearch would take an empty `should` for a match of everything.
-  return { bool: { filter: [ofEpochs(switches)], should, minimum_should_match: 1 } };
+  const should = [...Map.groupBy(state, ({ feed }) => feed)].map(([feed, ofFeed]) => {
+    const epochs = switchesOf(ofFeed).map(({ epoch }) => epoch);
+    return { bool: { filter: [{ term: { feed } }, { terms: { epoch: epochs } }] } };
+  });
+  return { bool: { should } };
 }
 
 /** What a publication or rollback makes of the feed. */
@@ -83,6 +91,18 @@ export function withoutChanges(feed: FeedState): FeedChanges {
   return { feed, changes: { kinds: {}, causes: {}, boards: {} } };
 }
 
+/** One of the records may be missing. */
+interface Pair {
+  /** Its document id. */
+  readonly license: string;
+  readonly before: LicenseRecord | undefined;
+  readonly after: LicenseRecord | undefined;
+  /** The license's other number, where the State writes it in another way. */
+  readonly renumbered?: string | undefined;
+}
+
+const ERASED = { before: null, after: null, erased: true } as const;
+
 /**
  * Makes the changes of one publication or rollback, numbered. They are visible once they are stored and a publication is
  * live whose feed has its epoch.
@@ -90,7 +110,7 @@ export function withoutChanges(feed: FeedState): FeedChanges {
  * @param state the feed before
  * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
  * @param dateBefore the run date of the publication before
- * @param newFields as `makeChange` has them
+ * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
  */
 export function changeMaker(
   state: FeedState,
@@ -99,7 +119,6 @@ export function changeMaker(
 ) {
   const { feed } = lastOf(state);
   const entry = { feed, epoch, at: new Date().toISOString(), publication, date };
-  const origin = { ...entry, before: dateBefore };
   let total = 0;
   const counts = {
     kinds: new Map<string, number>(),
@@ -108,18 +127,43 @@ export function changeMaker(
   };
   return {
     /**
-     * The change of a license, each of which comes once; `undefined` where it has none.
-     *
-     * @throws {RangeError} when the feed has no place for it
+     * The change that makes one record of a license the other; `undefined` when they are the same. Each license comes
+     * once. Where a place becomes blank, the State withdraws it, so the change does not say what it was, and names the
+     * fields whose earlier values must be erased. A license that comes back without a place may have had one before. The
+     * change of a removed license says no place at all: the State may withdraw it while the license is away.
      */
-    make(pair: Parameters<typeof makeChange>[1], cause: StoredChange['cause']): StoredChange | undefined {
-      const change = makeChange(origin, pair, cause, total + 1, newFields);
-      if (change === undefined) return undefined;
+    make({ license, before, after, renumbered }: Pair, ofPair: ChangeCause): StoredChange | undefined {
+      const record = after ?? before;
+      const fields = Object.entries(changedFields(before, after));
+      if (record === undefined || fields.length === 0) return undefined;
+      const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+      const isOfNew = fields.every(([name]) => newFields?.has(name));
+      const cause = kind === 'changed' && isOfNew ? 'release' : ofPair;
+      const places = fields.filter(([name, { after }]) => isPlaceField(name) && after === null);
+      const withdrawn = places.map(([name]) => name);
+      const told = fields.flatMap(([name, field]): [string, FieldChange][] => {
+        if (!withdrawn.includes(name)) return [[name, field]];
+        return kind === 'removed' ? [] : [[name, ERASED]];
+      });
       total += 1;
-      addTo(counts.kinds, change.kind);
-      addTo(counts.causes, change.cause);
-      addTo(counts.boards, change.board);
-      return change;
+      addTo(counts.kinds, kind);
+      addTo(counts.causes, cause);
+      addTo(counts.boards, record.board);
+      return {
+        ...entry,
+        position: positionOf(epoch, total),
+        kind,
+        cause,
+        license,
+        board: record.board,
+        license_number: record.license_number,
+        number: numberKey(record.license_number),
+        full_name: record.full_name,
+        ...(kind === 'removed' && { last_in_dataset: dateBefore, renumbered_to: renumbered }),
+        ...(kind === 'added' && { renumbered_from: renumbered }),
+        fields: Object.fromEntries(told),
+        ...(kind === 'changed' && withdrawn.length > 0 && { erases: withdrawn }),
+      };
     },
     /** How many there are. */
     total: (): number => total,
@@ -157,26 +201,14 @@ export async function eraseWithdrawnPlaces(
     const isWithdrawing = {
       bool: { should: [{ exists: { field: 'erases' } }, { term: { kind: 'added' } }] },
     };
-    const withdrawing = [{ term: { feed } }, { term: { epoch } }, isWithdrawing];
     let looked = 0;
-    for await (const page of changePages(store, withdrawing)) {
+    for await (const page of changePages(store, [{ term: { feed } }, { term: { epoch } }, isWithdrawing])) {
       const byLicense = new Map(page.map((change) => [change.license, change]));
       await eraseEarlier(store, [visible(state), { range: { epoch: { lte: epoch } } }], byLicense);
       looked += page.length;
       onProgress(looked, changes);
     }
   });
-}
-
-/** The changes of licenses whose numbers the State writes in another way, to their removals, in pages. */
-export async function* renumberings(store: Store, { feed, epoch }: FeedEntry) {
-  const removed = [{ term: { feed } }, { term: { epoch } }, { term: { kind: 'removed' } }];
-  for await (const page of changePages(store, removed)) {
-    const renumbered = page.flatMap(({ license, renumbered_to: to }) =>
-      to === undefined ? [] : [{ license, to: withNumber(license, to) }],
-    );
-    if (renumbered.length > 0) yield renumbered;
-  }
 }
 
 /**
@@ -193,20 +225,18 @@ async function eraseEarlier(
   const licenses = [...withdrawing.keys()].filter((license) => !done.includes(license));
   const before = new Map<string, StoredChange>();
   for await (const changes of changePages(store, [...earlier, { terms: { license: licenses } }])) {
-    for (const { license, renumbered_from: number } of changes) {
+    const body = changes.flatMap(({ license, position, fields, renumbered_from: number }) => {
       const later = withdrawing.get(license);
       if (later && number !== undefined) before.set(withNumber(license, number), later);
-    }
-    await update(
-      store,
-      changes.flatMap(({ license, position, fields }) => {
-        const later = withdrawing.get(license);
-        const erased = Object.entries(fields)
-          .filter(([name, field]) => field.erased !== true && later !== undefined && erases(later, name))
-          .map(([name]) => [name, { before: null, after: null, erased: true }]);
-        return erased.length === 0 ? [] : [{ position, doc: { fields: Object.fromEntries(erased) } }];
-      }),
-    );
+      const erased = Object.entries(fields)
+        .filter(([name, field]) => later && field.erased !== true && erases(later, name))
+        .map(([name]) => [name, ERASED]);
+      const doc = { fields: Object.fromEntries(erased) };
+      return erased.length === 0 ? [] : [{ update: { _id: String(position) } }, { doc }];
+    });
+    // One that has been deleted meanwhile stays deleted.
+    if (body.length > 0)
+      await bulk(store.client, { index: store.names.changes, body, refresh: true }, [GONE]);
   }
   if (before.size > 0) await eraseEarlier(store, earlier, before, [...done, ...licenses]);
 }
@@ -218,16 +248,6 @@ function erases(change: StoredChange, name: string): boolean {
 }
 
 const GONE = 404;
-
-/** Updates parts of changes. One that has been deleted meanwhile stays deleted. */
-async function update(
-  { client, names }: Store,
-  updates: readonly { position: number; doc: object }[],
-): Promise<void> {
-  if (updates.length === 0) return;
-  const body = updates.flatMap(({ position, doc }) => [{ update: { _id: String(position) } }, { doc }]);
-  await bulk(client, { index: names.changes, body, refresh: true }, [GONE]);
-}
 
 /**
  * Deletes the changes that are not visible and never will be: those that are no longer kept, and those of publications
@@ -242,21 +262,9 @@ export async function deleteInvisibleChanges(
   kept: readonly string[],
   epoch: number,
 ): Promise<void> {
-  const ofKept = {
-    filter: [{ terms: { publication: [...kept] } }],
-    must_not: [{ exists: { field: 'feed' } }],
-  };
-  await client.deleteByQuery({
-    index: names.changes,
-    conflicts: 'proceed',
-    refresh: true,
-    body: {
-      query: {
-        bool: {
-          filter: [{ range: { epoch: { lt: epoch } } }],
-          must_not: [visible(state), { bool: ofKept }],
-        },
-      },
-    },
-  });
+  const ofKept = [{ terms: { publication: [...kept] } }];
+  const isKeptSwitch = { bool: { filter: ofKept, must_not: [{ exists: { field: 'feed' } }] } };
+  const isPast = [{ range: { epoch: { lt: epoch } } }];
+  const query = { bool: { filter: isPast, must_not: [visible(state), isKeptSwitch] } };
+  await client.deleteByQuery({ index: names.changes, conflicts: 'proceed', refresh: true, body: { query } });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { BadDocumentError, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import { endOf, type FeedEntry, type FeedState, feedState, lastOf, positionOf, switchesOf } from './feed.ts';
 
 /** How many changes a publication or rollback made, by kind, by cause, and by the board's name. */
@@ -41,7 +41,9 @@ export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void>
     ...{ index: store.names.changes, id: SWITCH_ID + index, body: SWITCHES.valid(made) },
     ...{ version: epoch, version_type: 'external_gte' },
   });
-  await writeEarlierSegment(store, made.state);
+  const last = lastOf(made.state);
+  // A command of version 0.3.0 reads it.
+  if (last.begins === undefined) await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + last.epoch, last);
 }
 
 /**
@@ -49,11 +51,7 @@ export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void>
  *
  * @param earlier what the index's `_meta` says: version 0.3.0 wrote nothing else
  */
-export async function readFeed(
-  store: Store,
-  index: string,
-  earlier: EarlierFeed | undefined,
-): Promise<FeedState | undefined> {
+export async function readFeed(store: Store, index: string, earlier: EarlierFeed | undefined) {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
   if (earlier === undefined) return made?.state;
   const [epoch] = earlier.segments.at(-1) ?? [placeIn(earlier.start).epoch];
@@ -61,28 +59,12 @@ export async function readFeed(
   return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
 }
 
-const MAX_SWITCHES = 20;
-
-/** The feed as the switch to an index left it, else as the latest of all did: what a restore has of it. */
-export async function lastFeed(store: Store, index: string | undefined) {
-  const { changes } = store.names;
-  // Version 0.2.0 had none.
-  if (!(await store.client.indices.exists({ index: changes })).body) return undefined;
-  await store.client.indices.refresh({ index: changes });
-  const { documents } = await SWITCHES.search(store, {
-    query: {
-      bool: {
-        filter: [{ exists: { field: 'publication' } }],
-        must_not: ['feed', 'position'].map((field) => ({ exists: { field } })),
-      },
-    },
-    sort: [{ epoch: 'desc' }],
-    size: MAX_SWITCHES,
-  });
-  const last = documents.find((each) => each.index === index) ?? documents[0];
-  if (last !== undefined) return { state: last.state, isOfIndex: last.index === index };
-  const copy = await EARLIER_COPIES.read(store, EARLIER_COPY_ID).catch(noneIfBad);
-  const state = copy && (await fromEarlier(store, copy.document.state));
+/** The feed as the switch to an index left it: what a restore has of it. `isOfIndex` is false for that of version 0.3.0. */
+export async function lastFeed(store: Store, index = '') {
+  const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
+  if (made !== undefined) return { state: made.state, isOfIndex: true };
+  const copy = (await EARLIER_COPIES.read(store, EARLIER_COPY_ID).catch(noneIfBad))?.document;
+  const state = copy && (await fromEarlier(store, copy.state));
   return state && { state, isOfIndex: false };
 }
 
@@ -145,40 +127,31 @@ const EARLIER_SEGMENT_ID = 'segment-';
 
 export const EARLIER_SEGMENTS = collection(
   'changes',
-  z.object({
-    ...{ feed: z.string(), epoch: z.int(), publication: z.string(), date: z.string(), at: z.string() },
-    counts: changeCounts.optional(),
-  }),
-  { salvage: WITHOUT_BAD_PARTS, isStoredUnder: (id, { epoch }) => id === EARLIER_SEGMENT_ID + epoch },
+  z.object({ feed: z.string(), epoch: z.int(), publication: z.string(), date: z.string(), at: z.string() }),
+  { isStoredUnder: (id, { epoch }) => id === EARLIER_SEGMENT_ID + epoch },
 );
 
 const EARLIER_COPY_ID = 'feed';
 
 const EARLIER_COPIES = collection('changes', z.object({ feed: z.string(), state: earlierFeed }));
 
-/** `undefined` where the document of one of its segments is lost; then its changes may be, too. */
-async function fromEarlier(
-  store: Store,
-  { earlier = [], ...current }: EarlierFeed,
-): Promise<FeedState | undefined> {
+/** `undefined` where the document of a segment is lost; then its changes may be, too. */
+async function fromEarlier(store: Store, { earlier = [], ...current }: EarlierFeed) {
   const all = [...earlier, current];
   const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
   const stored = await EARLIER_SEGMENTS.readAll(store, ids);
-  const feeds = all.map(({ feed, since: date, start, segments, withdrawn = [] }, at) => {
+  const state = all.flatMap(({ feed, since: date, start, segments, withdrawn = [] }, at): FeedState => {
     const isAfterGap = at === 0 || all[at - 1]?.until !== undefined;
-    const begins = isAfterGap ? ('after_gap' as const) : ('without_gap' as const);
-    const known = segments.flatMap(([epoch, changes]): FeedState => {
+    const beginning = { feed, ...placeIn(start), publication: '', date, at: '' };
+    const switches = segments.flatMap(([epoch, changes]) => {
       const found = stored.find((each) => each.feed === feed && each.epoch === epoch);
-      if (found === undefined) return [];
-      const { publication, date, at } = found;
-      const isWithdrawn = withdrawn.includes(epoch);
-      return [{ feed, epoch, changes, publication, date, at, ...(isWithdrawn && { withdrawn: true }) }];
+      return found
+        ? [{ ...found, changes, ...(withdrawn.includes(epoch) && { withdrawn: true as const }) }]
+        : [];
     });
-    const beginning = { feed, ...placeIn(start), publication: '', date, at: '', begins };
-    return known.length < segments.length ? undefined : [beginning, ...known];
+    return [{ ...beginning, begins: isAfterGap ? 'after_gap' : 'without_gap' }, ...switches];
   });
-  const kept = feeds.slice(feeds.lastIndexOf(undefined) + 1).flatMap((feed) => feed ?? []);
-  return kept.length === 0 ? undefined : kept;
+  return state.length < all.length + ids.length ? undefined : state;
 }
 
 function placeIn(position: number) {
@@ -188,26 +161,16 @@ function placeIn(position: number) {
 
 /** What `_meta` has of the feed for version 0.3.0. */
 export function toEarlier(state: FeedState): EarlierFeed {
-  const feeds = state.flatMap((beginning, from): EarlierFeed[] => {
-    if (beginning.begins === undefined) return [];
-    const { feed, date: since } = beginning;
-    const segments = switchesOf(state).filter((each) => each.feed === feed);
-    const next = state[from + segments.length + 1];
-    return [
-      {
-        ...{ feed, since, start: endOf(beginning) },
-        segments: segments.map(({ epoch, changes }) => [epoch, changes]),
-        withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
-        ...(next?.begins === 'after_gap' && { until: (segments.at(-1) ?? beginning).date }),
-      },
-    ];
+  const all = [...Map.groupBy(state, ({ feed }) => feed).values()];
+  const feeds = all.map((entries, at): EarlierFeed => {
+    const [beginning = lastOf(entries), ...segments] = entries;
+    const isBeforeGap = all[at + 1]?.[0]?.begins === 'after_gap';
+    return {
+      ...{ feed: beginning.feed, since: beginning.date, start: endOf(beginning) },
+      segments: segments.map(({ epoch, changes }) => [epoch, changes]),
+      withdrawn: segments.flatMap(({ epoch, withdrawn }) => (withdrawn ? [epoch] : [])),
+      ...(isBeforeGap && { until: lastOf(entries).date }),
+    };
   });
   return { ...lastOf(feeds), earlier: feeds.slice(0, -1) };
-}
-
-/** The document of the last publication or rollback of a feed, for a command of version 0.3.0. */
-async function writeEarlierSegment(store: Store, state: FeedState): Promise<void> {
-  const { begins, feed, epoch, publication, date, at } = lastOf(state);
-  if (begins !== undefined) return;
-  await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + epoch, { feed, epoch, publication, date, at });
 }

@@ -91,7 +91,7 @@ export function changesRoute(changes: Changes): Route {
     },
     handle: async (ctx, { query: { since = '', limit, watched, ...filters } }) => {
       const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
-      const { next, more, ...page } = await changes.page({ since, limit, filters, watchedBy });
+      const { next, more, ...page } = await changes.page({ since, limit, ...filters, watchedBy });
       return {
         changes: page.changes.map(({ reference, ...change }) => ({
           cursor: cursorText(change),

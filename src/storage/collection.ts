@@ -124,7 +124,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
 
   /** @throws {SearchUnavailableError} when the response is partial */
   async function searchDocuments(store: Store, body: SearchBody) {
-    const found = (await search(store.client, hits, { index: store.names[index], body })).hits.hits;
+    const request = { index: store.names[index], body: { track_total_hits: false, ...body } };
+    const found = (await search(store.client, hits, request)).hits.hits;
     const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
     const firstBad = all.indexOf(undefined);
     return {
@@ -151,7 +152,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     do {
       const { documents, count, last } = await searchDocuments(store, {
         ...body,
-        track_total_hits: false,
         ...(after === undefined ? {} : { search_after: after }),
       });
       if (documents.length > 0) yield documents;

@@ -21,7 +21,7 @@ export class TooManySubscriptionsError extends Error {
 }
 
 /** A license to watch, as the dataset has it, and what the account calls it. */
-export interface Wanted {
+interface Wanted {
   readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
   readonly reference: string | null;
 }
@@ -38,14 +38,6 @@ const ID = /^sub_[0-9a-f]{24}$/;
 
 /** What accounts watch. Everything throws `SearchUnavailableError` when OpenSearch does not answer. */
 export function subscriptionsService(store: Store) {
-  /** @throws {TooManySubscriptionsError} when the account would watch more than it may */
-  async function requireRoom(account: string, added: number): Promise<void> {
-    if (added === 0) return;
-    const watched = await countDocuments(store.client, store.names.subscriptions, { term: { account } });
-    if (watched + added <= MAX_SUBSCRIPTIONS) return;
-    throw new TooManySubscriptionsError(Math.max(0, MAX_SUBSCRIPTIONS - watched));
-  }
-
   /** Creates subscriptions, unless another request was faster. @returns those that there are now */
   async function create(wanted: readonly Subscription[]): Promise<Watched[]> {
     if (wanted.length === 0) return [];
@@ -83,7 +75,7 @@ export function subscriptionsService(store: Store) {
       const first = new Map(
         wanted.toReversed().map((each) => [licenseId(each.record.board, each.record.license_number), each]),
       );
-      const watched = await subscriptionsTo(store, account, [...first.keys()]);
+      const watched = await subscriptionsTo(store, [...first.keys()], account);
       const created_at = new Date().toISOString();
       const added = [...first].flatMap(([license, { record, reference }]): Subscription[] => {
         if (watched.has(license)) return [];
@@ -91,28 +83,25 @@ export function subscriptionsService(store: Store) {
         const [id, number] = [subscriptionId(account, license), numberKey(license_number)];
         return [{ id, account, license, board, license_number, number, reference, created_at }];
       });
-      await requireRoom(account, added.length);
-      const all = [
-        ...Array.from(watched.values(), (each) => ({ ...each, isNew: false })),
-        ...(await create(added)),
-      ];
-      return new Map(all.map((each) => [each.license, each]));
+      const { client, names } = store;
+      const count =
+        added.length > 0 ? await countDocuments(client, names.subscriptions, { term: { account } }) : 0;
+      const left = Math.max(0, MAX_SUBSCRIPTIONS - count);
+      if (added.length > left) throw new TooManySubscriptionsError(left);
+      const known = [...watched.values()].flat().map((each) => ({ ...each, isNew: false }));
+      return new Map([...known, ...(await create(added))].map((each) => [each.license, each]));
     },
     /**
      * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one
      * whose number is written like this, else the only one that fits.
      */
-    async meantBy(
-      account: string,
-      requests: readonly NumberRequest[],
-    ): Promise<ReadonlyMap<NumberRequest, Subscription | undefined>> {
+    async meantBy(account: string, requests: readonly NumberRequest[]) {
       const keys = distinctKeys(requests.map(({ number }) => numberKey(number)));
-      if (keys.length === 0) return new Map();
+      if (keys.length === 0) return new Map<NumberRequest, Subscription | undefined>();
       const { documents } = await SUBSCRIPTIONS.search(store, {
         query: { bool: { filter: [{ term: { account } }, { terms: { number: keys } }] } },
         sort: [{ id: 'asc' }],
         size: MAX_FOUND,
-        track_total_hits: false,
       });
       const byNumber = Map.groupBy(documents, ({ number }) => number);
       const meant = ({ number, board }: NumberRequest) => {
@@ -135,7 +124,6 @@ export function subscriptionsService(store: Store) {
         query: { bool: { filter: [{ term: { account } }, { range: { id: { gt: after } } }] } },
         sort: [{ id: 'asc' }],
         size: size + 1,
-        track_total_hits: false,
       });
       const subscriptions = documents
         .slice(0, size)

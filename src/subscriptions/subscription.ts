@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { FeedState } from '../changes/feed.ts';
-import { renumberings } from '../changes/stored-changes.ts';
+import { CHANGE_HEADS, licensesOf, nextChanges, visible } from '../changes/stored-changes.ts';
 import { onceForEach } from '../changes/stored-feed.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
@@ -40,48 +40,48 @@ export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, document) => id === document.id,
 });
 
+/** How many changes or subscriptions are read at once. OpenSearch takes up to 65,536 terms in a search. */
+export const PAGE = 2500;
+
 /**
- * The subscriptions of an account to some licenses, by the licenses' document ids.
+ * The subscriptions to some licenses, by the licenses' document ids: two of an account may have followed one license.
  *
+ * @param account all accounts unless given
  * @throws {SearchUnavailableError} when OpenSearch answers only in part
  */
-export async function subscriptionsTo(
-  store: Store,
-  account: string,
-  licenses: readonly string[],
-): Promise<ReadonlyMap<string, Subscription>> {
-  if (licenses.length === 0) return new Map();
-  const { documents } = await SUBSCRIPTIONS.search(store, {
-    query: { bool: { filter: [{ term: { account } }, { terms: { license: [...licenses] } }] } },
-    sort: ['_doc'],
-    // Two of its subscriptions may have followed one license at once.
-    size: 2 * licenses.length,
-    track_total_hits: false,
+export async function subscriptionsTo(store: Store, licenses: readonly string[], account?: string) {
+  const ofAccount = account === undefined ? [] : [{ term: { account } }];
+  const pages = SUBSCRIPTIONS.pages(store, {
+    query: { bool: { filter: [...ofAccount, { terms: { license: [...licenses] } }] } },
+    sort: [{ id: 'asc' }],
+    size: PAGE,
   });
-  return new Map(documents.map((each) => [each.license, each]));
+  return Map.groupBy((await Array.fromAsync(pages)).flat(), ({ license }) => license);
 }
-
-const SUBSCRIPTIONS_A_PAGE = 1000;
 
 /** Makes subscriptions follow the licenses whose numbers the State writes in another way, once that is live. */
 export function followRenumbered(store: Store, state: FeedState): Promise<void> {
-  return onceForEach(store, 'followed', state, async (segment) => {
-    for await (const renumbered of renumberings(store, segment)) {
-      const numbers = new Map(renumbered.map(({ license, to }) => [license, to]));
-      const pages = SUBSCRIPTIONS.pages(store, {
-        query: { terms: { license: [...numbers.keys()] } },
-        sort: [{ id: 'asc' }],
-        size: SUBSCRIPTIONS_A_PAGE,
-      });
-      for await (const page of pages)
-        for (const each of page) await follow(store, each, numbers.get(each.license) ?? each.license);
+  return onceForEach(store, 'followed', state, async (entry) => {
+    const removed = nextChanges([visible([entry]), { term: { kind: 'removed' } }], PAGE);
+    for await (const changes of CHANGE_HEADS.pages(store, removed)) {
+      const renumbered = changes.filter((each) => each.renumbered_to !== undefined);
+      const watched = await subscriptionsTo(
+        store,
+        renumbered.map(({ license }) => license),
+      );
+      for (const change of renumbered) {
+        const [license = '', before = ''] = licensesOf(change);
+        const { renumbered_to: license_number = '' } = change;
+        for (const { id, account } of watched.get(before) ?? []) {
+          // An account that watches the new number already keeps both.
+          if ((await subscriptionsTo(store, [license], account)).size > 0) continue;
+          await SUBSCRIPTIONS.update(
+            store,
+            id,
+            (current) => current && { ...current, license, license_number },
+          );
+        }
+      }
     }
   });
-}
-
-/** An account that watches the new number already keeps both. */
-async function follow(store: Store, { id, account }: Subscription, license: string): Promise<void> {
-  if ((await subscriptionsTo(store, account, [license])).size > 0) return;
-  const license_number = license.slice(license.indexOf('/') + 1);
-  await SUBSCRIPTIONS.update(store, id, (current) => current && { ...current, license, license_number });
 }

@@ -280,14 +280,14 @@ const FOLLOWERS = 6;
 async function caughtUp({ day, cursor }: Seen): Promise<Day | undefined> {
   const copy = new Map(Object.entries(day));
   try {
-    for (let page = await changes.page({ since: cursor, limit: 3, filters: {} }); ; ) {
+    for (let page = await changes.page({ since: cursor, limit: 3 }); ; ) {
       for (const { kind, license_number: number, fields } of page.changes) {
         expect([number, kind !== 'added']).toEqual([number, copy.has(number)]);
         if (kind === 'removed') copy.delete(number);
         else copy.set(number, fields.city?.after ?? copy.get(number) ?? '');
       }
       if (!page.more) return Object.fromEntries(copy);
-      page = await changes.page({ since: page.next, limit: 3, filters: {} });
+      page = await changes.page({ since: page.next, limit: 3 });
     }
   } catch (error) {
     if (error instanceof CursorExpiredError) return undefined;
@@ -304,7 +304,7 @@ async function checked(model: Model): Promise<Model> {
     const copy = await caughtUp(seen);
     if (copy !== undefined || !seen.mayEnd) expect(copy).toEqual(day);
   }
-  const { next: cursor } = await changes.page({ since: 'latest', limit: 1, filters: {} });
+  const { next: cursor } = await changes.page({ since: 'latest', limit: 1 });
   return { ...model, seen: [...model.seen, { day, cursor, mayEnd: false }] };
 }
 

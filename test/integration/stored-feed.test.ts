@@ -1,8 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { makeChange } from '../../src/changes/change.ts';
 import { storedRecords } from '../../src/changes/compare.ts';
 import { type FeedState, lastOf, newFeed, nextFeed } from '../../src/changes/feed.ts';
-import { CHANGES, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
+import { CHANGES, changeMaker, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -53,8 +52,8 @@ test('a place that is withdrawn is erased also from changes under the number tha
       ['RN.1', of('RN.1', 'LIMA'), of('RN.1', null), undefined],
     ] as const
   ).flatMap(([number, before, after, renumbered], at) => {
-    const pair = { license: `NUR/${number}`, before, after, renumbered };
-    return makeChange({ ...origin, epoch: 21 + at, before: '2026-11-01' }, pair, 'data', 1) ?? [];
+    const maker = changeMaker(beginning, { ...origin, epoch: 21 + at }, { dateBefore: '2026-11-01' });
+    return maker.make({ license: `NUR/${number}`, before, after, renumbered }, 'data') ?? [];
   });
   await CHANGES.putAll(
     store,

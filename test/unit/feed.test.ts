@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { changesOfOne, isPlaceField, makeChange } from '../../src/changes/change.ts';
+import { changesOfOne, isPlaceField } from '../../src/changes/change.ts';
 import {
+  changesAfterCursor,
   coverageOf,
   cursorText,
-  entriesAfter,
   type FeedState,
   isWithdrawn,
   keptFeed,
   lastOf,
   lastPosition,
-  MAX_CHANGES_OF_EPOCH,
   newFeed,
   nextFeed,
   positionOf,
@@ -18,6 +17,7 @@ import {
   switchesOf,
   unbroken,
 } from '../../src/changes/feed.ts';
+import { changeMaker } from '../../src/changes/stored-changes.ts';
 import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { isSurelyNumber } from '../../src/licenses/number-forms.ts';
@@ -55,7 +55,7 @@ describe('a cursor', () => {
 
 describe('the state of a feed', () => {
   const isKnown = (state: FeedState, position: number) =>
-    entriesAfter(state, { feed: FEED_ID, position }) !== undefined;
+    changesAfterCursor(state, cursorText({ feed: FEED_ID, position })) !== undefined;
 
   test('has a different feed id for another publication with the same epoch', () => {
     expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
@@ -87,11 +87,6 @@ describe('the state of a feed', () => {
     expect(coverageOf(kept).since).toBe('2026-11-04');
     expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
   });
-});
-
-test('more changes in one epoch than there are positions are refused', () => {
-  expect(positionOf(4, MAX_CHANGES_OF_EPOCH)).toBeLessThan(positionOf(5, 0));
-  expect(() => positionOf(4, MAX_CHANGES_OF_EPOCH + 1)).toThrow(RangeError);
 });
 
 describe('a new feed after another one', () => {
@@ -174,13 +169,15 @@ const RECORD: LicenseRecord = {
   ...{ status: 'ACTIVE', expiry_date: '2027-10-31', city: 'LIMA', state: 'OH', raw_status: 'Active' },
   ...{ county: null, issue_date: null, extra_data: { ZIP: '43215' } },
 };
-const ORIGIN = {
-  ...{ feed: 'f', epoch: 4, at: '2026-11-02T00:00:00.000Z', publication: 'p-2' },
-  ...{ date: '2026-11-02', before: '2026-11-01' },
-};
 
-function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
-  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, 'data', 1);
+function changeOf(
+  before: LicenseRecord | undefined,
+  after: LicenseRecord | undefined,
+  newFields: ReadonlySet<string> = new Set(),
+) {
+  const publication = { publication: 'p-2', epoch: 4, date: '2026-11-02' };
+  const maker = changeMaker(BEGINNING, publication, { dateBefore: '2026-11-01', newFields });
+  return maker.make({ license: 'NUR/RN.1', before, after }, 'data');
 }
 
 describe('a change of a license', () => {
@@ -216,14 +213,8 @@ describe('a change of a license', () => {
   }
 
   test('is by cause release where nothing but attributes of new columns changed', () => {
-    const causeOf = (after: LicenseRecord) =>
-      makeChange(
-        ORIGIN,
-        { license: 'NUR/RN.1', before: RECORD, after },
-        'data',
-        1,
-        new Set(['extra_data.A', 'extra_data.B']),
-      )?.cause;
+    const newFields = new Set(['extra_data.A', 'extra_data.B']);
+    const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
     const after = { ...RECORD, extra_data: { ...RECORD.extra_data, A: '1' } };
     expect(causeOf(after)).toBe('release');
     expect(causeOf({ ...after, status: 'CLOSED' })).toBe('data');

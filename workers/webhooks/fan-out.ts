@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { FeedEntry } from '../../src/changes/feed.ts';
-import { CHANGE_HEADS, licensesOf, nextChanges } from '../../src/changes/stored-changes.ts';
+import { CHANGE_HEADS, licensesOf, nextChanges, visible } from '../../src/changes/stored-changes.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
-import { SUBSCRIPTIONS, type Subscription } from '../../src/subscriptions/subscription.ts';
+import { PAGE, subscriptionsTo } from '../../src/subscriptions/subscription.ts';
 
 /** What a publication or rollback changed of what an account watches: how much, and the first of it. */
 interface News {
@@ -14,9 +14,6 @@ interface News {
 
 /** By the ids of accounts. */
 type NewsByAccount = ReadonlyMap<string, News>;
-
-/** How many changes or subscriptions are read at once. OpenSearch takes up to 65,536 terms in a search. */
-const PAGE = 2500;
 
 /** So that a receiver that fails for some days does not make each attempt read the changes again. */
 const KEPT_PUBLICATIONS = 10;
@@ -39,16 +36,12 @@ export function fanOut(store: Store) {
   return (entry: FeedEntry) => known.fetch(`${entry.feed} ${entry.epoch}`, { context: entry });
 }
 
-async function readNews(
-  store: Store,
-  { feed, epoch, changes: count }: FeedEntry,
-): Promise<NewsByAccount | undefined> {
+async function readNews(store: Store, entry: FeedEntry): Promise<NewsByAccount | undefined> {
   const news = new Map<string, News>();
   let read = 0;
-  const changed = nextChanges([{ term: { feed } }, { term: { epoch } }], PAGE);
-  for await (const page of CHANGE_HEADS.pages(store, changed)) {
+  for await (const page of CHANGE_HEADS.pages(store, nextChanges([visible([entry])], PAGE))) {
     read += page.length;
-    const watchers = await watchersOf(store, page.flatMap(licensesOf));
+    const watchers = await subscriptionsTo(store, page.flatMap(licensesOf));
     for (const change of page) {
       const { kind, license } = change;
       const license_number = license.slice(license.indexOf('/') + 1);
@@ -65,17 +58,5 @@ async function readNews(
       }
     }
   }
-  return read === count ? news : undefined;
-}
-
-/** The subscriptions to each of some licenses, by the license's document id. */
-async function watchersOf(store: Store, licenses: readonly string[]) {
-  const pages = SUBSCRIPTIONS.pages(store, {
-    query: { bool: { filter: [{ terms: { license: [...licenses] } }] } },
-    sort: [{ id: 'asc' }],
-    size: PAGE,
-  });
-  const all: Subscription[] = [];
-  for await (const page of pages) all.push(...page);
-  return Map.groupBy(all, ({ license }) => license);
+  return read === entry.changes ? news : undefined;
 }
