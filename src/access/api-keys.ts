@@ -134,23 +134,14 @@ const KEYS_CACHED = 10_000;
 /** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
 const KEY_LOOK_UP_MS = 1500;
 
-/** A key of the right form, by its hash. */
-export interface CheckedKey {
-  readonly id: string;
-  /** The name of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
-  activeAccount(): Promise<string | undefined>;
-  /** Whether it was active when this process last read it; sends no request. */
-  hasBeenActive(): boolean;
-}
-
 /** Checks a key. Returns `undefined` for a malformed key. */
-export type KeyCheck = (key: string) => CheckedKey | undefined;
+export type KeyCheck = ReturnType<typeof keyCheck>;
 
 /**
  * A check of keys for one process. Malformed keys are refused without a request. Each other key is read by its hash at
  * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
  */
-export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
+export function keyCheck(store: Store, keyPrefix: string) {
   const active = new LRUCache<string, Activity>({
     max: KEYS_CACHED,
     ttl: KEY_CACHED_MS,
@@ -159,12 +150,14 @@ export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
     noDeleteOnFetchRejection: true,
     fetchMethod: (hash) => activity(store, hash),
   });
-  return (key) => {
+  return (key: string) => {
     if (!isWellFormedKey(keyPrefix, key)) return undefined;
     const hash = apiKeyHash(key);
     return {
       id: keyId(hash),
+      /** The name of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
       activeAccount: async () => (active.get(hash) ?? (await active.fetch(hash)))?.account,
+      /** Whether it was active when this process last read it; sends no request. */
       hasBeenActive: () => active.peek(hash, { allowStale: true })?.account !== undefined,
     };
   };

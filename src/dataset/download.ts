@@ -7,16 +7,14 @@ import { z } from 'zod';
 import { inspectFile } from './source-file.ts';
 import { DownloadError, isLocalHttp, parseSourceUrl, redactUrl, type SourceUrl } from './source-url.ts';
 
-export interface DownloadTimeouts {
+const TIMEOUTS = {
   /** A connection is closed when no byte arrives for so long. */
-  readonly stallMs: number;
+  stallMs: 60_000,
   /** The wait before the second try. It doubles with each further try. */
-  readonly firstWaitMs: number;
+  firstWaitMs: 1000,
   /** A longer wait, also one that the server asks for by Retry-After, is cut to this. */
-  readonly maxWaitMs: number;
-}
-
-const TIMEOUTS: DownloadTimeouts = { stallMs: 60_000, firstWaitMs: 1000, maxWaitMs: 60_000 };
+  maxWaitMs: 60_000,
+};
 
 const MAX_RETRIES = 8;
 const MAX_REDIRECTS = 5;
@@ -35,7 +33,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** Called after each chunk with the bytes on disk. */
   readonly onBytes?: (bytes: number, total: number | undefined) => void;
-  readonly timeouts?: DownloadTimeouts;
+  readonly timeouts?: Readonly<typeof TIMEOUTS>;
 }
 
 /**

@@ -28,15 +28,7 @@ export interface UnknownLabel {
 }
 
 /** The licenses of one row, or why the row was rejected. */
-export type RowLicenses =
-  | {
-      /** The row's own license first, then its endorsements. */
-      readonly documents: readonly LicenseDocument[];
-      readonly unknownLabels: readonly UnknownLabel[];
-      /** Why endorsements of the row were rejected, a message each. */
-      readonly rejectedEndorsements: readonly string[];
-    }
-  | { readonly rejection: string };
+export type RowLicenses = ReturnType<typeof licensesOfRow>;
 
 /**
  * Makes the license records of one row: the row's own, and one for each endorsement with a number, because an
@@ -44,7 +36,7 @@ export type RowLicenses =
  *
  * @param runDate the run date that every row of the file must have
  */
-export function licensesOfRow(row: CsvRow, header: Header, runDate: string): RowLicenses {
+export function licensesOfRow(row: CsvRow, header: Header, runDate: string) {
   if (row.problem !== undefined) return { rejection: row.problem };
   try {
     return licensesOf(row, header, runDate);
@@ -55,12 +47,13 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
 }
 
 /** @throws {FieldError} when the row's own license can't be read */
-function licensesOf(row: CsvRow, header: Header, runDate: string): RowLicenses {
+function licensesOf(row: CsvRow, header: Header, runDate: string) {
   const { columns } = header;
   const kind = header.file === 'individual' ? 'person' : 'business';
   const name = requiredText(row, columns.name, 'the name', MAX_NAME_LENGTH);
   const boardLabel = requiredText(row, columns.board, 'BOARD', MAX_BOARD_LENGTH);
   const board = boardByLabel(boardLabel);
+  /** The row's own license first, then its endorsements. */
   const documents: LicenseDocument[] = [];
   const unknownLabels: UnknownLabel[] = board === undefined ? [{ kind: 'board', label: boardLabel }] : [];
 
@@ -93,6 +86,7 @@ function licensesOf(row: CsvRow, header: Header, runDate: string): RowLicenses {
     extra_data: extraData(row, header.extra),
   };
   add(record, own, 0);
+  /** Why endorsements of the row were rejected, a message each. */
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;

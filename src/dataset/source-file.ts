@@ -9,18 +9,13 @@ import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 
 /** A file as it is on disk. */
-export interface InspectedFile {
-  readonly path: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+export type InspectedFile = Readonly<Awaited<ReturnType<typeof inspectFile>>>;
 
 /** Every chunk is read into the same memory: hashing creates no garbage, so larger chunks are faster. */
 const HASHED_CHUNK_BYTES = 1 << 20;
 
 /** Hashes a file. */
-export async function inspectFile(path: string): Promise<InspectedFile> {
+export async function inspectFile(path: string) {
   const file = await open(path);
   const chunk = Buffer.allocUnsafe(HASHED_CHUNK_BYTES);
   const hash = createHash('sha256');

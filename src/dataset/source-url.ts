@@ -29,21 +29,12 @@ export function datedLocation(location: string, today: string = todayInOhio()): 
 }
 
 /** The parts of a source's URL. */
-export interface SourceUrl {
-  /** Without user-info and fragment. */
-  readonly url: URL;
-  /** The Authorization header of the user-info. */
-  readonly authorization: string | undefined;
-  /** The SHA-256 that the operator put into the fragment. */
-  readonly sha256: string | undefined;
-  /** The URL without secrets, for messages and the ledger. */
-  readonly redacted: string;
-}
+export type SourceUrl = Readonly<ReturnType<typeof parseSourceUrl>>;
 
 const SHA256_FRAGMENT = /^#sha256=([0-9a-f]{64})$/i;
 
 /** @throws {DownloadError} for a URL that is malformed or neither https nor local http */
-export function parseSourceUrl(location: string): SourceUrl {
+export function parseSourceUrl(location: string) {
   const url = URL.parse(location);
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new DownloadError('A source to be downloaded needs a URL that begins with https://.');
@@ -60,7 +51,16 @@ export function parseSourceUrl(location: string): SourceUrl {
   url.username = '';
   url.password = '';
   url.hash = '';
-  return { url, authorization, sha256, redacted };
+  return {
+    /** Without user-info and fragment. */
+    url,
+    /** The Authorization header of the user-info. */
+    authorization,
+    /** What the operator put into the fragment. */
+    sha256,
+    /** The URL without secrets, for messages and the ledger. */
+    redacted,
+  };
 }
 
 /** In place of what is left out of a location. */

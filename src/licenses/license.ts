@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
-import { type FilterName, mapFilters } from './filters.ts';
+import { mapFilters } from './filters.ts';
 import { fold, numberDigits, numberKey } from './fold.ts';
 import {
   businessNameKeys,
@@ -39,33 +39,8 @@ export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 /** Whether the license is held by a person or an establishment. */
 export type HolderKind = 'person' | 'business';
 
-/** See `index-templates/licenses.json` for how each field is indexed. */
-interface NameAndNumberKeys {
-  readonly kind: HolderKind;
-  readonly number: string;
-  /** The number's last group of digits, without leading zeros. Similar numbers are searched by it. */
-  readonly digits: string;
-  /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by it, and exact names compared with it. */
-  readonly name: string;
-  /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname; `BOARD/HALF-/GIVEN` for half of a double one. */
-  readonly holder?: readonly string[];
-  /** A person's `BOARD/SURNAME`, one for each form. Corrections of a mistyped surname are suggested from these. */
-  readonly surname?: readonly string[];
-  /** A business's `BOARD/NAME`, for each trade name and the whole name, and `/NAME` for searches over all boards. */
-  readonly business?: readonly string[];
-  /** A business's `BOARD/WORD` and `/WORD`, one for each word of its trade names. */
-  readonly words?: readonly string[];
-}
-
-/** The keys by which a license is found. */
-export type LicenseKeys = NameAndNumberKeys & Readonly<Record<FilterName, readonly string[]>>;
-
-/** A license in the index: the record, its place in the State's file, and its keys. */
-export interface LicenseDocument extends LicenseRecord {
-  /** The file, the line, and 0 or the endorsement's number: `individual:120:0`. */
-  readonly source_row: string;
-  readonly keys: LicenseKeys;
-}
+/** A license in the index: the record, its place in the State's file, and the keys by which it is found. */
+export type LicenseDocument = Readonly<ReturnType<typeof licenseDocument>>;
 
 /**
  * Stored values by name. `z.record` would leave out the name `__proto__`, and copies the values one by one: for the
@@ -119,16 +94,21 @@ export function isPossibleId(id: string): boolean {
   return id.length <= MAX_ID_BYTES && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
 
-/** The document of a license in the index. */
-export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
+/**
+ * The document of a license in the index. `index-templates/licenses.json` says how each key is indexed.
+ *
+ * @param source_row the file, the line, and 0 or the endorsement's number: `individual:120:0`
+ */
+export function licenseDocument(record: LicenseRecord, kind: HolderKind, source_row: string) {
   const keys = {
     kind,
     number: numberKey(record.license_number),
+    /** The number's last group of digits, without leading zeros. Similar numbers are searched by it. */
     digits: numberDigits(record.license_number),
-    ...(kind === 'person' ? personKeys(record) : businessKeys(record)),
+    ...nameKeys(record, kind),
     ...mapFilters(({ keysOf }) => keysOf(record)),
   };
-  return { ...record, source_row: sourceRow, keys };
+  return { ...record, source_row, keys };
 }
 
 /**
@@ -158,22 +138,25 @@ export function documentJson(text: string, { source_row, keys }: LicenseDocument
   return `${text},${JSON.stringify({ source_row, keys }).slice(1)}`;
 }
 
-function personKeys(record: LicenseRecord) {
+function nameKeys(record: LicenseRecord, kind: HolderKind) {
   const board = boardKey(record.board);
-  const name = foldPersonName(record.full_name);
-  return {
-    name: `${board}/${name.surname}/${name.given}`,
-    holder: holderKeys(board, name),
-    surname: name.surnameForms.map((form) => `${board}/${form}`),
-  };
-}
-
-function businessKeys(record: LicenseRecord) {
-  const board = boardKey(record.board);
+  if (kind === 'person') {
+    const name = foldPersonName(record.full_name);
+    return {
+      /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by it, and exact names compared with it. */
+      name: `${board}/${name.surname}/${name.given}`,
+      /** `BOARD/SURNAME/GIVEN`, one for each form of the surname; `BOARD/HALF-/GIVEN` for half of a double one. */
+      holder: holderKeys(board, name),
+      /** `BOARD/SURNAME`, one for each form. Corrections of a mistyped surname are suggested from these. */
+      surname: name.surnameForms.map((form) => `${board}/${form}`),
+    };
+  }
   const [tradeName = ''] = tradeNames(record.full_name);
   return {
     name: `${board}/${tradeNameKey(tradeName)}`,
+    /** `BOARD/NAME`, for each trade name and the whole name, and `/NAME` for searches over all boards. */
     business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
+    /** `BOARD/WORD` and `/WORD`, one for each word of the trade names. */
     words: businessWords(record.full_name).flatMap((word) => [`${board}/${word}`, `/${word}`]),
   };
 }

@@ -3,12 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  type DownloadOptions,
-  type DownloadTimeouts,
-  deleteOtherDownloads,
-  downloadSource,
-} from '../../src/dataset/download.ts';
+import { type DownloadOptions, deleteOtherDownloads, downloadSource } from '../../src/dataset/download.ts';
 import { DownloadError } from '../../src/dataset/source-url.ts';
 import {
   answered,
@@ -27,7 +22,7 @@ const SIZE = 300_000;
 /** The connection is cut after this many bytes. */
 const CUT = 100_000;
 /** Short waiting times, so that tests are quick. */
-const SHORT: DownloadTimeouts = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 50 };
+const SHORT = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 50 };
 /** A Last-Modified date. */
 const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
 
