@@ -39,6 +39,9 @@ export function parseSourceUrl(location: string) {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new DownloadError('A source to be downloaded needs a URL that begins with https://.');
   }
+  const authorization = basicCredentials(url);
+  url.username = '';
+  url.password = '';
   const redacted = redactUrl(url);
   if (url.protocol === 'http:' && !isLocalHttp(url)) {
     throw new DownloadError(`${redacted} is not https. Sources are downloaded only by https.`);
@@ -47,9 +50,6 @@ export function parseSourceUrl(location: string) {
   if (sha256 === undefined && url.hash !== '') {
     throw new DownloadError(`${redacted} has a fragment that is not #sha256= and 64 hexadecimal digits.`);
   }
-  const authorization = basicCredentials(url);
-  url.username = '';
-  url.password = '';
   url.hash = '';
   return {
     /** Without user-info and fragment. */
