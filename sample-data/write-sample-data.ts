@@ -12,7 +12,7 @@ import { createRandom } from './generator/random.ts';
 import { businessRow, individualRow } from './generator/rows.ts';
 
 /** With fewer rows, the few of each license type that there must be would leave no proportions. */
-export const FEWEST_SAMPLE_ROWS = 1000;
+const FEWEST_SAMPLE_ROWS = 1000;
 
 export interface SampleDataOptions extends DayShares {
   /** Where the files go; it is created if need be, and files of the same names are replaced. */
