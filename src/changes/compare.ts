@@ -145,7 +145,7 @@ export interface ColumnChange {
 }
 
 /** The columns in which the two records of a license differ, each once. */
-export function changedColumns(before: ComparedLicense, after: ComparedLicense): ColumnChange[] {
+function changedColumns(before: ComparedLicense, after: ComparedLicense): ColumnChange[] {
   const columns = new Map<string, ColumnChange>();
   for (const [field, change] of Object.entries(changedFields(before, after))) {
     if (field.startsWith(ENDORSED_LICENSE)) continue;
