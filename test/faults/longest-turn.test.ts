@@ -146,14 +146,7 @@ describe('no request keeps the event loop for long', () => {
     for (const name of ['accept', 'accept-encoding', 'accept-language', 'content-type', 'cookie', 'range']) {
       await expectShort(() => send('/nothing', undefined, { accept: 'text/html', [name]: value }, 'GET'));
     }
-    for (const name of [
-      'content-type',
-      'accept',
-      'content-encoding',
-      'origin',
-      'x-forwarded-for',
-      'mcp-name',
-    ]) {
+    for (const name of 'content-type accept content-encoding origin x-forwarded-for mcp-name'.split(' ')) {
       await expectShort(() => send(ROSTER_PATH, '{}', { 'content-type': JSON_TYPE, [name]: value }));
       await expectShort(() => rosterPage('a=b', FORM, { [name]: value }));
       await expectShort(() => message('{}', { [name]: value }));
