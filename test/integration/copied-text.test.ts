@@ -211,7 +211,7 @@ describe('a list of people is answered rightly:', () => {
     ...LISTS.split(/^# /m)
       .slice(1)
       .map((section): [string, string, string[]] => {
-        const [, what = '', list = '', rows = ''] = /^(.*)\n(.*)^> (.*)\n$/ms.exec(section) ?? [];
+        const [, what = '', list = '', rows = ''] = /^([^\n]*)\n(.*)^> ([^\n]*)\n$/ms.exec(section) ?? [];
         return [what, list, rows.split('; ')];
       }),
     ['instructions on the first sheet', INSTRUCTIONS, PHARMACIST_AND_CHIROPRACTOR],

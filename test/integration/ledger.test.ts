@@ -56,12 +56,8 @@ describe('a ledger written by processes whose clocks differ', () => {
     ]);
     const events = await readEvents(store);
     expect(events.map(({ publication, event }) => `${publication} ${event}`)).toEqual([
-      'early queued',
-      'early reading',
-      'early loading',
-      'late queued',
-      'early refused',
-      'late reading',
+      ...'early queued|early reading|early loading|late queued|early refused'.split('|'),
+      ...'late reading'.split('|'),
     ]);
   });
 });
@@ -99,13 +95,7 @@ describe('the ledger of a publication', () => {
 
   test('has each step in order', async () => {
     const { events } = await publicationDetails(environment.store, result.publication);
-    expect(events.map(({ event }) => event)).toEqual([
-      'reading',
-      'loading',
-      'verifying',
-      'verifying',
-      'live',
-    ]);
+    expect(events.map(({ event }) => event)).toEqual('reading loading verifying verifying live'.split(' '));
   });
 
   test('goes live once all of its shards are there', () => {
@@ -131,12 +121,7 @@ describe('the ledger of a publication', () => {
     const { summary } = await publicationDetails(environment.store, result.publication);
     const { seconds = {} } = summary;
     expect(Object.keys(seconds).toSorted()).toEqual([
-      'comparing',
-      'going live',
-      'loading',
-      'making durable',
-      'reading',
-      'verifying',
+      ...'comparing|going live|loading|making durable|reading|verifying'.split('|'),
     ]);
     const total = Object.values(seconds).reduce((sum, each) => sum + each, 0);
     expect(Math.min(...Object.values(seconds))).toBeGreaterThanOrEqual(0);

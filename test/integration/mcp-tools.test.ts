@@ -25,12 +25,8 @@ const PHARMACY = 'Board of Pharmacy';
 const MEDICAL = 'Medical Board';
 const FUNERALS = 'Embalmers and Funeral Directors Board';
 const TOOLS = [
-  'license_history',
-  'list_ohio_boards',
-  'search_licenses_by_name',
-  'verify_business_license',
-  'verify_license',
-  'verify_roster',
+  ...'license_history list_ohio_boards search_licenses_by_name verify_business_license'.split(' '),
+  ...'verify_license verify_roster'.split(' '),
 ];
 
 const boardsResult = z.strictObject({

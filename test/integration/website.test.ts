@@ -51,11 +51,8 @@ async function save(path: string, fields: Record<string, string> = {}, headers: 
 let saved: Readonly<Record<'changed' | 'removed' | 'list', string>>;
 
 const LIST = [
-  'Emp ID\tLic #\tSurname\tHired',
-  'E1\tRN.900433210\tPetrakis\t2019-03-04',
-  'E2\tRN.900350077\tMarchetti\t',
-  'E3\tRN.900402255\tWhitfield\t',
-  'E4\tRN.1\t\t',
+  ...'Emp ID\tLic #\tSurname\tHired|E1\tRN.900433210\tPetrakis\t2019-03-04'.split('|'),
+  ...'E2\tRN.900350077\tMarchetti\t|E3\tRN.900402255\tWhitfield\t|E4\tRN.1\t\t'.split('|'),
 ].join('\n');
 
 beforeAll(async () => {

@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-
 const DAY_MS = 86_400_000;
 
 /** Today's date in Ohio's time zone, worked out by other means than the service's. */
@@ -31,12 +29,4 @@ export async function onOneDay<Answer>(
   const today = todayInNewYork();
   const answer = await ask();
   return todayInNewYork() === today ? { today, answer } : onOneDay(ask);
-}
-
-/** Settings of a process whose clock is wrong by so many milliseconds. */
-export function shiftedClock(ms: number): Record<string, string> {
-  return {
-    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'shifted-clock.ts')}`,
-    CLOCK_SHIFT_MS: String(ms),
-  };
 }

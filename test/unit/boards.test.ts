@@ -35,11 +35,7 @@ describe('the catalog of boards', () => {
       board.license_types.flatMap((type) => (type.endorses === undefined ? [] : [{ board, ...type }])),
     );
     expect(endorsements.map(({ prefix }) => prefix)).toEqual([
-      'APRN.CNP.',
-      'APRN.CNS.',
-      'APRN.CNM.',
-      'APRN.CRNA.',
-      'ACUP-',
+      ...'APRN.CNP. APRN.CNS. APRN.CNM. APRN.CRNA. ACUP-'.split(' '),
     ]);
     for (const { board, endorses } of endorsements) {
       const endorsed = board.license_types.find(({ name }) => name === endorses);

@@ -290,22 +290,12 @@ describe('the tool result for several matches', () => {
       'Community Health Worker',
     ];
     const STATUSES = [
-      'Active',
-      'Inactive - Lapsed',
-      'Inactive - Expired',
-      'Closed',
-      'Active - Probation',
-      'Inactive',
-      'In Review',
+      ...'Active|Inactive - Lapsed|Inactive - Expired|Closed|Active - Probation'.split('|'),
+      ...'Inactive|In Review'.split('|'),
     ];
     const PLACES = [
-      'Cincinnati',
-      'Broadview Heights',
-      'Olmsted Falls',
-      'Columbus',
-      'Kalamazoo',
-      'Wilmington',
-      'East Palestine',
+      ...'Cincinnati|Broadview Heights|Olmsted Falls|Columbus|Kalamazoo|Wilmington'.split('|'),
+      ...'East Palestine'.split('|'),
     ];
     const mixed = times(100, (number) => {
       const raw_status = drawn(STATUSES, number, 3);

@@ -21,10 +21,10 @@ test.each([
     'RN.1|rn 412001|APRN CNP 0012345|E.1234567-SUPV|DC-01234|35.12345| 35.12345|03312345|0312345678',
   ],
   ['surely', `RN.       ${NINES}`],
-  ['like', '43004|12345|04312345|99.123456|0331234|03123456789|614 555 0100|12345/1/1'],
+  ['like', '43004|12345|04312345|99.123456|103312345|0331234|03123456789|614 555 0100|12345/1/1'],
   ['column', `1234|35.12|XX.12345|E.123-TEMP|RN.${NINES}9|RN.412001 Smith|RN.        ${NINES}`],
   ['column', `${'x'.repeat(59)}1|${'A'.repeat(21)}1|1-2|1.2.3.4`],
-  ['none', 'RN|pending||2026-11-20|11/20/2026| 1.2.26 '],
+  ['none', 'RN|pending||2026-11-20|11/20/2026| 11/20/2026| 1.2.26 '],
   ['none', `${'x'.repeat(60)}1`],
 ])('taken for %s: %s', (taken, texts) => {
   for (const text of texts.split('|')) {
@@ -78,7 +78,8 @@ RN${' '.repeat(198)} = RN.; RN${' '.repeat(199)}
 
 test('the number that digits and a license type mean', () => {
   const numbers = pairsOf(`
-412001 RN = RN.412001; 12345 MD = 35.12345; 3512345 MD = 3512345; RN.412001 MD = RN.412001; 412001 Wizard = 412001; 412001 = 412001
+412001 RN = RN.412001; 12345 MD = 35.12345; 3512345 MD = 3512345; RN.412001 MD = RN.412001; 412001x RN = 412001x
+412001 Wizard = 412001; 412001 = 412001
 `);
   for (const [text, meant] of numbers) {
     const [number = '', type] = text.split(' ');

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import type { DayShares } from '../../sample-data/generator/changes.ts';
 import { EXAMPLES } from '../../sample-data/generator/examples.ts';
 import { type SampleDataFiles, writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
@@ -172,42 +171,6 @@ function expectShare(some: readonly unknown[]): void {
   expect(some.length / people.length).toBeGreaterThan(SHARE * 0.7);
   expect(some.length / people.length).toBeLessThan(SHARE * 1.3);
 }
-
-/** The persons of a day, by board and number, without the number. */
-async function dayOf(shares: DayShares): Promise<ReadonlyMap<string, Row>> {
-  const rows = await readRows((await write(Object.keys(shares).join() || 'none', shares)).individual);
-  return new Map(rows.map((row) => [`${row.BOARD}/${row.LICENSE_NUMBER}`, { ...row, LICENSE_NUMBER: '' }]));
-}
-
-test('a day has its shares of added, removed, renamed and renumbered licenses', async () => {
-  const before = await dayOf({});
-  const missing = (from: ReadonlyMap<string, Row>, other: ReadonlyMap<string, Row>) =>
-    [...from.keys()].filter((id) => !other.has(id));
-  const differing = (day: ReadonlyMap<string, Row>) =>
-    [...day].filter(([id, row]) => before.has(id) && JSON.stringify(before.get(id)) !== JSON.stringify(row));
-
-  const added = await dayOf({ added: SHARE });
-  expectShare(missing(added, before));
-  expect([missing(before, added), differing(added)]).toEqual([[], []]);
-
-  const removed = await dayOf({ removed: SHARE });
-  expectShare(missing(before, removed));
-  expect([missing(removed, before), differing(removed)]).toEqual([[], []]);
-
-  const renamed = await dayOf({ renamed: SHARE });
-  expect([missing(before, renamed), missing(renamed, before)]).toEqual([[], []]);
-  expectShare(differing(renamed));
-  for (const [id, row] of differing(renamed))
-    expect(row).toEqual({ ...before.get(id), LICENSEE_NAME: expect.any(String) });
-
-  const renumbered = await dayOf({ renumbered: SHARE });
-  const gone = missing(before, renumbered);
-  expectShare(gone);
-  expect(missing(renumbered, before).map((id) => renumbered.get(id))).toEqual(
-    gone.map((id) => before.get(id)),
-  );
-  expect(differing(renumbered)).toEqual([]);
-});
 
 test.each([
   ['the fewest rows', { rows: 1000 }],
