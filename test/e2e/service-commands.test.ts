@@ -442,7 +442,7 @@ describe('licenses verify', () => {
       ONE,
       { url: NOBODY },
     ],
-  ])('with %s exits with 1, says why and sends nothing', async (_what, reason, roster, options) => {
+  ])('with %s exits with 1, says why and sends nothing', async (_what, reason, roster, options = {}) => {
     const { code, stderr } = await verify(roster, options);
     expect([code, requests]).toEqual([1, 0]);
     expect(stderr).toMatch(reason);
