@@ -80,10 +80,9 @@ async function openLoading(options: Options, store: Store, config: Config) {
   await requireRedis(queue, config);
   const last = await lastLivePublication(store).catch(() => undefined);
   const { date, force, accept, json } = options;
-  const show = (publication: string, progress: PublishProgress, failed = 0) => {
-    const attempt = failed === 0 ? '' : `, attempt ${failed + 1}`;
-    const text = `${publication}: ${progressText(progress, last?.seconds)}${attempt}`;
-    if (json !== true) showProgress(text, progress.step + attempt, process.stdout);
+  const show = (publication: string, progress: PublishProgress) => {
+    const text = `${publication}: ${progressText(progress, last?.seconds)}`;
+    if (json !== true) showProgress(text, progress.step, process.stdout);
   };
   const asked = { individual, business, date, force, accept, by: whoRuns() };
   return { config, store, queue, asked, show, interrupted: interruption() };
@@ -205,12 +204,18 @@ async function endOf(loading: Loading, publication: string): Promise<PublishResu
   let lastSeenAt = Date.now();
   const workerExpectedAt = lastSeenAt + WORKER_EXPECTED_WITHIN_MS;
   let isWorkerMissing = false;
+  let attempts = 0;
   while (!signal.aborted) {
     const job = await Job.fromId(queue, publication);
     if (job !== undefined && job.finishedOn === undefined) {
       lastSeenAt = Date.now();
       const progress = publishProgress.safeParse(job.progress);
-      if (progress.success) show(publication, progress.data, job.attemptsMade);
+      if (progress.success) show(publication, progress.data);
+      if (job.attemptsMade > attempts && job.failedReason !== undefined) {
+        const failed = `Attempt ${job.attemptsMade} failed: ${job.failedReason}`;
+        printError(`${failed} The next one begins within seconds.`);
+      }
+      attempts = job.attemptsMade;
     } else {
       // While OpenSearch is away, nobody can say how the publication ended.
       const events = await readEvents(store, publication).catch(() => undefined);

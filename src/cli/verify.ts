@@ -45,7 +45,10 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out = '' }: Opt
   const written: CellFormat = { separator: format.delimiter, quotes: 'strict' };
   const done = await resultsSoFar(roster, out, written);
   let resultColumns = done.columns;
-  if (done.rows > 0) printError(`${out} has the results of ${grouped(done.rows)} rows; the others follow.`);
+  if (done.rows > 0)
+    printError(
+      `${out} has the results of ${grouped(done.rows)} rows; the others follow. Delete it to start over.`,
+    );
 
   /** The rows as the service repeats them, with the cells of their results. */
   async function send(rows: readonly NumberedRow[]): Promise<readonly Buffer[]> {

@@ -187,9 +187,14 @@ export async function readPublishedChanges(
   live: Pick<LedgerEvent, 'epoch' | 'date' | 'changes'>,
   isCounted: (epoch: number) => boolean,
 ): Promise<PublishedChanges[]> {
-  const events = (await readLiveEvents(store)).filter(({ event }) => event === 'live');
-  const isKnown = events.some(({ epoch }) => epoch === live.epoch);
-  return [...events, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
+  const { documents } = await LEDGER_EVENTS.search(store, {
+    size: MAX_EVENTS,
+    query: { term: { event: 'live' } },
+    sort: [{ _seq_no: 'asc' }],
+    _source: ['publication', 'event', 'at', 'epoch', 'date', 'changes'],
+  });
+  const isKnown = documents.some(({ epoch }) => epoch === live.epoch);
+  return [...documents, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
     const { release = 0, rollback = 0 } = changes?.causes ?? {};
     // The event of a rollback has no date.
     if (epoch === undefined || date === undefined || changes === undefined || release + rollback > 0)
@@ -208,7 +213,7 @@ export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 /** What metrics tell of the ledger, however many events it has. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
-  const [times, events] = await Promise.all([
+  const [times, verified] = await Promise.all([
     LEDGER_EVENTS.search(store, {
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
@@ -216,16 +221,23 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    readEvents(store, live?.publication ?? ''),
+    LEDGER_EVENTS.search(store, {
+      size: 1,
+      query: {
+        bool: {
+          filter: [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }],
+        },
+      },
+      sort: [{ _seq_no: 'desc' }],
+    }),
   ]);
-  const verified = events.findLast(({ event }) => event === 'verifying');
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
     live: live && {
       date: live.date,
-      withheld: (verified?.checks ?? []).filter(isWithheld).length,
+      withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,
     },
   };
 }

@@ -1,5 +1,5 @@
 /** @room publishing @long */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
@@ -11,7 +11,6 @@ import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { expectOneCompletePublication, livePublished } from '../support/complete-publication.ts';
-import { shiftedClock } from '../support/days.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectLiveResult, publisher } from '../support/publisher.ts';
 import { publishByCommand } from '../support/publishing.ts';
@@ -32,6 +31,14 @@ let installed: Installation;
 beforeAll(async () => {
   installed = await installation();
 });
+
+/** Settings of a process whose clock is wrong by so many milliseconds. */
+function shiftedClock(ms: number): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/shifted-clock.ts')}`,
+    CLOCK_SHIFT_MS: String(ms),
+  };
+}
 
 const clock = (hours: number) => shiftedClock(hours * HOUR_MS);
 
