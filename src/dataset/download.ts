@@ -163,7 +163,7 @@ async function receive(
   const announced = headers['content-length'];
   const total = announced === null ? undefined : Number(announced);
   const part = `${path}.part`;
-  await using file = await open(part, 'w');
+  const file = await open(part, 'w');
   const hash = createHash('sha256');
   const body: AsyncIterable<Buffer> = response.body;
   try {
@@ -193,6 +193,7 @@ async function receive(
     await writeFile(`${path}.json`, JSON.stringify(metadata));
     return metadata;
   } finally {
+    await file.close();
     await rm(part, { force: true });
   }
 }

@@ -16,14 +16,18 @@ const HASHED_CHUNK_BYTES = 1 << 20;
 
 /** Hashes a file. */
 export async function inspectFile(path: string) {
-  await using file = await open(path);
+  const file = await open(path);
   const chunk = Buffer.allocUnsafe(HASHED_CHUNK_BYTES);
   const hash = createHash('sha256');
-  for (let bytes = 0; ; ) {
-    const { bytesRead } = await file.read(chunk);
-    if (bytesRead === 0) return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
-    hash.update(chunk.subarray(0, bytesRead));
-    bytes += bytesRead;
+  try {
+    for (let bytes = 0; ; ) {
+      const { bytesRead } = await file.read(chunk);
+      if (bytesRead === 0) return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
+      hash.update(chunk.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
   }
 }
 

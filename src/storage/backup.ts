@@ -154,17 +154,21 @@ async function* documentsIn(file: string) {
   const hash = createHash('sha256');
   let sha256: string | undefined;
   let isFirst = true;
-  await using handle = await open(file);
-  for await (const line of handle.readLines({ autoClose: false })) {
-    if (isFirst) requireHeader(file, line);
-    else {
-      const read = sha256 === undefined ? parsedAs(z.union([backupDocument, footer]), line) : undefined;
-      if (read === undefined) throw damaged(file);
-      if ('source' in read) yield read;
-      else sha256 = read.sha256;
+  const handle = await open(file);
+  try {
+    for await (const line of handle.readLines({ autoClose: false })) {
+      if (isFirst) requireHeader(file, line);
+      else {
+        const read = sha256 === undefined ? parsedAs(z.union([backupDocument, footer]), line) : undefined;
+        if (read === undefined) throw damaged(file);
+        if ('source' in read) yield read;
+        else sha256 = read.sha256;
+      }
+      isFirst = false;
+      if (sha256 === undefined) hash.update(`${line}\n`);
     }
-    isFirst = false;
-    if (sha256 === undefined) hash.update(`${line}\n`);
+  } finally {
+    await handle.close();
   }
   if (hash.digest('hex') !== sha256) throw damaged(file);
 }
