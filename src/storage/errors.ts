@@ -33,8 +33,9 @@ export function isTransient(error: unknown): boolean {
  * gets 403.)
  */
 export function isDenied(error: unknown): error is errors.ResponseError {
-  const status = responseStatus(error);
-  return status === 401 || (status === 403 && !String(error).includes('cluster_block_exception'));
+  if (!(error instanceof errors.ResponseError)) return false;
+  const isBlocked = error.message.startsWith('cluster_block_exception');
+  return error.statusCode === 401 || (error.statusCode === 403 && !isBlocked);
 }
 
 /**
@@ -93,5 +94,5 @@ const DISK_FULL = /flood-stage watermark|create-index blocked/;
 
 /** Whether OpenSearch answered that the index does not exist. */
 export function isIndexNotFound(error: unknown): boolean {
-  return String(error).includes('index_not_found_exception');
+  return error instanceof Error && error.message.startsWith('index_not_found_exception');
 }
