@@ -34,8 +34,8 @@ export function isTransient(error: unknown): boolean {
  */
 export function isDenied(error: unknown): error is errors.ResponseError {
   if (!(error instanceof errors.ResponseError)) return false;
-  const { statusCode: status, message } = error;
-  return status === 401 || (status === 403 && !message.startsWith('cluster_block_exception'));
+  const isBlocked = error.message.startsWith('cluster_block_exception');
+  return error.statusCode === 401 || (error.statusCode === 403 && !isBlocked);
 }
 
 /**

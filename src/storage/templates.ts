@@ -60,7 +60,8 @@ async function installTemplates({ client, prefix }: Store): Promise<void> {
 
 async function createIfMissing({ client }: Store, index: string): Promise<void> {
   await client.indices.create({ index }).catch((error: unknown) => {
-    if (!String(error).includes('resource_already_exists_exception')) throw error;
+    const isThere = error instanceof Error && error.message.startsWith('resource_already_exists_exception');
+    if (!isThere) throw error;
   });
 }
 
