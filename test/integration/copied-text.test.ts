@@ -72,6 +72,9 @@ const table = (rows: readonly string[]) => `${rows.join('\r\n')}\r\n`;
 const sheets = (...all: readonly (readonly (readonly string[])[])[]) =>
   workbook({ sheets: all.map((rows) => rows.map((cells) => textRow(...cells)).join('')) });
 
+const WEB_PAGE = Buffer.from(
+  '<html><body><table><tr><th>Last Name</th><th>License Number</th></tr><tr><td>Qxxpharm</td><td>03880009</td></tr></table></body></html>',
+);
 const PHARMACIST_AND_CHIROPRACTOR = ['found 03880009', 'found DC-99010'];
 
 /** Numbers with the format `"RN."000000`, and a name beside each. */
@@ -129,9 +132,6 @@ Surname|Given|License No|State
 Qxxpharm|Lee|03880009|OH
 De La Qxxcruz|Jose|RN.880004|OH
 > found 03880009; found RN.880004
-# a web page that is called .xls
-<html><body><table><tr><th>Last Name</th><th>License Number</th></tr><tr><td>Qxxpharm</td><td>03880009</td></tr></table></body></html>
-> found 03880009
 # digits with the state and the type beside them
 JurisdictionAbbreviation,LicenseNumber,LicenseType
 OH,880004,RN
@@ -215,6 +215,7 @@ describe('a list of people is answered rightly:', () => {
         return [what, list, rows.split('; ')];
       }),
     ['instructions on the first sheet', INSTRUCTIONS, PHARMACIST_AND_CHIROPRACTOR],
+    ['a web page that is called .xls', WEB_PAGE, ['found 03880009']],
     ['numbers of which the format has the letters', FORMATTED, ['found RN.880004']],
     ['two header rows', TWO_HEADERS, ['found RN.880002']],
   ])('%s', async (_what, list, rows) => {

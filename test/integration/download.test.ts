@@ -225,7 +225,7 @@ describe('a download is refused', () => {
       download(`${server.url.replace('//', '//ann:secret@')}?token=secret`, directory),
     );
     expect(message).toContain(reason);
-    expect(message).toContain(`${server.url.replace('//', '//…@')}?…`);
+    expect(message).toContain(`${server.url}?…`);
     expect(message).not.toContain('secret');
     expect(await namesIn(directory)).toEqual([]);
   });
@@ -236,9 +236,7 @@ describe('a download is refused', () => {
         timeouts: { stallMs: 10_000, firstWaitMs: 60_000, maxWaitMs: 60_000 },
       }),
     );
-    expect(message).toMatch(
-      /^https:\/\/…@data\.invalid\/a\?… could not be downloaded: there is no such host/,
-    );
+    expect(message).toMatch(/^https:\/\/data\.invalid\/a\?… could not be downloaded: there is no such host/);
   });
 
   test('for fewer bytes than Content-Length', async () => {
@@ -263,7 +261,7 @@ describe('a download is refused', () => {
     [
       'of http elsewhere',
       'http://ann:secret@files.example/a?b=secret',
-      'http://…@files.example/a?… is not https',
+      'http://files.example/a?… is not https',
     ],
     ['of a file', 'file:///secret', 'needs a URL that begins with https://'],
     ['with half a SHA-256', `${url}/a.csv#sha256=secret`, '64 hexadecimal digits'],
