@@ -45,7 +45,7 @@ const LICENSES_A_REQUEST = 200;
 const REQUESTS_IN_FLIGHT = 3;
 
 /**
- * Every license that is not the same in two publications, as both have it, in groups. Some groups are read at once.
+ * Every license that is not the same in two publications, as both have it, in groups. Some groups are read ahead.
  *
  * @throws {BadDocumentError} when the digest of the earlier one is not valid
  */
@@ -60,9 +60,10 @@ export async function* differingLicenses(store: Store, comparison: Comparison) {
     next.catch(() => undefined);
     reading.push(next);
     group = [];
-    if (reading.length === REQUESTS_IN_FLIGHT) yield* await Promise.all(reading.splice(0));
+    const first = reading.length >= REQUESTS_IN_FLIGHT ? reading.shift() : undefined;
+    if (first !== undefined) yield await first;
   }
-  yield* await Promise.all(reading);
+  for (const rest of reading) yield await rest;
   yield await recordsOfGroup(store.client, comparison, group);
 }
 
