@@ -204,8 +204,8 @@ export async function writeDigest({ client, prefix }: Store, licensesIndex: stri
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
   const parts = [...digest.parts()];
-  const largest = Math.max(...parts.map(({ length }) => length));
-  const count = Math.ceil(REQUEST_BYTES / (largest + 1));
+  const largest = parts.reduce((most, { length }) => Math.max(most, length), 1);
+  const count = Math.ceil(REQUEST_BYTES / largest);
   for (let first = 0; first < DIGEST_PARTS; first += count) {
     const body = parts
       .slice(first, first + count)
