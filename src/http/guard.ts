@@ -195,9 +195,15 @@ export function under<Ctx extends Context>(path: string, middleware: compose.Mid
  * say what is left. Counts how it ended and how long it took, and for whose key.
  *
  * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
+ * @param errorFacts what errors at these paths say, too
  */
-export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: KeyUsage): Middleware {
+export function counted(
+  name: 'rest' | 'mcp' | 'web',
+  limit: RateLimit,
+  { usage, paths, ...facts }: { usage?: KeyUsage; paths?: RegExp } & Pick<RequestState, 'errorFacts'> = {},
+): Middleware {
   return (ctx, next) => {
+    if (paths?.test(ctx.path)) Object.assign(ctx.state, facts);
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);

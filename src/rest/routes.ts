@@ -4,7 +4,6 @@ import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
-import type { Middleware } from '../http/app.ts';
 import { authenticated, counted, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
@@ -51,15 +50,10 @@ export function restApi(
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
-  const withDataAge: Middleware = (ctx, next) => {
-    if (LOOKUPS.test(ctx.path)) ctx.state.errorFacts = dataAge;
-    return next();
-  };
   return under(
     REST_PATH,
     compose([
-      withDataAge,
-      counted('rest', limit, usage),
+      counted('rest', limit, { usage, paths: LOOKUPS, errorFacts: dataAge }),
       authenticated(keys, limit, badKeyLimit, log),
       routerOf(routes).routes(),
     ]),
