@@ -1,5 +1,3 @@
-import { memoize } from './fold.ts';
-
 /** Nearly every date has this form: ISO, with a day that every month has. */
 const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
@@ -63,10 +61,8 @@ export function ohioTime(instant: string): string {
 
 /** Calendar days from one `YYYY-MM-DD` to another; negative when `to` is the earlier. */
 export function daysBetween(from: string, to: string): number {
-  return dayNumber(to) - dayNumber(from);
+  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
-
-const dayNumber = memoize((date) => Math.round(Date.parse(date) / DAY_MS));
 
 /** The date that many days before a `YYYY-MM-DD`. */
 export function daysBefore(date: string, days: number): string {
