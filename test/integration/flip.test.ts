@@ -11,7 +11,7 @@ import {
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { licensesIndexName } from '../../src/storage/store.ts';
+import { licensesIndexName, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { loseResponse, type ProxyStep, throughProxy } from '../support/proxy.ts';
@@ -136,6 +136,29 @@ describe('a flip', () => {
     );
     expect(await flipping).toBe(first);
     expect(await under()).toEqual([second]);
+  });
+
+  test('changes nothing when a later one has made the same index live and ended', async () => {
+    const [first, second] = [await newIndex(), await newIndex()];
+    await flipTo(first, await epoch('first'));
+    await flipTo(second, await epoch('second'));
+    const back = async (store: Store) =>
+      flip(store, { to: first, epoch: await epoch('rollback'), isRollback: true });
+    let isPaused = false;
+    const flipping = throughProxy(
+      environment,
+      async (request) => {
+        if (request.path.startsWith('/_aliases') && !isPaused) {
+          isPaused = true;
+          await back(environment.store);
+          await releaseEpoch(environment.store, await currentEpoch(environment.store));
+        }
+        return request.forward();
+      },
+      ({ store }) => back(store),
+    );
+    expect(await flipping).toBe(second);
+    expect(await under()).toEqual([first]);
   });
 
   test('is refused when a later publication or rollback has started', async () => {
