@@ -1,5 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { BOARDS } from '../licenses/boards.ts';
 import { hasFilters } from '../licenses/filters.ts';
 import { distinctKeys, fold, numberKey } from '../licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../licenses/license.ts';
@@ -320,7 +321,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
 
 /** A query for a surname alone, or at all boards, is sent separately: it may have too many matches to share a search. */
 function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean {
-  return names.length === 1 && isWhole && select === 'all' && !hasFilters(filters);
+  return names.length < BOARDS.length && isWhole && select === 'all' && !hasFilters(filters);
 }
 
 /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
