@@ -63,7 +63,13 @@ function replaceEpoch(store: Store, { version, ...read }: ReadEpoch, by: Partial
  */
 export async function takeEpochAfter(store: Store, read: ReadEpoch, holder: string, uses: readonly string[]) {
   const epoch = read.epoch + 1;
-  const isTaken = await replaceEpoch(store, read, { epoch, holder, uses: [...uses], deletes: [], ended: false });
+  const isTaken = await replaceEpoch(store, read, {
+    epoch,
+    holder,
+    uses: [...uses],
+    deletes: [],
+    ended: false,
+  });
   return isTaken ? epoch : undefined;
 }
 

@@ -8,6 +8,7 @@ import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import { retried } from '../storage/retry.ts';
 import type { Store } from '../storage/store.ts';
+import { readLiveEvents } from './ledger.ts';
 import { licensesIndices, type PublicationMetadata } from './metadata.ts';
 
 const rejectedRow = z.object({
@@ -138,8 +139,8 @@ const KEPT_PUBLICATIONS = 10;
 const MAX_PUBLICATIONS = 200;
 
 /**
- * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
- * or failed for some days: those of the latest ten are kept for 30 days.
+ * Deletes the rejected rows of publications whose index is gone: they may name places that the State withholds by now.
+ * An operator looks at the rows of one that was refused or failed for some days: of the latest ten they are kept for 30.
  */
 export async function deleteRejectedRows(store: Store): Promise<void> {
   await store.client.indices.refresh({ index: store.names.rejectedRows });
@@ -151,9 +152,10 @@ export async function deleteRejectedRows(store: Store): Promise<void> {
     size: MAX_PUBLICATIONS,
   });
   const withIndex = new Set((await licensesIndices(store)).map(({ metadata }) => metadata.publication));
+  const onceLive = new Set((await readLiveEvents(store)).map(({ publication }) => publication));
   const since = new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString();
   const isKept = ({ publication, at }: RejectedRow, place: number) =>
-    withIndex.has(publication) || (place < KEPT_PUBLICATIONS && at >= since);
+    withIndex.has(publication) || (place < KEPT_PUBLICATIONS && at >= since && !onceLive.has(publication));
   const gone = documents.filter((row, place) => !isKept(row, place)).map(({ publication }) => publication);
   if (gone.length > 0) await REJECTED_ROWS.removeWhere(store, { terms: { publication: gone } });
 }

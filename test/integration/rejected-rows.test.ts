@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { deleteRejectedRows, REJECTED_ROWS, writeRejects } from '../../src/publications/rejected-rows.ts';
 import { licensesOf } from '../support/day-files.ts';
@@ -123,7 +124,7 @@ describe('the rows that a publication rejected', () => {
   });
 });
 
-test('the rows of the latest ten publications without an index are kept, for 30 days', async () => {
+test('the rows of the latest ten publications that never went live are kept, for 30 days', async () => {
   const { store } = await newEnvironment();
   const ids = Array.from({ length: 12 }, (_, at) => newId(Date.now() + at));
   const days = (count: number) => new Date(Date.now() - count * 86_400_000).toISOString();
@@ -134,8 +135,9 @@ test('the rows of the latest ten publications without an index are kept, for 30 
       return [publication, { ...row, publication, at: days(at === 11 ? 31 : 29) }] as const;
     }),
   );
+  await appendEvent(store, { publication: ids[10] ?? '', event: 'live', index: 'deleted' });
   await deleteRejectedRows(store);
   expect((await REJECTED_ROWS.readAll(store, ids)).map(({ publication }) => publication)).toEqual(
-    ids.slice(2, 11),
+    ids.slice(2, 10),
   );
 });
