@@ -1,3 +1,4 @@
+/** @room publishing */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +19,8 @@ import { SUBSCRIPTIONS, type Subscription, subscriptionId } from '../../src/subs
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { documentsIn } from '../support/documents.ts';
 import { takeEpoch } from '../support/epoch.ts';
-import { FIXTURES } from '../support/fixtures.ts';
+import { inForm } from '../support/fault-form.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -51,19 +53,14 @@ const WEBHOOK: Webhook = {
   created_at: '2026-11-19T00:00:00.000Z',
 };
 
-async function backUp({ store }: TestEnvironment, to: string) {
-  const { documents } = await writeBackup(store, to, DOCUMENT_CHECKS);
-  return documents;
-}
+const backUp = async ({ store }: TestEnvironment, to: string) =>
+  (await writeBackup(store, to, DOCUMENT_CHECKS)).documents;
 
-async function restore({ store }: TestEnvironment, from: string) {
-  const { documents } = await restoreBackup(store, from, DOCUMENT_CHECKS);
-  return documents;
-}
+const restore = async ({ store }: TestEnvironment, from: string) =>
+  (await restoreBackup(store, from, DOCUMENT_CHECKS)).documents;
 
-async function issued({ store, config }: TestEnvironment, account: string) {
-  return createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'Ada Operator' });
-}
+const issued = ({ store, config }: TestEnvironment, account: string) =>
+  createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'Ada Operator' });
 
 beforeAll(async () => {
   original = await newEnvironment();
@@ -83,24 +80,13 @@ beforeAll(async () => {
   await signingKeys(original.store, 'a secret for the signatures of this test, of 32 characters').sign({});
 });
 
-/** The kinds of documents in a backup, in its order, and their indices. */
+/** The kinds of documents in a backup, in its order: each has an index of this name. */
 const KINDS = [
-  'accounts',
-  'api-keys',
-  'changes',
-  'publications',
-  'audit',
-  'saved-records',
-  'subscriptions',
-  'webhooks',
-  'signing-keys',
-] as const satisfies (keyof BackupCounts)[];
+  ...(['accounts', 'api-keys', 'changes', 'publications', 'audit'] as const),
+  ...(['saved-records', 'subscriptions', 'webhooks', 'signing-keys'] as const),
+] satisfies (keyof BackupCounts)[];
 
-function indicesOf({ names }: TestEnvironment['store']): string[] {
-  const { accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks, signingKeys } =
-    names;
-  return [accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks, signingKeys];
-}
+const indicesOf = ({ prefix }: TestEnvironment['store']) => KINDS.map((kind) => prefix + kind);
 
 /** The documents of the nine indices with their ids, in the order in which they were written. */
 async function documentsOf({ store }: TestEnvironment) {
@@ -112,20 +98,12 @@ describe('a backup', () => {
   test('has every document of the nine indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
     const all = await documentsOf(original);
-    const [, , changes = [], ledger = [], audit, records = []] = all;
+    const [, , changes = [], ledger = [], , records = []] = all;
     expect(counts).toEqual({
-      accounts: 2,
-      'api-keys': 2,
-      publications: ledger.length,
-      audit: 1,
-      changes: changes.length,
-      'saved-records': 2,
-      subscriptions: 2,
-      webhooks: 1,
-      'signing-keys': 1,
+      ...{ accounts: 2, 'api-keys': 2, publications: ledger.length, audit: 1, changes: changes.length },
+      ...{ 'saved-records': 2, subscriptions: 2, webhooks: 1, 'signing-keys': 1 },
     });
     expect(changes.length).toBeGreaterThan(0);
-    expect(audit).toHaveLength(1);
     expect(records.map(([id]) => id)).toEqual(codes);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
@@ -167,9 +145,9 @@ describe('a backup', () => {
   });
 
   test('has all documents when there are more than one page, and when texts have separators of lines', async () => {
-    const large = await newEnvironment();
+    const [large, empty] = [await newEnvironment(), await newEnvironment()];
     const index = large.store.names.ledger;
-    const ids = Array.from({ length: 2500 }, (_, number) => `run${number}\u2028\u2029`);
+    const ids = times(inForm({ short: 2500, long: 25_000 }), (number) => `run${number}\u2028\u2029`);
     await large.client.bulk({
       body: ids.flatMap((publication) => [
         { create: { _index: index } },
@@ -178,11 +156,13 @@ describe('a backup', () => {
     });
     const path = join(large.folder, 'large.backup');
     const counts = await backUp(large, path);
-    expect(counts).toMatchObject({ accounts: 0, publications: 2500 });
-    await expect(readBackup(path, DOCUMENT_CHECKS)).resolves.toEqual({ documents: counts, leftOut: [] });
+    expect(counts).toMatchObject({ accounts: 0, publications: ids.length });
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n').slice(1, -1);
-    const publications = lines.map((line) => JSON.parse(line).source.publication);
-    expect(publications).toEqual(ids);
+    expect(lines.map((line) => JSON.parse(line).source.publication)).toEqual(ids);
+    expect(await restore(empty, path)).toEqual(counts);
+    const { client, store } = empty;
+    await client.indices.refresh({ index: store.names.ledger });
+    expect((await client.count({ index: store.names.ledger })).body.count).toBe(ids.length);
   });
 });
 
@@ -195,10 +175,6 @@ describe('a restored backup', () => {
     expect(await restore(restored, file)).toEqual(counts);
   });
 
-  test('has the same documents with the same ids in the same order', async () => {
-    expect(await documentsOf(restored)).toEqual(await documentsOf(original));
-  });
-
   test('has working keys, and its revoked keys stay revoked', async () => {
     const { store, config } = restored;
     const keys = keyCheck(store, config.API_KEY_PREFIX);
@@ -207,13 +183,10 @@ describe('a restored backup', () => {
   });
 
   test('of format version 1 has no audit log, changes, saved records, watches and signing keys', async () => {
-    const later = ['audit', 'changes', 'saved-records', 'subscriptions', 'webhooks', 'signing-keys'];
-    const isLater = (name: string) => later.includes(name);
+    const isLater = (name: string) => !['accounts', 'api-keys', 'publications'].includes(name);
     const earlier = await newEnvironment();
-    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    const kept = lines
-      .slice(0, -1)
-      .filter((line) => !later.some((name) => line.startsWith(`{"index":"${name}"`)));
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n').slice(0, -1);
+    const kept = lines.filter((line) => !isLater(JSON.parse(line).index ?? 'accounts'));
     const content = `${kept.join('\n').replace('"version":6', '"version":1')}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const { documents: all } = await readBackup(file, DOCUMENT_CHECKS);
@@ -225,15 +198,13 @@ describe('a restored backup', () => {
     expect(await documentsOf(earlier)).toEqual(KINDS.map((name, at) => (isLater(name) ? [] : before[at])));
   });
 
-  test('has nothing live until the next publication, which continues the epochs', async () => {
+  test('has the same documents in the same order, and nothing live until the next publication, which continues the epochs', async () => {
     const { store } = restored;
-    const before = (await publicationHistory(original.store)).publications;
-    expect(before.map(({ state }) => state)).toEqual(['refused', 'live']);
-    const after = await publicationHistory(store);
-    expect(after.live).toBeNull();
-    expect(after.publications.map(({ publication }) => publication)).toEqual(
-      before.map(({ publication }) => publication),
-    );
+    expect(await documentsOf(restored)).toEqual(await documentsOf(original));
+    const before = await publicationHistory(original.store);
+    expect(before.publications.map(({ state }) => state)).toEqual(['refused', 'live']);
+    const ids = before.publications.map(({ publication }) => ({ publication }));
+    expect(await publicationHistory(store)).toMatchObject({ live: null, publications: ids });
     const last = await currentEpoch(original.store);
     expect(last).toBeGreaterThan(0);
     expect(await takeEpoch(store, 'the test')).toBe(last + 1);
@@ -244,46 +215,36 @@ describe('a restored backup', () => {
 
 describe('a restore is refused', () => {
   let target: TestEnvironment;
-  let lines: string[];
 
   beforeAll(async () => {
     target = await newEnvironment();
     await backUp(original, file);
-    lines = (await readFile(file, 'utf8')).split('\n');
   });
 
-  /** Restores these bytes. Expects a one-line error with this message, and that nothing was written. */
-  async function expectRefused(bytes: string | Buffer, message: RegExp): Promise<void> {
-    const broken = join(target.folder, 'broken.backup');
-    await writeFile(broken, bytes);
-    await expect(restore(target, broken)).rejects.toThrow(message);
+  const inLines = (change: (lines: readonly string[]) => readonly string[]) => (bytes: Buffer) =>
+    change(bytes.toString().split('\n')).join('\n');
+  const replaced = (text: string, by: string) => (bytes: Buffer) => bytes.toString().replaceAll(text, by);
+
+  test.each<[what: string, broken: (bytes: Buffer) => string | Buffer, says: RegExp]>([
+    ['lacks its last bytes', (bytes) => bytes.subarray(0, -20), /cut off/],
+    ['lacks its last line', (bytes) => bytes.subarray(0, bytes.lastIndexOf('\n', -2) + 1), /cut off/],
+    ['lacks its second half', (bytes) => bytes.subarray(0, bytes.length >> 1), /cut off/],
+    ['has its first line alone', inLines(([first = '']) => [first, '']), /cut off/],
+    ['has a line altered', replaced('Acme Staffing', 'Acne Staffing'), /cut off or altered/],
+    ['has a line removed', inLines((lines) => lines.toSpliced(2, 1)), /cut off or altered/],
+    ['has a line twice', inLines((lines) => lines.toSpliced(2, 0, lines[2] ?? '')), /cut off or altered/],
+    ['has a later format', replaced('"version":6', '"version":7,"more":[]'), /later release.*\(format 7\)/],
+    ['has another name', replaced('ohio-license-verification', 'another'), /is no backup of this service/],
+    ['is empty', () => '', /cut off/],
+    ['is a blank line', () => '\n', /is no backup of this service/],
+    ['is another file', () => 'SEQ,BOARD\n', /is no backup of this service/],
+    ['is other JSON', () => '{}\n{}\n', /is no backup of this service/],
+    ['is binary', () => Buffer.from([0xff, 0x0a, 0x00]), /is no backup of this service/],
+  ])('when the file %s: one line says why, and nothing is written', async (_what, broken, says) => {
+    const path = join(target.folder, 'broken.backup');
+    await writeFile(path, broken(await readFile(file)));
+    await expect(restore(target, path)).rejects.toThrow(says);
     expect(await documentsOf(target)).toEqual(KINDS.map(() => []));
-  }
-
-  test('when the file is truncated at any point', async () => {
-    const bytes = await readFile(file);
-    const ends = [bytes.length - 20, bytes.lastIndexOf('\n', -2) + 1, bytes.length >> 1];
-    for (const end of ends) await expectRefused(bytes.subarray(0, end), /cut off/);
-    await expectRefused(`${lines[0]}\n`, /cut off/);
-  });
-
-  test('when a line was altered, removed or added', async () => {
-    const altered = lines.map((line) => line.replace('Acme Staffing', 'Acne Staffing'));
-    await expectRefused(altered.join('\n'), /cut off or altered/);
-    await expectRefused(lines.toSpliced(2, 1).join('\n'), /cut off or altered/);
-    await expectRefused(lines.toSpliced(2, 0, lines[2] ?? '').join('\n'), /cut off or altered/);
-  });
-
-  test('when the file comes from a later release or is not a backup', async () => {
-    const later = lines.map((line) => line.replace('"version":6', '"version":7,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 7\)/);
-    const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
-    await expectRefused(other.join('\n'), /is no backup of this service/);
-    await expectRefused('', /cut off/);
-    for (const bytes of ['\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
-      await expectRefused(bytes, /is no backup of this service/);
-    }
-    await expect(restore(target, join(target.folder, 'nowhere'))).rejects.toThrow('ENOENT');
   });
 
   test('when the installation already has something but an audit log', async () => {
@@ -291,7 +252,7 @@ describe('a restore is refused', () => {
     await recordAudit(started.store, 'prune', {});
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys, 0 changes, 1 entries of the ledger, 1 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks, 0 public keys of signatures already',
+      /^There are 0 accounts, .* 1 entries of the ledger, 1 entries of the audit log, .* already/,
     );
   });
 
@@ -311,19 +272,14 @@ describe('a restore is refused', () => {
     );
     await client.indices.delete({ index: all });
     await prepareIndices(store);
-    await expect(restoreBackup(store, file, DOCUMENT_CHECKS)).resolves.toMatchObject({
-      documents: { 'api-keys': 2 },
-    });
+    expect((await restoreBackup(store, file, DOCUMENT_CHECKS)).documents).toMatchObject({ 'api-keys': 2 });
   });
 });
 
 test('licenses backup and licenses restore copy keys and ledger to another installation', async () => {
   const to = await newEnvironment();
-  const from = original;
-  const path = join(from.folder, 'daily.backup');
-
-  const backedUp = await command(from.variables, 'backup', path);
-  expect(backedUp).toMatchObject({
+  const path = join(original.folder, 'daily.backup');
+  expect(await command(original.variables, 'backup', path)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
       /^Backed up 2 accounts, 2 API keys, \d+ changes, \d+ entries of the ledger, 1 entries of the audit log, 2 saved records, 2 subscriptions, 1 webhooks, 1 public keys of signatures to /,

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { type DownloadOptions, deleteOtherDownloads, downloadSource } from '../../src/dataset/download.ts';
 import { DownloadError } from '../../src/dataset/source-url.ts';
 import {
@@ -26,28 +27,14 @@ const SHORT = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 50 };
 /** A Last-Modified date. */
 const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
 
-const servers: FileServer[] = [];
 let folders = 0;
-
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
-/** A file server with these responses. It is closed after the test. */
-async function serving(...answers: FileAnswer[]): Promise<FileServer> {
-  const server = await fileServer(...answers);
-  servers.push(server);
-  return server;
-}
 
 /** A file of `SIZE` random bytes, served with these headers. */
 function file(headers: Record<string, string> = { etag: '"one"' }): ServedFile {
   return { content: randomBytes(SIZE), headers };
 }
 
-function sha256(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
-}
+const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 
 /** A new directory for downloads. */
 function newDirectory(): string {
@@ -61,32 +48,43 @@ function download(url: string, directory = newDirectory(), options: Partial<Down
   return downloadSource(url, { directory, signal, timeouts: SHORT, ...options });
 }
 
-/** Downloads while the connection is cut after every `every` bytes. */
-function downloadWithCuts(server: FileServer, every = CUT) {
-  const cut = (bytes: number) => {
-    if (bytes % every === 0 && bytes < SIZE) server.cut();
-  };
-  return download(server.url, undefined, { onBytes: cut });
-}
+/** Cuts the connections of a server once so many bytes have come. */
+const cutting = (server: FileServer, at = CUT) => ({
+  onBytes: (bytes: number) => {
+    if (bytes === at) server.cut();
+  },
+});
 
-/** The message of the error with which a download fails. */
-async function messageOf(downloading: Promise<unknown>): Promise<string> {
-  const error: unknown = await downloading.catch((reason: unknown) => reason);
+/** Expects that a download into this directory fails with these words, and leaves no file. @returns the message */
+async function expectFailure(
+  url: string,
+  words: string | RegExp,
+  options: Partial<DownloadOptions> = {},
+  directory = newDirectory(),
+): Promise<string> {
+  const error: unknown = await download(url, directory, options).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(DownloadError);
-  return error instanceof Error ? error.message : '';
+  const { message } = z.object({ message: z.string() }).parse(error);
+  expect(message).toEqual(
+    typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words),
+  );
+  expect(message).not.toContain('secret');
+  expect(await readdir(directory).catch(() => [])).toEqual([]);
+  return message;
 }
 
-/** The sorted names of the files in a directory. */
-async function namesIn(directory: string): Promise<string[]> {
-  return (await readdir(directory)).sort();
-}
+const namesIn = async (directory: string) => (await readdir(directory)).sort();
 
 describe('a first download', () => {
   test('stores the whole file under its own name, with its metadata beside it', async () => {
     const one = file({ etag: '"one"', 'last-modified': LONG_AGO });
-    const server = await serving(served(one));
+    const server = await fileServer(served(one));
     const directory = newDirectory();
-    const downloaded = await download(`${server.url}?token=secret`, directory);
+    const reported: (number | undefined)[][] = [];
+    const onBytes = (...bytes: (number | undefined)[]) => void reported.push(bytes);
+    const downloaded = await download(`${server.url}?token=secret`, directory, { onBytes });
+    expect(reported.at(-1)).toEqual([SIZE, SIZE]);
+    expect(reported).toEqual(reported.toSorted(([one = 0], [other = 0]) => one - other));
     expect(downloaded).toMatchObject({ sha256: sha256(one.content), length: SIZE });
     expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
     expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
@@ -95,22 +93,10 @@ describe('a first download', () => {
       expect.stringMatching(/^[0-9a-f]{32}-individual\.csv\.json$/),
     ]);
     expect(JSON.parse(await readFile(`${downloaded.path}.json`, 'utf8'))).toEqual({
-      url: `${server.url}?…`,
-      etag: '"one"',
-      last_modified: LONG_AGO,
-      length: SIZE,
-      sha256: sha256(one.content),
+      ...{ url: `${server.url}?…`, etag: '"one"', last_modified: LONG_AGO },
+      ...{ length: SIZE, sha256: sha256(one.content) },
     });
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  });
-
-  test('reports the bytes on disk and the total', async () => {
-    const server = await serving(served(file()));
-    const reported: [number, number | undefined][] = [];
-    await download(server.url, undefined, { onBytes: (...bytes) => reported.push(bytes) });
-    expect(reported.at(-1)).toEqual([SIZE, SIZE]);
-    const sizes = reported.map(([bytes]) => bytes);
-    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
   });
 
   test.each<[string, Buffer, Record<string, string>]>([
@@ -118,13 +104,13 @@ describe('a first download', () => {
     ['that the server packs unasked', gzipSync('a,b\n'), { 'content-encoding': 'gzip' }],
     ['that is empty', Buffer.alloc(0), { 'content-length': '0' }],
   ])('brings a file %s', async (_what, content, headers) => {
-    const server = await serving(answered(200, headers, content));
+    const server = await fileServer(answered(200, headers, content));
     expect(await download(server.url)).toMatchObject({ length: content.length, sha256: sha256(content) });
   });
 
   test("sends the URL's user name and password, but not to another origin", async () => {
-    const elsewhere = await serving(served(file()));
-    const server = await serving(answered(302, { location: elsewhere.url }));
+    const elsewhere = await fileServer(served(file()));
+    const server = await fileServer(answered(302, { location: elsewhere.url }));
     await download(server.url.replace('//', '//ann:s%40fe@'));
     const expected = `Basic ${Buffer.from('ann:s@fe').toString('base64')}`;
     expect(server.requests[0]).toMatchObject({ authorization: expected });
@@ -133,7 +119,7 @@ describe('a first download', () => {
 
   test('accepts a file with the SHA-256 in its URL', async () => {
     const one = file();
-    const server = await serving(served(one));
+    const server = await fileServer(served(one));
     const url = `${server.url}#sha256=${sha256(one.content).toUpperCase()}`;
     expect(await download(url)).toMatchObject({ length: SIZE });
   });
@@ -145,7 +131,7 @@ describe('the second download of a file', () => {
     ['a weak ETag', { etag: 'W/"one"' }, { 'if-none-match': 'W/"one"' }],
     ['a date', { 'last-modified': LONG_AGO }, { 'if-modified-since': LONG_AGO }],
   ])('is skipped if the server says that it is unchanged, by %s', async (_what, headers, conditions) => {
-    const server = await serving(served(file(headers)));
+    const server = await fileServer(served(file(headers)));
     const directory = newDirectory();
     const first = await download(server.url, directory);
     const reported: number[] = [];
@@ -155,13 +141,15 @@ describe('the second download of a file', () => {
     expect(reported).toEqual([]);
   });
 
-  test('stores a file that has changed', async () => {
+  test('stores a file that has changed, and keeps the earlier one where the new one is refused', async () => {
     const two = file({ etag: '"two"' });
-    const server = await serving(served(file()), served(two));
+    const tooLarge = answered(200, { 'content-length': String(9 * 2 ** 30) });
+    const server = await fileServer(served(file()), served(two), tooLarge);
     const directory = newDirectory();
     await download(server.url, directory);
     const again = await download(server.url, directory);
     expect(again).toMatchObject({ sha256: sha256(two.content) });
+    await expect(download(server.url, directory)).rejects.toThrow(DownloadError);
     expect((await readFile(again.path)).equals(two.content)).toBe(true);
   });
 
@@ -174,7 +162,7 @@ describe('the second download of a file', () => {
   ];
   test.each(damages)('starts over when the file on disk %s', async (_what, damage) => {
     const one = file();
-    const server = await serving(served(one));
+    const server = await fileServer(served(one));
     const directory = newDirectory();
     const first = await download(server.url, directory);
     await damage(first.path);
@@ -183,21 +171,9 @@ describe('the second download of a file', () => {
     expect((await readFile(again.path)).equals(one.content)).toBe(true);
     expect(server.requests[1]).not.toHaveProperty('if-none-match');
   });
-
-  test('keeps the earlier file when the new one is refused', async () => {
-    const one = file();
-    const server = await serving(served(one), answered(200, { 'content-length': String(9 * 2 ** 30) }));
-    const directory = newDirectory();
-    const first = await download(server.url, directory);
-    await messageOf(download(server.url, directory));
-    expect((await readFile(first.path)).equals(one.content)).toBe(true);
-  });
 });
 
 describe('a download is refused', () => {
-  const ZEROS = Buffer.alloc(32);
-  const url = 'http://127.0.0.1';
-
   test.each<[string, FileAnswer, string]>([
     ['401', answered(401), 'the server answered 401 Unauthorized; check the user name, password or query'],
     [
@@ -218,59 +194,42 @@ describe('a download is refused', () => {
     ],
     ['a redirect to a malformed URL', answered(302, { location: 'http://[' }), 'Invalid URL'],
     ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
+    [
+      'fewer bytes than Content-Length',
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
+      },
+      'could not be downloaded: ',
+    ],
   ])('for %s, and no file is left', async (_what, answer, reason) => {
-    const server = await serving(answer);
-    const directory = newDirectory();
-    const message = await messageOf(
-      download(`${server.url.replace('//', '//ann:secret@')}?token=secret`, directory),
-    );
-    expect(message).toContain(reason);
-    expect(message).toContain(`${server.url}?…`);
-    expect(message).not.toContain('secret');
-    expect(await namesIn(directory)).toEqual([]);
+    const server = await fileServer(answer);
+    const url = `${server.url.replace('//', '//ann:secret@')}?token=secret`;
+    expect(await expectFailure(url, reason)).toContain(`${server.url}?…`);
   });
 
   test('at once for a host that does not exist', async () => {
-    const message = await messageOf(
-      download('https://ann:secret@data.invalid/a?token=secret', newDirectory(), {
-        timeouts: { stallMs: 10_000, firstWaitMs: 60_000, maxWaitMs: 60_000 },
-      }),
+    await expectFailure(
+      'https://ann:secret@data.invalid/a?token=secret',
+      /^https:\/\/data\.invalid\/a\?… could not be downloaded: there is no such host/,
+      { timeouts: { ...SHORT, firstWaitMs: 60_000, maxWaitMs: 60_000 } },
     );
-    expect(message).toMatch(/^https:\/\/data\.invalid\/a\?… could not be downloaded: there is no such host/);
-  });
-
-  test('for fewer bytes than Content-Length', async () => {
-    const server = await serving((_request, response) => {
-      response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
-    });
-    expect(await messageOf(download(server.url))).toContain('could not be downloaded: ');
   });
 
   test('for another SHA-256 than the one in its URL', async () => {
-    const server = await serving(served(file()));
-    const directory = newDirectory();
-    const hash = ZEROS.toString('hex');
-    const message = await messageOf(download(`${server.url}#sha256=${hash}`, directory));
-    expect(message).toContain(`not the one that its URL names (${hash})`);
-    expect(await namesIn(directory)).toEqual([]);
+    const server = await fileServer(served(file()));
+    const hash = '0'.repeat(64);
+    await expectFailure(`${server.url}#sha256=${hash}`, `not the one that its URL names (${hash})`);
   });
 
   test.each<[string, string, string]>([
     ['that is none', 'secret', 'needs a URL that begins with https://'],
     ['without https', 'ann:secret@files.example/a', 'needs a URL that begins with https://'],
-    [
-      'of http elsewhere',
-      'http://ann:secret@files.example/a?b=secret',
-      'http://files.example/a?… is not https',
-    ],
+    ['of http', 'http://ann:secret@files.example/a?b=secret', 'http://files.example/a?… is not https'],
     ['of a file', 'file:///secret', 'needs a URL that begins with https://'],
-    ['with half a SHA-256', `${url}/a.csv#sha256=secret`, '64 hexadecimal digits'],
+    ['with half a SHA-256', 'http://127.0.0.1/a.csv#sha256=secret', '64 hexadecimal digits'],
     ['with a stray %', 'https://ann:secret%@files.example/a', 'is not written %25'],
   ])('for a URL %s', async (_what, wrong, reason) => {
-    const directory = newDirectory();
-    const message = await messageOf(download(wrong, directory));
-    expect(message).toContain(reason);
-    expect(message).not.toContain('secret');
+    await expectFailure(wrong, reason);
   });
 });
 
@@ -287,8 +246,8 @@ test('downloads from other addresses are deleted, and the folder of a killed che
 describe('a download whose connection is lost', () => {
   test('resumes from its last byte, identified by its ETag', async () => {
     const one = file();
-    const server = await serving(stalledAfter(CUT, one), served(one));
-    const downloaded = await downloadWithCuts(server);
+    const server = await fileServer(stalledAfter(CUT, one), served(one));
+    const downloaded = await download(server.url, undefined, cutting(server));
     expect(downloaded).toMatchObject({ length: SIZE, sha256: sha256(one.content) });
     expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
     expect(server.requests).toHaveLength(2);
@@ -300,20 +259,21 @@ describe('a download whose connection is lost', () => {
     const chunked: FileAnswer = (_request, response) => {
       response.writeHead(200, { ...headers }).write(content.subarray(0, CUT));
     };
-    const server = await serving(chunked, served({ content, ...(headers && { headers }) }));
-    expect(await downloadWithCuts(server)).toMatchObject({ length: SIZE, sha256: sha256(content) });
+    const server = await fileServer(chunked, served({ content, ...(headers && { headers }) }));
+    expect(await download(server.url, undefined, cutting(server))).toMatchObject({
+      length: SIZE,
+      sha256: sha256(content),
+    });
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-match': '"one"' });
   });
 
   test('resumes by the first address, which redirects again', async () => {
     const one = file();
-    const elsewhere = await serving(stalledAfter(CUT, one), served(one));
-    const server = await serving(answered(302, { location: elsewhere.url }));
-    const cut = (bytes: number) => {
-      if (bytes === CUT) elsewhere.cut();
-    };
+    const elsewhere = await fileServer(stalledAfter(CUT, one), served(one));
+    const server = await fileServer(answered(302, { location: elsewhere.url }));
     const url = server.url.replace('//', '//ann:secret@');
-    expect(await download(url, undefined, { onBytes: cut })).toMatchObject({ sha256: sha256(one.content) });
+    const downloaded = await download(url, undefined, cutting(elsewhere));
+    expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests).toHaveLength(2);
     expect(elsewhere.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
     for (const request of elsewhere.requests) expect(request).not.toHaveProperty('authorization');
@@ -321,7 +281,7 @@ describe('a download whose connection is lost', () => {
 
   test('resumes when no byte has arrived for too long', async () => {
     const one = file();
-    const server = await serving(stalledAfter(CUT, one), served(one));
+    const server = await fileServer(stalledAfter(CUT, one), served(one));
     const downloaded = await download(server.url, undefined, { timeouts: { ...SHORT, stallMs: 1000 } });
     expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
@@ -342,13 +302,8 @@ describe('a download whose connection is lost', () => {
     ['the part has no Content-Range', continued({})],
     ['the part does not exist', answered(416)],
   ])('never joins the parts of two files, and leaves none, when %s', async (_what, second) => {
-    const server = await serving(stalledAfter(CUT, file()), second);
-    const directory = newDirectory();
-    const cut = (bytes: number) => {
-      if (bytes === CUT) server.cut();
-    };
-    await messageOf(download(server.url, directory, { onBytes: cut }));
-    expect(await namesIn(directory)).toEqual([]);
+    const server = await fileServer(stalledAfter(CUT, file()), second);
+    await expectFailure(server.url, '', cutting(server));
     expect(server.requests).toHaveLength(2);
   });
 
@@ -357,13 +312,13 @@ describe('a download whose connection is lost', () => {
     ['only a weak ETag', { etag: 'W/"one"' }],
     ['only a date', { 'last-modified': LONG_AGO }],
   ])('does not resume, and fails, when the server sent %s', async (_what, headers) => {
-    const server = await serving(stalledAfter(CUT, file(headers)), served(other));
-    expect(await messageOf(downloadWithCuts(server))).toContain('no ETag to resume by');
+    const server = await fileServer(stalledAfter(CUT, file(headers)), served(other));
+    await expectFailure(server.url, 'no ETag to resume by', cutting(server));
     expect(server.requests).toHaveLength(1);
   });
 
   test('fails with the reason of the abort signal and leaves no file', async () => {
-    const server = await serving(stalledAfter(CUT, file()));
+    const server = await fileServer(stalledAfter(CUT, file()));
     const directory = newDirectory();
     const controller = new AbortController();
     const onBytes = () => controller.abort(new Error('aborted by the test'));
@@ -374,7 +329,7 @@ describe('a download whose connection is lost', () => {
 
   test('stops immediately when aborted between two tries', async () => {
     const stopped = new AbortController();
-    const server = await serving((request, response) => {
+    const server = await fileServer((request, response) => {
       answered(503)(request, response);
       response.once('close', () => stopped.abort());
     });
@@ -390,7 +345,7 @@ describe('a download whose connection is lost', () => {
 describe('a failing server', () => {
   test.each([500, 502, 503, 429])('gets the request again after %i', async (status) => {
     const one = file();
-    const server = await serving(answered(status), answered(status), served(one));
+    const server = await fileServer(answered(status), answered(status), served(one));
     expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests).toHaveLength(3);
   });
@@ -400,7 +355,7 @@ describe('a failing server', () => {
     ['no longer than may be', '86400', 250],
     ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250],
   ])('is retried after the time of Retry-After, %s', async (_what, retryAfter, atLeastMs) => {
-    const server = await serving(answered(503, { 'retry-after': retryAfter }), served(file()));
+    const server = await fileServer(answered(503, { 'retry-after': retryAfter }), served(file()));
     const startedAt = Date.now();
     const maxWaitMs = retryAfter === '1' ? 5000 : 250;
     await download(server.url, undefined, { timeouts: { ...SHORT, maxWaitMs } });
@@ -408,14 +363,14 @@ describe('a failing server', () => {
   });
 
   test('fails the download after nine tries', async () => {
-    const server = await serving(answered(503));
-    expect(await messageOf(download(server.url))).toContain('the server answered 503 Service Unavailable');
+    const server = await fileServer(answered(503));
+    await expectFailure(server.url, 'the server answered 503 Service Unavailable');
     expect(server.requests).toHaveLength(9);
   });
 
   test('fails the download when it refuses connections', async () => {
-    const server = await serving(answered(200));
+    const server = await fileServer(answered(200));
     await server.close();
-    expect(await messageOf(download(server.url))).toContain('ECONNREFUSED');
+    await expectFailure(server.url, 'ECONNREFUSED');
   });
 });

@@ -20,7 +20,7 @@ import { SAVED_RECORDS, savedRecords } from '../../src/records/saved-records.ts'
 import { AUDIT_ENTRIES } from '../../src/storage/audit-log.ts';
 import { SUBSCRIPTIONS } from '../../src/subscriptions/subscription.ts';
 import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
-import { apiClient } from '../support/api.ts';
+import { apiClient, parsed } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
@@ -52,6 +52,11 @@ const readerRequest = z.object({
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 
+const MARY = { board: NURSING, last_name: 'Smith', first_name: 'Mary' };
+const NURSE = { license_type: 'Registered Nurse (RN)', status: 'Active' };
+const FILTERS = { ...NURSE, city: 'Akron', county: 'Summit' };
+const ofBusiness = (business_name: string) => ({ board: PHARMACY, search_type: 'business', business_name });
+
 const LOOKUPS: readonly (readonly [string, object])[] = [
   ['a number', { board: NURSING, license_number: 'RN.700001' }],
   ['a number in another form', { board: NURSING, license_number: 'rn 700 001' }],
@@ -61,25 +66,13 @@ const LOOKUPS: readonly (readonly [string, object])[] = [
   ['a surname', { board: NURSING, last_name: 'Smith' }],
   ['a surname of several words', { board: NURSING, last_name: 'Delacruz' }],
   ['a surname with accents', { board: 'Medical Board', last_name: 'Munoz' }],
-  ['a full name', { board: NURSING, last_name: 'Smith', first_name: 'Mary' }],
-  [
-    'a full name with filters',
-    {
-      ...{ board: NURSING, last_name: 'Smith', first_name: 'Mary', city: 'Akron', county: 'Summit' },
-      ...{ license_type: 'Registered Nurse (RN)', status: 'Active' },
-    },
-  ],
+  ['a full name', MARY],
+  ['a full name with filters', { ...MARY, ...FILTERS }],
   ['a surname that is not found', { board: NURSING, last_name: 'Smiht' }],
-  ['a business', { board: PHARMACY, search_type: 'business', business_name: 'Best Little Pharmacy' }],
-  [
-    'a business by its other trade name',
-    { board: PHARMACY, search_type: 'business', business_name: "Joe and Son's" },
-  ],
-  ['words of a business', { board: PHARMACY, search_type: 'business', business_name: 'lima pharmacy' }],
-  [
-    'words of a business, misspelled',
-    { board: PHARMACY, search_type: 'business', business_name: 'bset lima' },
-  ],
+  ['a business', ofBusiness('Best Little Pharmacy')],
+  ['a business by its other trade name', ofBusiness("Joe and Son's")],
+  ['words of a business', ofBusiness('lima pharmacy')],
+  ['words of a business, misspelled', ofBusiness('bset lima')],
 ];
 
 const searched = z.object({ hits: z.object({ hits: z.array(z.object({ _source: z.unknown() })) }) });
@@ -135,12 +128,9 @@ function schemas(): z.output<typeof readerSchemas> {
     subscriptions: SUBSCRIPTIONS.schema,
     webhooks: WEBHOOKS.schema,
   };
-  return Object.fromEntries(
-    Object.entries(all).map(([index, schema]) => [
-      index,
-      z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
-    ]),
-  );
+  const options = { io: 'input', unrepresentable: 'any' } as const;
+  const entries = Object.entries(all).map(([index, schema]) => [index, z.toJSONSchema(schema, options)]);
+  return readerSchemas.parse(Object.fromEntries(entries));
 }
 
 /** Records what this version's API asks. */
@@ -160,19 +150,14 @@ async function record(file: string): Promise<void> {
   await publishFiles(environment, FIXTURES);
   const live = (await liveIndex(environment.store)) ?? '';
   const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
-  try {
-    const rest = await apiClient(environment);
-    await rest.get('/api/v1/lookup/boards');
-    for (const [name, body] of LOOKUPS) {
-      lookup = name;
-      await rest.verify(body);
-    }
-    await writeFile(file, [schemas(), ...requests].map((line) => `${JSON.stringify(line)}\n`).join(''));
-  } finally {
-    await api.stop();
-    await proxy.close();
-    await environment.cleanUp();
+  const rest = await apiClient(environment);
+  await rest.get('/api/v1/lookup/boards');
+  for (const [name, body] of LOOKUPS) {
+    lookup = name;
+    await rest.verify(body);
   }
+  await writeFile(file, [schemas(), ...requests].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await api.stop();
 }
 
 if (process.env.RECORD === '1') await record(join(STORED, SERVICE_VERSION, READER_FILE));
@@ -225,10 +210,7 @@ describe.each(VERSIONS)('the API of version %s', (version) => {
 
   async function recorded() {
     const text = await readFile(join(STORED, version, READER_FILE), 'utf8');
-    const [first, ...others] = text
-      .trimEnd()
-      .split('\n')
-      .map((line): unknown => JSON.parse(line));
+    const [first, ...others] = text.trimEnd().split('\n').map(parsed);
     return { schemas: readerSchemas.parse(first), requests: others.map((line) => readerRequest.parse(line)) };
   }
 
@@ -240,11 +222,9 @@ describe.each(VERSIONS)('the API of version %s', (version) => {
     const { requests, schemas: read } = await recorded();
     expect(new Set(requests.map(({ lookup }) => lookup)).size).toBeGreaterThan(10);
     for (const { lookup, method, path, body, finds } of requests) {
-      const headers = {
-        'content-type': path.includes('_msearch') ? 'application/x-ndjson' : 'application/json',
-      };
+      const type = path.includes('_msearch') ? 'application/x-ndjson' : 'application/json';
       const url = environment.config.OPENSEARCH_URL + path.replace('{index}', live);
-      const response = await fetch(url, { method, headers, body });
+      const response = await fetch(url, { method, headers: { 'content-type': type }, body });
       const answer: unknown = await response.json();
       expect([lookup, response.status, foundIn(answer)]).toEqual([lookup, 200, finds]);
       for (const source of sourcesIn(answer)) expect(problemIn(read.licenses, source)).toBeUndefined();

@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { askModel } from '../../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
-import { questionsPage } from '../../scripts/questions-page.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAX_TOKENS = 15_000;
@@ -44,32 +43,6 @@ test('the questions are different, and of 25 kinds; three need no tool', () => {
   expect(QUESTIONS.filter(({ calls }) => calls.length === 0)).toHaveLength(3);
 });
 
-test('the page of the questions has what a model did, and test cases of five tools', () => {
-  const call = { arguments: { license_number: 'RN.1' }, ending: 'verify_license: found' };
-  const trial = {
-    calls: [call],
-    answer: 'Yes | as of\n2026-11-20.',
-    tokens: 7,
-    mistakes: ['no date of the data'],
-  };
-  const right = { ...trial, mistakes: [] };
-  const run = {
-    askedOn: '2026-11-27',
-    command: 'ask',
-    questions: [{ ask: 'Is it?', trials: [trial, right, right] }],
-  };
-  const page = questionsPage(run);
-  expect(page).toContain(
-    'Asked on 2026-11-27 by `ask`: 2 of 3 answers without a mistake, 3 with one call or none.',
-  );
-  expect(page).toContain(
-    '1. Is it?\n   - verify_license: found `{"license_number":"RN.1"}`; 7 tokens; answer `Yes | as of 2026-11-20.`. Mistakes: no date of the data\n',
-  );
-  const [, cases = ''] = page.split(/## Test cases for directories|## All questions/);
-  expect(new Set(cases.match(/(?<=- `)\w+(?=` `\{)/g)).size).toBe(5);
-  expect(cases.match(/- no call/g)).toHaveLength(3);
-});
-
 describe('the scripted calls answer', () => {
   test.each(QUESTIONS)('$ask', async (question) => {
     const answers = await replay(client, question);
@@ -99,10 +72,10 @@ function isShort(content: unknown): boolean {
 describe('a model', () => {
   const command = (manner: string) =>
     `'${process.execPath}' '${resolve(import.meta.dirname, '../support/scripted-model.ts')}' ${manner}`;
-  const asked = (ask: string, manner: string) => {
+  const asked = async (ask: string, manner: string, run = command(manner)) => {
     const question = QUESTIONS.find((each) => each.ask === ask);
     if (question === undefined) throw new Error(`There is no question ${ask}`);
-    return askModel(client, question, command(manner));
+    return askModel(client, question, run);
   };
   const MISS = 'Is nurse Beatrice Hollaway licensed?';
 
@@ -120,33 +93,27 @@ describe('a model', () => {
     },
   );
 
-  test('that answers without a call has the mistakes told', async () => {
-    const { calls, mistakes } = await asked(MISS, 'hasty');
-    expect(calls).toEqual([]);
-    expect(mistakes).toEqual([
-      'no call with the facts',
-      'no issuing board as the authority',
-      'says that somebody is unlicensed',
-    ]);
-  });
-
-  test('that never answers is stopped', async () => {
-    const { calls, answer, mistakes } = await asked(MISS, 'endless');
-    expect([calls.length, answer, mistakes]).toEqual([8, undefined, ['no answer']]);
+  test.each([
+    [
+      'answers without a call',
+      'hasty',
+      ['no call with the facts', 'no issuing board as the authority', 'says that somebody is unlicensed'],
+      0,
+    ],
+    ['never answers', 'endless', ['no answer'], 8],
+  ])('that %s has the mistakes told', async (_what, manner, expected, made) => {
+    const { calls, mistakes } = await asked(MISS, manner);
+    expect([calls.length, mistakes]).toEqual([made, expected]);
   });
 
   test.each(['exit 3', 'echo hello', `echo '{"tool": 7}'`])('whose command is %j fails', async (failing) => {
-    const [question] = QUESTIONS;
-    if (question === undefined) throw new Error('There are no questions.');
-    await expect(askModel(client, question, failing)).rejects.toThrow();
+    await expect(asked(MISS, 'careful', failing)).rejects.toThrow();
   });
 });
 
 test('a hundred matches take less than 15,000 tokens', async () => {
-  const call = {
-    name: 'search_licenses_by_name',
-    arguments: { board: 'Nursing Board', last_name: 'Baxter' },
-  };
+  const parameters = { board: 'Nursing Board', last_name: 'Baxter' };
+  const call = { name: 'search_licenses_by_name', arguments: parameters };
   const { content, structuredContent } = await client.callTool(call);
   expect(structuredContent).toMatchObject({ count: 100, truncated: true });
   expect(tokensOf(JSON.stringify(content))).toBeLessThan(MAX_TOKENS);

@@ -2,14 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { EXAMPLES, installTypescriptExample, NO_PYTHON, npm } from '../support/examples.ts';
 import { answered, type FileAnswer } from '../support/file-server.ts';
 import { times } from '../support/fixtures.ts';
-import { json, type RosterProgram, rosterOf, runAgainst, verifyRoster } from '../support/roster-programs.ts';
+import {
+  json,
+  type RosterProgram,
+  type RosterRun,
+  rosterOf,
+  runAgainst,
+  verifyRoster,
+} from '../support/roster-programs.ts';
 import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -25,25 +31,16 @@ beforeAll(async () => {
 
 const ONE_LINE = rosterOf('Nursing Board,RN.987654321,Example');
 const RECORD = {
-  license_number: 'RN.987654321',
-  status: 'ACTIVE',
-  raw_status: 'Active',
-  expiry_date: '2099-01-01',
-  license_type: 'Registered Nurse (RN)',
-  cautions: [],
-  name_match: true,
+  ...{ license_number: 'RN.987654321', license_type: 'Registered Nurse (RN)', expiry_date: '2099-01-01' },
+  ...{ status: 'ACTIVE', raw_status: 'Active', cautions: [], name_match: true },
   last_scraped: '2026-11-20T00:00:00',
 };
 const FOUND = { ...RECORD, found: true, board: NURSING };
 
 /** An answer in which every item is found. */
 function foundAnswer(items: number): FileAnswer {
-  const results = times(items, (at) => ({
-    index: at - 1,
-    reference: null,
-    outcome: 'found',
-    record: RECORD,
-  }));
+  const found = { reference: null, outcome: 'found', record: RECORD };
+  const results = times(items, (at) => ({ index: at - 1, ...found }));
   const answer = json(200, { count: items, results });
   // A client that is still sending its roster would lose its connection.
   return (request, response) => request.resume().once('end', () => answer(request, response));
@@ -57,28 +54,21 @@ function verifiesRosters(program: RosterProgram): void {
     const { code, lines, stderr } = await verifyRoster({ service, folder }, program, {
       roster: `${roster.trimEnd()}\nMedical Board,35.022408,Nobody\n`,
     });
+    const found = (license_number: string, name_match: boolean | null) =>
+      expect.objectContaining({ license_number, found: true, name_match });
     expect(lines).toEqual([
-      expect.objectContaining({ license_number: 'RN.987654321', found: true, name_match: true }),
-      expect.objectContaining({ license_number: 'S.987654321', found: true, name_match: true }),
-      expect.objectContaining({ license_number: '02987654321', found: true, name_match: null }),
+      ...[found('RN.987654321', true), found('S.987654321', true), found('02987654321', null)],
       {
-        found: false,
-        board: NURSING,
-        license_number: 'RN.987654312',
+        ...{ found: false, board: NURSING, license_number: 'RN.987654312' },
         detail: expect.stringContaining(`dataset of ${service.date}`),
         did_you_mean: ['RN.987654321'],
       },
       {
-        found: true,
-        last_scraped: `${service.date}T00:00:00`,
-        board: 'Medical Board',
-        license_number: '35.022408',
-        status: 'INACTIVE',
-        raw_status: 'Inactive - Revocation',
-        expiry_date: '2018-06-02',
+        ...{ found: true, last_scraped: `${service.date}T00:00:00`, name_match: false },
+        ...{ board: 'Medical Board', license_number: '35.022408', expiry_date: '2018-06-02' },
+        ...{ status: 'INACTIVE', raw_status: 'Inactive - Revocation' },
         license_type: 'Doctor of Medicine (MD)',
         cautions: ['name_mismatch', 'not_active', 'sub_status', 'board_action'],
-        name_match: false,
       },
     ]);
     expect([code, stderr]).toEqual([0, '']);
@@ -102,25 +92,22 @@ function verifiesRosters(program: RosterProgram): void {
     expect(code).toBe(1);
   });
 
-  test('exits 1 with one message when the key, the address, the file or its columns are wrong', async () => {
-    const [port = 0] = await freePorts(1);
-    const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
-    expect(
-      await verifyRoster({ service, folder }, program, { roster: ONE_LINE, key: 'olv_wrong' }),
-    ).toMatchObject(failed('^Invalid or inactive API key\n$'));
-    expect(
-      await verifyRoster({ service, folder }, program, {
-        roster: ONE_LINE,
-        address: `http://127.0.0.1:${port}`,
-      }),
-    ).toMatchObject(failed('^[^\n]*refused[^\n]*\n$|^[^\n]*ECONNREFUSED[^\n]*\n$'));
-    expect(await verifyRoster({ service, folder }, program, { roster: 'board,number\n' })).toMatchObject(
-      failed('^The roster.s first line must name a column license_number.\n$'),
-    );
-    const nowhere = await runProgram([...program.command, folder.path('nowhere.csv')], {
-      cwd: program.folder(),
-    });
-    expect(nowhere).toMatchObject(failed('^[^\n]*nowhere.csv[^\n]*\n$'));
+  test.each<[what: string, run: Partial<RosterRun>, says: RegExp]>([
+    ['the key is wrong', { key: 'olv_wrong' }, /^Invalid or inactive API key\n$/],
+    [
+      'the address is wrong',
+      { address: 'http://127.0.0.1:3' },
+      /^[^\n]*refused[^\n]*\n$|^[^\n]*ECONNREFUSED[^\n]*\n$/,
+    ],
+    [
+      'the columns are wrong',
+      { roster: 'board,number\n' },
+      /^The roster.s first line must name a column license_number.\n$/,
+    ],
+    ['there is no file', { file: 'nowhere.csv' }, /^[^\n]*nowhere.csv[^\n]*\n$/],
+  ])('exits 1 with one message when %s', async (_what, run, says) => {
+    const ended = await verifyRoster({ service, folder }, program, { roster: ONE_LINE, ...run });
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
   });
 
   test('retries after the Retry-After of a 429', async () => {
@@ -132,14 +119,15 @@ function verifiesRosters(program: RosterProgram): void {
   });
 
   test('gives up after some tries, or when Retry-After is too long', async () => {
-    const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
-    const tried = await runAgainst({ service, folder }, program, ONE_LINE, away);
-    expect(tried).toMatchObject({ code: 1, lines: [], stderr: 'Lookups are not available right now.\n' });
-    expect(tried.requests).toHaveLength(MAX_TRIES);
-    const tomorrow = json(503, { detail: 'Come back tomorrow.' }, { 'retry-after': '86400' });
-    const left = await runAgainst({ service, folder }, program, ONE_LINE, tomorrow);
-    expect(left).toMatchObject({ code: 1, lines: [], stderr: 'Come back tomorrow.\n' });
-    expect(left.requests).toHaveLength(1);
+    for (const [detail, headers, tries] of [
+      ['Lookups are not available right now.', { 'retry-after': '1' }, MAX_TRIES],
+      ['Come back tomorrow.', { 'retry-after': '86400' }, 1],
+    ] as const) {
+      const away = json(503, { detail }, headers);
+      const tried = await runAgainst({ service, folder }, program, ONE_LINE, away);
+      expect(tried).toMatchObject({ code: 1, lines: [], stderr: `${detail}\n` });
+      expect(tried.requests).toHaveLength(tries);
+    }
   });
 
   test('reports a 404 of another server as an error, not as a number that was not found', async () => {
@@ -151,13 +139,8 @@ function verifiesRosters(program: RosterProgram): void {
   test('sends 1,000 lines in a request', async () => {
     const rows = times(2500, () => 'Nursing Board,RN.987654321,Example');
     const answers = [foundAnswer(1000), foundAnswer(1000), foundAnswer(500)];
-    const { code, lines, requests } = await runAgainst(
-      { service, folder },
-      program,
-      rosterOf(...rows),
-      ...answers,
-    );
-    expect([code, lines.length, requests.length]).toEqual([0, 2500, 3]);
+    const sent = await runAgainst({ service, folder }, program, rosterOf(...rows), ...answers);
+    expect([sent.code, sent.lines.length, sent.requests.length]).toEqual([0, 2500, 3]);
   });
 }
 
@@ -205,18 +188,15 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
   test('prints status, boards, types, a person, a number, a number that is not found, a business, rosters and changes', async () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
-    const person = {
-      full_name: 'EXAMPLE, PAT SAMPLE',
-      license_number: 'RN.987654321',
-      raw_status: 'Active',
-    };
+    const number = 'RN.987654321';
+    const person = { full_name: 'EXAMPLE, PAT SAMPLE', license_number: number, raw_status: 'Active' };
     expect(answersIn(stdout)).toMatchObject([
       { status: 200, body: { publication: { date: service.date, sample: true } } },
       { status: 200, body: { boards: expect.arrayContaining([NURSING]) } },
       { status: 200, body: { board: NURSING } },
       { status: 200, body: person },
       { status: 200, body: { ...person, name_match: true } },
-      { status: 404, body: { did_you_mean: ['RN.987654321'] } },
+      { status: 404, body: { did_you_mean: [number] } },
       { status: 200, body: { found: true, full_name: 'EXAMPLE PHARMACY INC' } },
       { status: 200, body: { summary: { found: 1, ambiguous: 1, not_found: 0, invalid: 0 } } },
       { status: 200, body: expect.stringMatching(/^RN\.987654321,Nursing Board,found,Clear,RN\.987654321,/) },

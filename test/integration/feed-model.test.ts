@@ -59,11 +59,8 @@ beforeAll(async () => {
   environment = await testEnvironment({ CHANGES_KEPT_DAYS: '30' });
   const { store } = environment;
   await prepareIndices(store);
-  changes = changesService(
-    store,
-    () => liveFeed(store),
-    async () => new Map(),
-  );
+  const watched = async () => new Map();
+  changes = changesService(store, () => liveFeed(store), watched);
 });
 
 const recordsOf = (day: Day): LicenseRecord[] =>
@@ -145,49 +142,32 @@ async function loseAll(): Promise<void> {
   await client.deleteByQuery({ index: [ledger, changes], refresh: true, conflicts: 'proceed', body });
 }
 
+const CITIES = fc.constantFrom('AKRON', 'LIMA', 'TROY');
 const day = fc
-  .dictionary(
-    fc.constantFrom('RN.1', 'RN.2', 'RN.3', 'RN.4', 'RN.5'),
-    fc.constantFrom('AKRON', 'LIMA', 'TROY'),
-  )
+  .dictionary(fc.constantFrom('RN.1', 'RN.2', 'RN.3', 'RN.4', 'RN.5'), CITIES)
   .map((each): Day => ({ 'RN.0': 'XENIA', ...each }));
 
+const does = <Name extends string>(name: Name) => fc.constant(name);
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ does: fc.constant('publish' as const), day }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ does: fc.constant('kill' as const), day, at: fc.constantFrom(...MOMENTS) }),
-  },
-  fc.record({ does: fc.constant('refuse' as const), day }),
-  { weight: 2, arbitrary: fc.record({ does: fc.constant('roll back' as const), to: fc.option(fc.nat(5)) }) },
+  { weight: 5, arbitrary: fc.record({ does: does('publish'), day }) },
+  { weight: 2, arbitrary: fc.record({ does: does('kill'), day, at: fc.constantFrom(...MOMENTS) }) },
+  fc.record({ does: does('refuse'), day }),
+  { weight: 2, arbitrary: fc.record({ does: does('roll back'), to: fc.option(fc.nat(5)) }) },
   fc.record({ does: fc.constantFrom('late write' as const, 'prune' as const) }),
-  {
-    weight: 2,
-    arbitrary: fc.record({ does: fc.constant('restore' as const), day: fc.option(day), ago: fc.nat(3) }),
-  },
-  fc.record({ does: fc.constant('trim' as const), day }),
+  { weight: 2, arbitrary: fc.record({ does: does('restore'), day: fc.option(day), ago: fc.nat(3) }) },
+  fc.record({ does: does('trim'), day }),
 );
 
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
-interface Backup {
-  readonly model: Model;
-  readonly ledger: Awaited<ReturnType<typeof documentsIn>>;
-  readonly changes: Awaited<ReturnType<typeof documentsIn>>;
-}
-
-let backups: Backup[] = [];
-
-async function backUp(model: Model): Promise<void> {
-  const { ledger, changes } = environment.store.names;
-  await reconcileLedger(environment.store);
+async function backedUp(model: Model) {
   const { store } = environment;
-  backups.push({
-    model,
-    ledger: await documentsIn(store, ledger),
-    changes: await documentsIn(store, changes),
-  });
+  const { ledger, changes } = store.names;
+  await reconcileLedger(store);
+  return { model, ledger: await documentsIn(store, ledger), changes: await documentsIn(store, changes) };
 }
+
+let backups: Awaited<ReturnType<typeof backedUp>>[] = [];
 
 const ended = (seen: readonly Seen[]) => seen.map((each) => ({ ...each, mayEnd: true }));
 
@@ -261,11 +241,8 @@ async function taken(model: Model, each: Step): Promise<Model> {
       const script = "for (each in ctx._source.state) each.at = '2000-01-01T00:00:00.000Z'";
       const query = { ids: { values: [`switch-${index}`] } };
       await client.indices.refresh({ index: changes });
-      await client.updateByQuery({
-        index: changes,
-        refresh: true,
-        body: { query, script: { source: script } },
-      });
+      const body = { query, script: { source: script } };
+      await client.updateByQuery({ index: changes, refresh: true, body });
       const publication = await publishDay(each.day, FORCED);
       const trimmed = wentLive({ ...model, known: new Set([model.live]) }, publication, each.day);
       return { ...trimmed, seen: ended(model.seen) };
@@ -320,7 +297,7 @@ test(
         const begun = { days: new Map([[live, first]]), live, known: new Set([live]), seen: [] };
         let model = await checked(begun);
         for (const each of steps) {
-          if (each.does === 'publish') await backUp(model);
+          if (each.does === 'publish') backups.push(await backedUp(model));
           model = await checked(await taken(model, each));
         }
       }),

@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { type Day, licensesOf, textOf, writeDay } from '../support/day-files.ts';
 import { fileServer, served } from '../support/file-server.ts';
@@ -28,7 +28,7 @@ import {
   rollBackToBase,
   without,
 } from '../support/guarded-days.ts';
-import { type ProxyStep, throughProxy } from '../support/proxy.ts';
+import { type ProxyAnswer, type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
@@ -46,16 +46,17 @@ function day(changes: Partial<Day> = {}): Promise<DatasetFiles> {
   return writeDay(environment.folder, newId(), nextDay(changes));
 }
 
-/** A day's files with the text of the individual file changed. */
-async function withText(change: (text: string) => string): Promise<DatasetFiles> {
+/** A day's files with the text of one of them changed. */
+async function withText(
+  change: (text: string) => string | Buffer,
+  file: keyof DatasetFiles = 'individual',
+): Promise<DatasetFiles> {
   const files = await day();
-  await writeFile(files.individual, change(await readFile(files.individual, 'utf8')));
+  await writeFile(files[file], change(await readFile(files[file], 'utf8')));
   return files;
 }
 
-function guarded(files: DatasetFiles) {
-  return publishFiles(environment, files, { isGuarded: true });
-}
+const guarded = (files: DatasetFiles) => publishFiles(environment, files, { isGuarded: true });
 
 /** What is there of publications. */
 async function state() {
@@ -94,15 +95,9 @@ describe('the guards', () => {
 
   test('do not compare with generated data', async () => {
     const own = await testEnvironment();
-    try {
-      const sample = { directory: join(own.folder, 'sample'), rows: 1000, seed: 1, date: '2026-11-22' };
-      const publish = (files: DatasetFiles) => publishFiles(own, files, { isGuarded: true });
-      expect(await publish(await writeSampleData(sample))).toMatchObject({ state: 'live' });
-      const real = await publish(await writeDay(own.folder, 'real', BASE));
-      expect(real).toMatchObject({ state: 'live', date: '2026-11-20', licenses: 320 });
-    } finally {
-      await own.cleanUp();
-    }
+    const sample = { directory: join(own.folder, 'sample'), rows: 1000, seed: 1, date: '2026-11-22' };
+    await publishFiles(own, await writeSampleData(sample));
+    expect(await publishBase(own)).toMatchObject({ publication: expect.any(String) });
   });
 
   test('do not refuse a column that only the other file had before, nor places that come back', async () => {
@@ -112,10 +107,8 @@ describe('the guards', () => {
     const first = await day({ date: '2026-11-22' });
     await change(first.individual, withTelephone);
     await change(first.business, (text) => text.replace('PARCEL_CITY', 'PARCEL_TOWN'));
-    expect(await guarded(first)).toMatchObject({
-      state: 'live',
-      notes: ['The column PARCEL_CITY is gone: the State may withhold it.'],
-    });
+    const notes = ['The column PARCEL_CITY is gone: the State may withhold it.'];
+    expect(await guarded(first)).toMatchObject({ state: 'live', notes });
     const second = await day({ date: '2026-11-23' });
     for (const file of [second.individual, second.business]) await change(file, withTelephone);
     expect(await guarded(second)).toMatchObject({ state: 'live' });
@@ -131,51 +124,33 @@ describe('the guards', () => {
   });
 });
 
-describe('files that are live already', () => {
-  test('are skipped, unless another version of the service loaded them', async () => {
-    const files = await day({ date: '2026-11-23' });
-    const first = await guarded(files);
-    const before = await state();
-    const again = await guarded(files);
-    const { publication } = again;
-    expect(again).toEqual({ state: 'skipped', publication, live: first.publication, date: '2026-11-23' });
-    expect(await state()).toEqual(before);
-    expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
-      ...{ state: 'skipped', date: '2026-11-23', same_as: first.publication },
-      reasons: [`Publication ${first.publication} has the same files and is live.`],
-    });
-
-    // Their individual file alone is the same.
-    const moved = changed(pharmacies, 1, { city: 'DAYTON' });
-    const other = await guarded(await day({ date: '2026-11-23', business: moved }));
-    expect(other).toMatchObject({ state: 'live' });
-    await rollBackToBase(environment, {
-      ...base,
-      index: before.live[0] ?? '',
-      publication: first.publication,
-    });
-
-    const live = (await licensesIndices(environment.store)).find(({ index }) => before.live.includes(index));
-    const body = { _meta: { ...live?.metadata, service_version: '0.0.1' } };
-    await environment.client.indices.putMapping({ index: live?.index ?? '', body });
-    expect(await guarded(files)).toMatchObject({ state: 'live' });
-    expect((await publicationDetails(environment.store, first.publication)).summary.state).toBe('superseded');
+test('files that are live already are skipped, unless another version of the service loaded them', async () => {
+  const files = await day({ date: '2026-11-23' });
+  const { publication: live } = await guarded(files);
+  const before = await state();
+  const again = await guarded(files);
+  const { publication } = again;
+  expect(again).toEqual({ state: 'skipped', publication, live, date: '2026-11-23' });
+  expect(await state()).toEqual(before);
+  expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
+    ...{ state: 'skipped', date: '2026-11-23', same_as: live },
+    reasons: [`Publication ${live} has the same files and is live.`],
   });
+
+  // Their individual file alone is the same.
+  const moved = changed(pharmacies, 1, { city: 'DAYTON' });
+  expect(await guarded(await day({ date: '2026-11-23', business: moved }))).toMatchObject({ state: 'live' });
+  const [index = ''] = before.live;
+  await rollBackToBase(environment, { index, publication: live });
+  const _meta = { ...(await readMetadata(environment.store, index)), service_version: '0.0.1' };
+  await environment.client.indices.putMapping({ index, body: { _meta } });
+  expect(await guarded(files)).toMatchObject({ state: 'live' });
+  expect((await publicationDetails(environment.store, live)).summary.state).toBe('superseded');
 });
 
 describe('even with force, nothing goes live from', () => {
-  const cut = async (files: DatasetFiles) => {
-    const individual = join(environment.folder, 'cut.csv.gz');
-    await writeFile(individual, gzipSync(await readFile(files.individual)).subarray(0, -20));
-    return { ...files, individual };
-  };
-  const withoutRows = async (files: DatasetFiles) => {
-    const [header = ''] = (await readFile(files.business, 'utf8')).split('\n');
-    await writeFile(files.business, `${header}\n`);
-    return files;
-  };
-
   const withCell = (text: string) => text.replaceAll(/"\n/g, '",\n');
+  const arranged = async (arrange: (files: DatasetFiles) => DatasetFiles) => arrange(await day());
 
   test.each<[string, () => Promise<DatasetFiles>, RegExp]>([
     [
@@ -183,7 +158,11 @@ describe('even with force, nothing goes live from', () => {
       () => withText((text) => text.replace(',STATUS,', ',STATE_OF_MIND,')),
       /^columns: The individual file lacks STATUS\.$/,
     ],
-    ['a file without rows', async () => withoutRows(await day()), /^no_rows: The business file \(business-/],
+    [
+      'a file without rows',
+      () => withText((text) => text.replace(/\n.*/s, '\n'), 'business'),
+      /^no_rows: The business file \(business-/,
+    ],
     ['a file that is empty', () => withText(() => ''), /^no_rows: The individual file/],
     [
       'rows that all have a cell more than the header',
@@ -192,32 +171,25 @@ describe('even with force, nothing goes live from', () => {
     ],
     [
       'swapped files',
-      async () => {
-        const { individual, business } = await day();
-        return { individual: business, business: individual };
-      },
+      () => arranged(({ individual, business }) => ({ individual: business, business: individual })),
       /^columns: .*are the two files swapped\?$/,
     ],
     [
       'the same file twice',
-      async () => {
-        const { individual } = await day();
-        return { individual, business: individual };
-      },
+      () => arranged(({ individual }) => ({ individual, business: individual })),
       /^columns: The individual file \S+ and the business file \S+ are the same\.$/,
     ],
     [
       'a gzip file that is cut off',
-      async () => cut(await day()),
-      /^truncated: cut\.csv\.gz can't be read as/,
+      () => withText((text) => gzipSync(text).subarray(0, -20)),
+      /^truncated: \S+\.csv can't be read as/,
     ],
   ])('%s', async (_what, files, reason) => {
     const before = await state();
     const result = await publishFiles(environment, await files());
     expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
     const { summary } = await publicationDetails(environment.store, result.publication);
-    expect(summary.state).toBe('refused');
-    expect(await state()).toEqual(before);
+    expect([summary.state, await state()]).toEqual(['refused', before]);
   });
 
   test('files that changed after they were submitted', async () => {
@@ -227,12 +199,8 @@ describe('even with force, nothing goes live from', () => {
         if (step === 'reading') writeFileSync(files.business, textOf(BASE, 'business'));
       },
     });
-    expect(result).toMatchObject({
-      state: 'refused',
-      reasons: [
-        expect.stringMatching(/^changed: business-\S+ changed after the publication was asked for\.$/),
-      ],
-    });
+    const reason = /^changed: business-\S+ changed after the publication was asked for\.$/;
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
     expect(await state()).toMatchObject({ live: [base.index] });
   });
 
@@ -242,24 +210,18 @@ describe('even with force, nothing goes live from', () => {
   const remove = (index: string) => environment.client.delete({ index, ...LOST });
   const move = (index: string) =>
     environment.client.update({ index, ...LOST, body: { doc: { board: MEDICAL } } });
-  const change = (index: string) => {
-    const documents = pharmacies.map(({ number }) => [
-      { update: { _id: `PRX/${number}` } },
-      { doc: { city: 'AKRON' } },
-    ]);
-    return environment.client.bulk({ index, body: documents.flat() });
+  const change = async (index: string) => {
+    await environment.client.indices.refresh({ index });
+    const script = { source: "ctx._source.city = 'AKRON'" };
+    const body = { query: { term: { board: PHARMACY } }, script };
+    await environment.client.updateByQuery({ index, body });
   };
 
   test.each<[string, '_flush' | '_refresh', (index: string) => Promise<unknown>, string]>([
     ['lacks a license', '_refresh', remove, ONE_LESS],
     ['lost a license before it was on disk, as in a crash', '_flush', remove, ONE_LESS],
     ['has a license at another board', '_refresh', move, AT_OTHER_BOARD],
-    [
-      'has other values for every license of a board',
-      '_refresh',
-      change,
-      'reads back otherwise than it was sent.',
-    ],
+    ['has other values for all of a board', '_refresh', change, 'reads back otherwise than it was sent.'],
   ])('an index that %s', async (_what, request, disturb, message) => {
     const before = await state();
     const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
@@ -298,34 +260,28 @@ test('files from URLs are downloaded, listed without credentials, and skipped wh
   const headers = { etag: '"1"' };
   const people = await fileServer(served({ content: gzipSync(textOf(web, 'individual')), headers }));
   const places = await fileServer(served({ content: business, headers }));
-  try {
-    const urls = {
-      individual: people.url.replace('http://', 'http://user:secret@'),
-      business: places.url,
-    };
-    const config = {
-      ...environment.config,
-      ...{ STATE_DIR: join(environment.folder, 'state'), DATASET_INDIVIDUAL: urls.individual },
-    };
-    const steps: string[] = [];
-    const publish = () =>
-      publishFiles({ ...environment, config }, urls, {
-        isGuarded: true,
-        onProgress: ({ step }) => steps.push(step),
-      });
-    const result = await publish();
-    expect(result).toMatchObject({ state: 'live', licenses: 321 });
-    expect([...new Set(steps)].slice(0, 3)).toEqual(['downloading', 'reading', 'loading']);
-    const { summary, events } = await publicationDetails(environment.store, result.publication);
-    expect(summary.sources).toEqual({ individual: people.url, business: places.url });
-    expect(summary.sha256?.business).toBe(createHash('sha256').update(business).digest('hex'));
-    expect(JSON.stringify(events)).not.toContain('secret');
-    expect(await publish()).toMatchObject({ state: 'skipped', live: result.publication });
-    expect(people.requests.at(-1)).toMatchObject({ 'if-none-match': '"1"' });
-  } finally {
-    await people.close();
-    await places.close();
-  }
+  const urls = {
+    individual: people.url.replace('http://', 'http://user:secret@'),
+    business: places.url,
+  };
+  const config = {
+    ...environment.config,
+    ...{ STATE_DIR: join(environment.folder, 'state'), DATASET_INDIVIDUAL: urls.individual },
+  };
+  const steps: string[] = [];
+  const options = { isGuarded: true, onProgress: ({ step }: { step: string }) => void steps.push(step) };
+  const publish = () => publishFiles({ ...environment, config }, urls, options);
+  const result = await publish();
+  expect(result).toMatchObject({ state: 'live', licenses: 321 });
+  expect([...new Set(steps)].slice(0, 3)).toEqual(['downloading', 'reading', 'loading']);
+  const { summary, events } = await publicationDetails(environment.store, result.publication);
+  expect(summary).toMatchObject({
+    sources: { individual: people.url, business: places.url },
+    sha256: { business: createHash('sha256').update(business).digest('hex') },
+  });
+  expect(JSON.stringify(events)).not.toContain('secret');
+  expect(await publish()).toMatchObject({ state: 'skipped', live: result.publication });
+  expect(people.requests.at(-1)).toMatchObject({ 'if-none-match': '"1"' });
 });
 
 test('a file that has everything twice is refused before it is read to its end', async () => {
@@ -347,25 +303,23 @@ describe('a publication fails before it loads, and says so,', () => {
   const blocked = { error: { root_cause: [error], ...error }, status: 403 };
   const disk = { 'disk.total': '100000000000', 'disk.avail': '10000001000' };
 
-  test.each<[string, ProxyStep, RegExp]>([
+  test.each<[string, isAsked: (asked: string) => boolean, answer: ProxyAnswer, RegExp]>([
     [
       'when OpenSearch creates no index since its disk is nearly full',
-      async (request) =>
-        request.method === 'PUT' && /^\/[^/]*licenses-[^/]+$/.test(request.path)
-          ? { status: 403, body: JSON.stringify(blocked) }
-          : request.forward(),
+      (asked) => /^PUT \/[^/]*licenses-[^/]+$/.test(asked),
+      { status: 403, body: JSON.stringify(blocked) },
       /^OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free\.$/,
     ],
     [
       'when OpenSearch has too little disk left',
-      async (request) =>
-        request.path.startsWith('/_cat/allocation')
-          ? { status: 200, body: JSON.stringify([disk]) }
-          : request.forward(),
+      (asked) => asked.includes(' /_cat/allocation'),
+      { status: 200, body: JSON.stringify([disk]) },
       /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./,
     ],
-  ])('%s', async (_when, step, message) => {
+  ])('%s', async (_when, isAsked, answer, message) => {
     const before = await state();
+    const step: ProxyStep = async (request) =>
+      isAsked(`${request.method} ${request.path}`) ? answer : request.forward();
     const files = await day();
     const publishing = throughProxy(environment, step, (through) => publishFiles(through, files));
     await expect(publishing).rejects.toThrow(message);

@@ -14,11 +14,9 @@ import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { digestIndexName, licensesIndexName } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
-import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
-import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { newEnvironment, published } from '../support/publication-days.ts';
 
 async function publicationsKept({ store }: TestEnvironment): Promise<string[]> {
   return (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
@@ -26,14 +24,11 @@ async function publicationsKept({ store }: TestEnvironment): Promise<string[]> {
 
 /** Events of publications that were asked for while nothing new was there: so many that no window has others. */
 async function askInVain({ client, store }: TestEnvironment, events: number): Promise<void> {
-  const body = Array.from({ length: events }, (_, at) => [
-    { index: {} },
-    {
-      publication: `idle${at >> 1}`,
-      at: new Date().toISOString(),
-      event: at % 2 === 0 ? 'reading' : 'skipped',
-    },
-  ]).flat();
+  const idle = (at: number) => ({
+    ...{ publication: `idle${at >> 1}`, event: at % 2 === 0 ? 'reading' : 'skipped' },
+    at: new Date().toISOString(),
+  });
+  const body = Array.from({ length: events }, (_, at) => [{ index: {} }, idle(at)]).flat();
   const { body: response } = await client.bulk({ index: store.names.ledger, body, refresh: true });
   expect(response.errors).toBe(false);
 }
@@ -42,7 +37,10 @@ describe('the last good publication', () => {
   test('is live again after five bad ones, each rolled back', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
+    const none = /^There is no earlier publication to roll back to\.$/;
+    await expect(rollBack(store)).rejects.toThrow(none);
     const good = await published(environment, '2026-11-01');
+    await expect(rollBack(store)).rejects.toThrow(none);
     for (let day = 2; day <= 6; day += 1) {
       const bad = await published(environment, `2026-11-0${day}`);
       expect((await rollBack(store)).to.index).toBe(good.index);
@@ -51,14 +49,19 @@ describe('the last good publication', () => {
       expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
     }
     expect(await indicesUnderAlias(store)).toEqual([good.index]);
-    const [last] = (await readLiveEvents(store)).filter(({ event }) => event === 'live').slice(-1);
+    const event = (await readLiveEvents(store)).findLast((each) => each.event === 'live');
     // So the next epoch is a later one, even where the document of the epoch is lost.
-    expect(last).toMatchObject({ publication: good.publication, epoch: await currentEpoch(store) });
-    expect(last).not.toHaveProperty('date');
+    expect(event).toMatchObject({ publication: good.publication, epoch: await currentEpoch(store) });
+    expect(event).not.toHaveProperty('date');
     const states = (await publicationHistory(store)).publications.map(({ state }) => state);
     expect(states).toEqual([...Array(5).fill('rolled_back'), 'live']);
     const next = await published(environment, '2026-11-07');
     expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+    // A rollback that is undone leaves neither as rolled back.
+    await rollBack(store);
+    await rollBack(store, next.publication);
+    const [last, before] = (await publicationHistory(store)).publications;
+    expect([last?.state, before?.state]).toEqual(['live', 'rolled_back']);
   });
 
   test('stays, however many publications were skipped since, and the live one is listed', async () => {
@@ -104,7 +107,7 @@ describe('the last good publication', () => {
   });
 });
 
-test('a publication that is live cleans up: the one before, and what is kept for a time', async () => {
+test('a publication that is live cleans up: the one before, what is kept for a time, and a check of hours ago', async () => {
   const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
   const { store, client } = environment;
   const before = await published(environment, '2026-11-01');
@@ -119,31 +122,21 @@ test('a publication that is live cleans up: the one before, and what is kept for
   for (const [index, body] of old) await client.index({ index, id: 'old', body, refresh: true });
   const orphan = digestIndexName(store.prefix, `${before.index}orphan`);
   await client.indices.create({ index: orphan });
+  // A check was killed an hour ago, another one three hours ago.
+  const ended = await readMetadata(store, before.index);
+  const metadata = { ...ended, epoch: ended.epoch + 1 };
+  const checks = [1, 3].map((hours) => {
+    const started_at = new Date(Date.now() - hours * 3_600_000).toISOString();
+    const body = { mappings: { _meta: { ...metadata, publication: `check${hours}`, started_at } } };
+    return { index: licensesIndexName(store.prefix, '2026-11-02', checkBuild()), body };
+  });
+  for (const check of checks) await client.indices.create(check);
   const { publication, index } = await published(environment, '2026-11-02');
-  expect(await publicationsKept(environment)).toEqual([publication]);
+  expect((await publicationsKept(environment)).toSorted()).toEqual(['check1', publication]);
   const digests = Object.keys((await client.indices.get({ index: store.names.digestsPattern })).body);
   expect(digests).toEqual([digestIndexName(store.prefix, index)]);
   for (const [from] of old)
     expect([from, (await client.exists({ index: from, id: 'old' })).body]).toEqual([from, false]);
-});
-
-test('an index that a killed check left is deleted after two hours', async () => {
-  const environment = await newEnvironment();
-  const { store, client } = environment;
-  const { index: live } = await published(environment, '2026-11-01');
-  const { epoch, ...metadata } = await readMetadata(store, live);
-  const left = licensesIndexName(store.prefix, '2026-11-02', checkBuild());
-  const hours = (count: number) => new Date(Date.now() - count * 3_600_000).toISOString();
-  const leftSince = async (started_at: string) => {
-    const body = { mappings: { _meta: { ...metadata, epoch, publication: 'check', started_at } } };
-    await client.indices.create({ index: left, body });
-    await prune(store, 3);
-    return (await client.indices.exists({ index: left })).body;
-  };
-  expect(await leftSince(hours(1))).toBe(true);
-  await client.indices.delete({ index: left });
-  expect(await leftSince(hours(3))).toBe(false);
-  expect(await indicesUnderAlias(store)).toEqual([live]);
 });
 
 test('two indices under the alias: the processes keep to one, and say how to choose', async () => {
@@ -191,10 +184,7 @@ test('two indices under the alias: the processes keep to one, and say how to cho
 
 test('an API that starts asks for the alias, the mapping, and two documents: of the publication and of its feed', async () => {
   const environment = await newEnvironment();
-  await publishFiles(
-    environment,
-    await filesOf(environment, '2026-11-01', { individual: licensesOf('Nursing Board', 'RN.', 5) }),
-  );
+  await published(environment, '2026-11-01');
   const asked: string[] = [];
   const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => {
     asked.push(`${request.method} ${request.path.replaceAll(environment.config.INDEX_PREFIX, '')}`);
@@ -210,31 +200,4 @@ test('an API that starts asks for the alias, the mapping, and two documents: of 
   ]);
   expect(asked.slice(4).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
   await api.stop();
-});
-
-describe('a rollback', () => {
-  test('without an earlier publication says which there are', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    await expect(rollBack(store)).rejects.toThrow(/^There is no earlier publication to roll back to\.$/);
-    const only = await published(environment, '2026-11-20');
-    await expect(rollBack(store)).rejects.toThrow('There is no earlier publication to roll back to.');
-    expect(await indicesUnderAlias(store)).toEqual([only.index]);
-  });
-
-  test('can be undone: then neither publication counts as rolled back', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    await published(environment, '2026-11-20');
-    const later = await published(environment, '2026-11-21');
-    await rollBack(store);
-    await rollBack(store, later.publication);
-    expect((await publicationHistory(environment.store)).publications.map(({ state }) => state)).toEqual([
-      'live',
-      'superseded',
-    ]);
-    expect(await rollBack(store)).toMatchObject({
-      from: { metadata: { publication: later.publication } },
-    });
-  });
 });

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName, openStore } from '../../src/storage/store.ts';
-import { prepareIndices } from '../../src/storage/templates.ts';
 import { type BulkOperation, batched } from '../../workers/publish/batch.ts';
 import { load as loadBatches, type RefusedDocument } from '../../workers/publish/load.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-faults.ts';
+import { newEnvironment } from '../support/publication-days.ts';
 import { nurseRecord } from '../support/records.ts';
 
 const DOCUMENTS = 100;
@@ -13,8 +13,7 @@ const DOCUMENTS = 100;
 let environment: TestEnvironment;
 
 beforeAll(async () => {
-  environment = await testEnvironment();
-  await prepareIndices(environment.store);
+  environment = await newEnvironment();
 });
 
 function operation(number: string, line: number, body?: object): BulkOperation {
@@ -33,13 +32,12 @@ function operation(number: string, line: number, body?: object): BulkOperation {
 
 const DISTINCT = Array.from({ length: DOCUMENTS }, (_, at) => operation(`RN.${at}`, at + 2));
 
-function once(documents: readonly BulkOperation[]) {
-  return batched(
+const once = (documents: readonly BulkOperation[]) =>
+  batched(
     (async function* () {
       yield documents;
     })(),
   );
-}
 
 /** Loads through a proxy with these faults, into an index of its own. */
 async function load(documents: readonly BulkOperation[], faults: readonly BulkFault[]) {
@@ -85,9 +83,8 @@ describe('loading documents', () => {
   test('reports a number that two rows have, even after a lost response', async () => {
     const documents = [...DISTINCT, operation('RN.7', 500)];
     const refused = ['RN.7: an earlier row of the board has the same number'];
-    const expected = { inIndex: 100, loaded: 100, refused };
-    expect(await load(documents, [])).toMatchObject(expected);
-    expect(await load(documents, ['lose the answer'])).toMatchObject(expected);
+    for (const faults of [[], ['lose the answer']] as const)
+      expect(await load(documents, faults)).toMatchObject({ inIndex: 100, loaded: 100, refused });
   });
 
   test('reports a document that OpenSearch refuses, with the reason, and stores the others', async () => {
@@ -101,11 +98,9 @@ describe('loading documents', () => {
 test('a load fails immediately when its index has been deleted', async () => {
   const { client, config } = environment;
   const gone = licensesIndexName(config.INDEX_PREFIX, '2026-11-20', newId());
-  await expect(
-    loadBatches(client, gone, once(DISTINCT), {
-      signal: new AbortController().signal,
-      onLoaded: () => undefined,
-      onRefused: () => undefined,
-    }),
-  ).rejects.toThrow(/index_not_found|has gone/);
+  const ignored = { onLoaded: () => undefined, onRefused: () => undefined };
+  const loading = loadBatches(client, gone, once(DISTINCT), {
+    ...{ ...ignored, signal: new AbortController().signal },
+  });
+  await expect(loading).rejects.toThrow(/index_not_found|has gone/);
 });

@@ -22,47 +22,46 @@ beforeAll(async () => {
 
 const series = () => seriesAt(service.environment.config.ADMIN_PORT);
 
+/** By how much series grow while requests are made. */
+async function growth(requests: () => Promise<unknown>) {
+  const before = await series();
+  await requests();
+  const after = await series();
+  return (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+}
+
 describe('the metrics', () => {
   test('count requests by interface and outcome', async () => {
     const { rest } = service;
-    const before = await series();
-    await rest.verify({ board: NURSING, license_number: 'RN.700001' });
-    await rest.verify({ board: NURSING, license_number: 'RN.0700001' });
-    await rest.verify({ board: NURSING, last_name: 'Nobodywhoisthere' });
-    await rest.verify({ board: 'Nursing' });
-    await rest.get('/api/v1/lookup/boards');
-    await rest.request('GET', '/api/v1/lookup/boards', { headers: { 'x-api-key': 'wrong' } });
-    for (const _ of [1, 2, 3]) {
-      await rest.callTool('verify_license', { license_number: 'RN.700001' });
-    }
-
-    const after = await series();
-    const more = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-    const requests = (name: string, outcome: string) =>
-      more(`licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`);
-    expect({
-      found: requests('rest', 'found'),
-      none: requests('rest', 'none'),
-      refused: requests('rest', 'refused'),
-      answered: requests('rest', 'answered'),
-      unauthorized: requests('rest', 'unauthorized'),
-    }).toEqual({ found: 1, none: 2, refused: 1, answered: 1, unauthorized: 1 });
-    expect([requests('mcp', 'answered'), requests('mcp', 'limited')]).toEqual([2, 1]);
+    const more = await growth(async () => {
+      await rest.verify({ board: NURSING, license_number: 'RN.700001' });
+      await rest.verify({ board: NURSING, license_number: 'RN.0700001' });
+      await rest.verify({ board: NURSING, last_name: 'Nobodywhoisthere' });
+      await rest.verify({ board: 'Nursing' });
+      await rest.get('/api/v1/lookup/boards');
+      await rest.request('GET', '/api/v1/lookup/boards', { headers: { 'x-api-key': 'wrong' } });
+      for (const _ of [1, 2, 3]) await rest.callTool('verify_license', { license_number: 'RN.700001' });
+    });
+    const outcomes = (name: string, all: readonly string[]) =>
+      all.map((outcome) => more(`licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`));
+    const ofRest = outcomes('rest', ['found', 'none', 'refused', 'answered', 'unauthorized']);
+    expect([ofRest, outcomes('mcp', ['answered', 'limited'])]).toEqual([
+      [1, 2, 1, 1, 1],
+      [2, 1],
+    ]);
     expect(more('licenses_tool_calls_total{tool="verify_license",outcome="found"}')).toBe(2);
   });
 
   test('show the batch sizes of OpenSearch requests, and their durations', async () => {
-    const before = await series();
     const { api, environment, rest } = service;
     const bodies = times(20, (number) => ({ board: NURSING, license_number: `RN.${700_000 + number}` }));
-    await sentTogether({ api, port: environment.config.PORT, key: rest.key, bodies });
-    const after = await series();
-    const more = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-    expect({
-      lookups: more('licenses_batch_size_sum{asks="ids"}'),
-      requests: more('licenses_batch_size_count{asks="ids"}'),
-      answered: more('licenses_opensearch_seconds_count{asks="ids",answered="yes"}'),
-    }).toEqual({ lookups: 20, requests: 1, answered: 1 });
+    const sent = { api, port: environment.config.PORT, key: rest.key, bodies };
+    const more = await growth(() => sentTogether(sent));
+    expect([
+      more('licenses_batch_size_sum{asks="ids"}'),
+      more('licenses_batch_size_count{asks="ids"}'),
+      more('licenses_opensearch_seconds_count{asks="ids",answered="yes"}'),
+    ]).toEqual([20, 1, 1]);
   });
 
   test('show the state of the data, the rate limits and the process', async () => {

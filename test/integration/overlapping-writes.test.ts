@@ -1,24 +1,20 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
 import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { prepareIndices } from '../../src/storage/templates.ts';
 import { throughProxy } from '../support/proxy.ts';
+import { newEnvironment } from '../support/publication-days.ts';
 
 let environment: TestEnvironment;
 
 beforeAll(async () => {
-  environment = await testEnvironment();
-  await prepareIndices(environment.store);
+  environment = await newEnvironment();
 });
 
 function issue(store: Store, account: string, contact?: string) {
-  return createKey(store, environment.config.API_KEY_PREFIX, {
-    account,
-    verifiedBy: 'Ada',
-    ...(contact !== undefined && { contact }),
-  });
+  const issued = { account, verifiedBy: 'Ada', ...(contact !== undefined && { contact }) };
+  return createKey(store, environment.config.API_KEY_PREFIX, issued);
 }
 
 /** Does work with a store; once it has read a document of this index, somebody else writes before it goes on. */
@@ -49,45 +45,32 @@ describe('what another command wrote after this one had read', () => {
     const { store } = environment;
     await issue(store, 'Acme');
     const before = await listKeys(store);
-    const result = await withWriteAfterRead(
-      store.names.accounts,
-      () => setAccountActive(store, 'Acme', false),
-      (slow) => issue(slow, 'Acme', 'grace@acme.example'),
+    const deactivate = () => setAccountActive(store, 'Acme', false);
+    const result = await withWriteAfterRead(store.names.accounts, deactivate, (slow) =>
+      issue(slow, 'Acme', 'grace@acme.example'),
     );
     expect(String(result)).toContain('The account "Acme" is deactivated');
-    expect(await accountNamed(store, 'Acme')).toMatchObject({
-      deactivated_at: expect.any(String),
-      contact: null,
-    });
-    expect(await listKeys(store)).toEqual(before);
+    const account = { deactivated_at: expect.any(String), contact: null };
+    expect([await accountNamed(store, 'Acme'), await listKeys(store)]).toMatchObject([account, before]);
   });
 
   test('stays when an account is deactivated: its new contact', async () => {
     const { store } = environment;
+    const contact = 'grace@acme.example';
     await issue(store, 'Moved');
-    await withWriteAfterRead(
-      store.names.accounts,
-      () => issue(store, 'Moved', 'grace@acme.example'),
-      (slow) => setAccountActive(slow, 'Moved', false),
-    );
-    expect(await accountNamed(store, 'Moved')).toMatchObject({
-      deactivated_at: expect.any(String),
-      contact: 'grace@acme.example',
-    });
+    const move = () => issue(store, 'Moved', contact);
+    await withWriteAfterRead(store.names.accounts, move, (slow) => setAccountActive(slow, 'Moved', false));
+    expect(await accountNamed(store, 'Moved')).toMatchObject({ deactivated_at: expect.any(String), contact });
   });
 
   test('stays when a key is revoked twice: the time of the first', async () => {
     const { store } = environment;
-    const { stored: key } = await issue(store, 'Revoked');
+    const { id } = (await issue(store, 'Revoked')).stored;
     let first: unknown;
-    const second = await withWriteAfterRead(
-      store.names.apiKeys,
-      async () => {
-        first = await revokeKey(store, key.id);
-      },
-      (slow) => revokeKey(slow, key.id),
-    );
-    expect(second).toEqual(first);
-    expect(await keyById(store, key.id)).toEqual(first);
+    const revoke = async () => {
+      first = await revokeKey(store, id);
+    };
+    const second = await withWriteAfterRead(store.names.apiKeys, revoke, (slow) => revokeKey(slow, id));
+    expect([second, await keyById(store, id)]).toEqual([first, first]);
   });
 });

@@ -60,55 +60,44 @@ async function lastScraped(): Promise<string> {
   return noMatchIn(answer).last_scraped;
 }
 
-async function answersFrom(date: string): Promise<void> {
+/** Publishes these files, and expects that lookups answer from them. */
+async function goesLive(date: string, files: DatasetFiles, given?: string): Promise<string> {
+  const result = await publishFiles(environment, files, given === undefined ? {} : { date: given });
+  expect(result).toMatchObject({ state: 'live', date });
   await eventually(`the files of ${date} are live`, async () => (await lastScraped()) === `${date}T00:00:00`);
+  return z.object({ index: z.string() }).parse(result).index;
 }
 
 async function expectRefused(files: DatasetFiles, date?: string): Promise<void> {
+  const before = await lastScraped();
   const options = { isGuarded: true, ...(date === undefined ? {} : { date }) };
   expect(await publishFiles(environment, files, options)).toMatchObject({ state: 'refused' });
-}
-
-async function publishDated(date: string): Promise<void> {
-  const result = await publishFiles(environment, await dated(date, BOTH));
-  expect(result).toMatchObject({ state: 'live', date });
-  await answersFrom(date);
-}
-
-verifies('DATE-02', 'files of two different dates do not go live', async () => {
-  const before = await lastScraped();
-  await expectRefused(await dated(nextDate(), ['individual']));
   expect(await lastScraped()).toBe(before);
-});
+}
+
+verifies('DATE-02', 'files of two different dates do not go live', async () =>
+  expectRefused(await dated(nextDate(), ['individual'])),
+);
 
 verifies('DATE-03', 'a given date is used only if the files have none', async () => {
   const date = nextDate();
   await expectRefused(await dated(nextDate(), BOTH), date);
   const undated = await dated('', BOTH);
   await expectRefused(undated);
-  expect(await publishFiles(environment, undated, { date })).toMatchObject({ state: 'live', date });
-  await answersFrom(date);
+  await goesLive(date, undated, date);
 });
 
 const status = z.object({ publication: z.object({ sample: z.boolean(), date: z.string() }) });
 
-async function publicationAtStatus() {
-  return status.parse((await rest.get('/status')).body).publication;
-}
+const publicationAtStatus = async () => status.parse((await rest.get('/status')).body).publication;
 
 /** Files of this date. A person's city and license type and a business's city have the date, too. */
 async function changedOn(date: string): Promise<DatasetFiles> {
+  const person = { PARCEL_CITY: `CITY OF ${date}`, TYPE: `Nurse of ${date}`, QUERY_RUN_DATE: date };
+  const place = { parcel_city: `CITY OF ${date}`, query_run_date: date };
   const files = await fixturesAnd(environment.folder, {
-    individual: [
-      nurseRow('CHANGING, CHRIS', 'RN.960001', {
-        PARCEL_CITY: `CITY OF ${date}`,
-        TYPE: `Nurse of ${date}`,
-        QUERY_RUN_DATE: date,
-      }),
-    ],
-    business: [
-      pharmacyRow('CHANGING STORE', '0296000001', { parcel_city: `CITY OF ${date}`, query_run_date: date }),
-    ],
+    individual: [nurseRow('CHANGING, CHRIS', 'RN.960001', person)],
+    business: [pharmacyRow('CHANGING STORE', '0296000001', place)],
   });
   return dated(date, BOTH, files);
 }
@@ -118,13 +107,12 @@ const PHARMACY = 'Board of Pharmacy';
 
 /** One lookup of each kind, each with one request to OpenSearch. */
 const LOOKUPS: readonly (readonly [string, () => Promise<ApiAnswer>])[] = [
-  ['REST number', () => rest.verify({ board: NURSING, license_number: 'RN.960001' })],
-  ['REST name', () => rest.verify({ board: NURSING, last_name: 'Changing', first_name: 'Chris' })],
-  ['REST surname', () => rest.verify({ board: NURSING, last_name: 'Changing' })],
-  [
-    'REST business',
-    () => rest.verify({ board: PHARMACY, search_type: 'business', business_name: 'Changing Store' }),
-  ],
+  ...Object.entries({
+    'REST number': { board: NURSING, license_number: 'RN.960001' },
+    'REST name': { board: NURSING, last_name: 'Changing', first_name: 'Chris' },
+    'REST surname': { board: NURSING, last_name: 'Changing' },
+    'REST business': { board: PHARMACY, search_type: 'business', business_name: 'Changing Store' },
+  }).map(([what, body]) => [what, () => rest.verify(body)] as const),
   ['MCP number', () => rest.callTool('verify_license', { license_number: 'RN.960001', board: NURSING })],
   ['MCP name', () => rest.callTool('search_licenses_by_name', { board: NURSING, last_name: 'Changing' })],
   ['MCP business', () => rest.callTool('verify_business_license', { business_name: 'Changing Store' })],
@@ -151,59 +139,46 @@ async function datesAnswered(): Promise<[string, string[]][]> {
 
 verifies(
   ['SERVICE-02', 'RECORD-12', 'DATE-01'],
-  'once the process knows of a new publication, a repeated request is answered from it',
+  'once the process knows of a new publication, a repeated request is answered from it; equal lookups are sent each',
   async () => {
     const [earlier, later] = [nextDate(), nextDate()];
-    expect(await publishFiles(environment, await changedOn(earlier))).toMatchObject({ state: 'live' });
-    await answersFrom(earlier);
+    await goesLive(earlier, await changedOn(earlier));
     expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [earlier]]));
+    for (const [what, lookUp] of LOOKUPS) {
+      const asked: number[] = [];
+      for (let time = 0; time < 3; time += 1) {
+        searches = 0;
+        await lookUp();
+        asked.push(searches);
+      }
+      expect([what, asked]).toEqual([what, [1, 1, 1]]);
+    }
 
-    const published = publishFiles(environment, await changedOn(later));
+    const publishing = goesLive(later, await changedOn(later));
     // Every request is repeated until the switch, so that a cached response would be recent.
     while ((await publicationAtStatus()).date !== later) await datesAnswered();
     expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [later]]));
-    expect(await published).toMatchObject({ state: 'live', date: later });
+    await publishing;
   },
 );
-
-verifies('SERVICE-02', 'each of several equal lookups is sent to OpenSearch', async () => {
-  const date = nextDate();
-  expect(await publishFiles(environment, await changedOn(date))).toMatchObject({ state: 'live' });
-  await answersFrom(date);
-  for (const [what, lookUp] of LOOKUPS) {
-    const asked: number[] = [];
-    for (let time = 0; time < 3; time += 1) {
-      searches = 0;
-      await lookUp();
-      asked.push(searches);
-    }
-    expect([what, asked]).toEqual([what, [1, 1, 1]]);
-  }
-});
 
 verifies(
   ['DATE-04', 'RECORD-01', 'RECORD-04'],
   'generated data is marked as generated, and its records of every board are complete',
   async () => {
-    const real = nextDate();
-    await publishDated(real);
+    const [real, date] = [nextDate(), nextDate()];
+    await goesLive(real, await dated(real, BOTH));
     expect(await publicationAtStatus()).toMatchObject({ sample: false, date: real });
-
-    const date = nextDate();
-    const files = await writeSampleData({ directory: environment.folder, rows: 3000, seed: 5, date });
-    const published = await publishFiles(environment, files);
-    const { index } = z.object({ state: z.literal('live'), index: z.string() }).parse(published);
-    await answersFrom(date);
+    const sample = { directory: environment.folder, rows: 3000, seed: 5, date };
+    const index = await goesLive(date, await writeSampleData(sample));
     expect((await readMetadata(environment.store, index)).sample).toBe(true);
     expect(await publicationAtStatus()).toMatchObject({ sample: true, date });
 
     const stored = z.object({ license_number: z.string() });
     const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: stored })) }) });
     for (const board of BOARDS) {
-      const some = await environment.client.search({
-        index,
-        body: { size: 4, query: { term: { board: board.name } } },
-      });
+      const body = { size: 4, query: { term: { board: board.name } } };
+      const some = await environment.client.search({ index, body });
       const licenses = hits.parse(some.body).hits.hits.map((hit) => hit._source);
       expect([board.name, licenses.length]).toEqual([board.name, 4]);
       for (const { license_number } of licenses) {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
-import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
@@ -18,17 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => queue.close());
 
-/** The admin server's response at this path. */
-async function asked(port: number, path: string, method = 'GET') {
+/** The board's response at this path. */
+async function board(path: string, method = 'GET') {
   const signal = AbortSignal.timeout(ANSWERED_WITHIN_MS);
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual', signal });
-  const text = await response.text();
+  const url = `http://127.0.0.1:${environment.config.ADMIN_PORT}/queues${path}`;
+  const response = await fetch(url, { method, redirect: 'manual', signal });
   const { status, headers } = response;
-  return { status, headers, text, type: headers.get('content-type') };
-}
-
-function board(path: string, method?: string) {
-  return asked(environment.config.ADMIN_PORT, `/queues${path}`, method);
+  return { status, headers, text: await response.text(), type: headers.get('content-type') };
 }
 
 /** The URLs that a page or style sheet makes a browser load. */
@@ -41,20 +36,9 @@ function loadedBy(text: string): string[] {
 /** No option of the board removes it. */
 const FONTS = /<link href="https:\/\/fonts\.googleapis\.com[^>]*>/;
 
-const queues = z.object({
-  queues: z.array(
-    z.object({
-      name: z.string(),
-      readOnlyMode: z.boolean(),
-      allowRetries: z.boolean(),
-      jobs: z.array(z.object({ id: z.string(), name: z.string(), data: z.unknown(), progress: z.unknown() })),
-    }),
-  ),
-});
-
-async function queuesShown() {
+async function queuesShown(): Promise<unknown> {
   const { text } = await board('/api/queues?activeQueue=publish&page=1&jobsPerPage=10');
-  return queues.parse(JSON.parse(text)).queues;
+  return JSON.parse(text).queues;
 }
 
 const SAMPLE_JOB = {
@@ -67,8 +51,7 @@ describe('the queue board', () => {
   test.each(['', '/queue/publish/run1'])('answers /queues%s with its page', async (path) => {
     const page = await board(path);
     expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(page.text).toContain('<title>Publications</title>');
-    expect(page.text).toContain('</html>');
+    expect(page.text).toMatch(/<title>Publications<\/title>.*<\/html>/s);
     expect(page.headers.get('content-length')).toBe(String(Buffer.byteLength(page.text)));
   });
 
@@ -77,8 +60,8 @@ describe('the queue board', () => {
     expect(page.headers.get('content-security-policy')).toContain("style-src 'self' 'unsafe-inline';");
     const html = page.text.replace(FONTS, '');
     const assets = loadedBy(html);
-    expect(assets.filter((asset) => asset.endsWith('.js')).length).toBeGreaterThan(1);
-    expect(assets.filter((asset) => asset.endsWith('.css')).length).toBeGreaterThan(0);
+    for (const ending of ['.js', '.css'])
+      expect(assets).toContainEqual(expect.stringMatching(`\\${ending}$`));
     expect(page.text).toContain('<base href="/queues/" />');
     expect(html).not.toMatch(/(?:https?:)?\/\/(?!127\.0\.0\.1)\w/);
     for (const asset of assets) {
@@ -91,33 +74,21 @@ describe('the queue board', () => {
   });
 
   test.each(['', '/api/queues', '/nothing'])(
-    'forbids the browser to contact other hosts, at /queues%s',
+    'lets the browser ask no other host, at /queues%s',
     async (path) => {
       const policy = (await board(path)).headers.get('content-security-policy') ?? '';
-      expect(policy).toContain("default-src 'self'");
-      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toMatch(/default-src 'self'.*frame-ancestors 'none'/);
       expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src/);
     },
   );
 
   test('shows the publish queue with its job and progress', async () => {
     const job = await queue.add('publish', SAMPLE_JOB, { jobId: 'run1' });
-    await job.updateProgress({ step: 'loading', done: 5, total: 10 });
-
-    expect(await queuesShown()).toEqual([
-      {
-        name: 'publish',
-        readOnlyMode: true,
-        allowRetries: false,
-        jobs: [
-          {
-            id: 'run1',
-            name: 'publish',
-            data: SAMPLE_JOB,
-            progress: { step: 'loading', done: 5, total: 10 },
-          },
-        ],
-      },
+    const progress = { step: 'loading', done: 5, total: 10 };
+    await job.updateProgress(progress);
+    const jobs = [{ id: 'run1', name: 'publish', data: SAMPLE_JOB, progress }];
+    expect(await queuesShown()).toMatchObject([
+      { name: 'publish', readOnlyMode: true, allowRetries: false, jobs },
     ]);
     expect((await board('/api/queues/publish/run1')).text).toContain('"status":"waiting"');
   });

@@ -1,43 +1,82 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
+import type { PublishResult } from '../../src/publications/history.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import { newId } from '../../src/publications/metadata.ts';
+import { readLicenseTypes } from '../../src/publications/license-types.ts';
+import { newId, readMetadata } from '../../src/publications/metadata.ts';
 import { deleteRejectedRows, REJECTED_ROWS, writeRejects } from '../../src/publications/rejected-rows.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
 import { answer, loseResponse, throughProxy } from '../support/proxy.ts';
-import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
+import { newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 
-describe('the rows that a publication rejected', () => {
-  /** The fields of each row of a CSV file, with the header first. */
-  async function parsed(path: string): Promise<(readonly string[])[]> {
-    const rows: (readonly string[])[] = [];
-    for await (const batch of readCsv(fileText(path))) {
-      for (const { fields, problem } of batch) {
-        expect(problem).toBeUndefined();
-        rows.push(fields);
-      }
-    }
-    return rows;
-  }
+/** The fields of each row of a CSV file, with the header first. */
+async function parsed(path: string): Promise<(readonly string[])[]> {
+  const rows: (readonly string[])[] = [];
+  for await (const batch of readCsv(fileText(path))) rows.push(...batch.map(({ fields }) => fields));
+  return rows;
+}
 
-  let environment: TestEnvironment;
-  let fixtures: string;
+let environment: TestEnvironment;
+let result: PublishResult;
 
-  beforeAll(async () => {
-    environment = await newEnvironment();
-    fixtures = (await publishFiles(environment, FIXTURES)).publication;
+beforeAll(async () => {
+  environment = await newEnvironment({ KEEP_PUBLICATIONS: '100' });
+  result = await publishFiles(environment, FIXTURES);
+});
+
+test('every valid row and endorsement is stored, and the others are rejected with line and reason', async () => {
+  expect(result).toMatchObject({
+    ...{ state: 'live', date: '2026-11-20', rows: 28, licenses: 22, endorsements: 1, rejected: 6 },
+    unknown_labels: { 'board: Board of Wizardry': 1 },
   });
+  const { index } = z.object({ index: z.string() }).parse(result);
+  expect((await readMetadata(environment.store, index)).sources).toMatchObject({
+    individual: { name: 'individual.csv', rows: 24 },
+    business: { name: 'business.csv', rows: 4 },
+  });
+  const { body } = await environment.client.indices.getSettings({ index, flat_settings: true });
+  expect(body[index]?.settings).toMatchObject({ 'index.auto_expand_replicas': '0-1' });
+  const reasons = [
+    [19, 'an earlier row of the board has the same number'],
+    [20, 'EXPIRATION_DATE "2099-02-30"'],
+    [21, 'LICENSE_NUMBER is blank'],
+    [22, 'has 3 fields, not 22'],
+    [23, 'text after a closing quote'],
+    [26, 'QUERY_RUN_DATE is 2026-11-19'],
+  ] as const;
+  expect(await rejectedOf(environment, result.publication)).toEqual(
+    reasons.map(([line, reason]) => ({ file: 'individual', line, reason: expect.stringContaining(reason) })),
+  );
+});
 
+test('the license types of a publication are listed in order, but none of free text', async () => {
+  const individual = ['Second', 'First', 'First', 'x'.repeat(101), ''].map((type, at) => {
+    return { board: NURSING, number: `RN.${at}`, type };
+  });
+  const business = [{ board: 'Dental Board', number: '1', type: 'Practice' }];
+  const { index } = await published(environment, '2026-11-21', { individual, business });
+  expect(await readLicenseTypes(environment.store, index)).toMatchObject({
+    boards: { 'Dental Board': 1, [NURSING]: 5 },
+    types: [
+      { board: 'Dental Board', license_type: 'Practice' },
+      { board: NURSING, license_type: 'First' },
+      { board: NURSING, license_type: 'Second' },
+    ],
+  });
+});
+
+describe('the rows that a publication rejected', () => {
   async function exported(publication: string): Promise<(readonly string[])[]> {
     const file = join(environment.folder, 'rejects.csv');
     await writeFile(file, 'an earlier file');
@@ -48,41 +87,33 @@ describe('the rows that a publication rejected', () => {
   }
 
   test('are exported to a CSV file exactly as they were, including quotes', async () => {
-    const rows = await exported(fixtures);
+    const rows = await exported(result.publication);
     const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
-    const rejected = await rejectedOf(environment, fixtures);
+    const rejected = await rejectedOf(environment, result.publication);
     expect(rows).toEqual(
       rejected.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
     );
-    expect(rows.map(([, line]) => line)).toEqual(['19', '20', '21', '22', '23', '26']);
     expect(rows[4]?.[3]).toMatch(/^"OPEN, OLGA,Nursing Board/);
   });
 
   test('are all exported when there are several pages, without formulas, and none if there are none', async () => {
-    const formulas = ['=1+1', 'X;=1+1', 'X\n＝1'].map((name, at) => ({
-      board: NURSING,
-      name,
-      number: `RN.${at}`,
-    }));
+    const formulas = ['=1+1', 'X;=1+1', 'X\n＝1'].map((name, at) => {
+      return { board: NURSING, name, number: `RN.${at}`, expires: 'never' };
+    });
     const many = licensesOf(NURSING, 'RN.', 2500).map((row, at) =>
       at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
     );
-    const individual = [...formulas.map((row) => ({ ...row, expires: 'never' })), ...many];
+    const individual = [...formulas, ...many];
     const business = [...licensesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
-    const files = await filesOf(environment, '2026-11-21', { individual, business });
-    const { publication } = await publishFiles(environment, files);
+    const { publication } = await published(environment, '2026-11-21', { individual, business });
     const rows = await exported(publication);
     expect(rows).toHaveLength(1254);
     expect(rows.slice(0, 3).map(([, , , raw]) => raw?.slice(0, 10))).toEqual([
-      `'"=1+1","N`,
-      `"X;'=1+1",`,
-      `"X\n'＝1","N`,
+      ...[`'"=1+1","N`, `"X;'=1+1",`, `"X\n'＝1","N`],
     ]);
     // Each of the others spans two lines, as the last of these.
-    expect(rows.slice(3, 6).map(([file, line]) => [file, line])).toEqual([
-      ['individual', '7'],
-      ['individual', '10'],
-      ['individual', '13'],
+    expect(rows.slice(3, 6).map(([file, line]) => `${file} ${line}`)).toEqual([
+      ...['individual 7', 'individual 10', 'individual 13'],
     ]);
     expect(rows[3]?.[3]).toBe(
       '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","","No","never","LIMA","2026-11-21"',

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
@@ -45,22 +44,15 @@ beforeAll(async () => {
   await service.restartApi();
 });
 
-const records = z.object({ board: z.string(), license_number: z.string() });
-
 describe('after a board got another name, before the next publication', () => {
   test('its licenses are found by number and by name, under the name of now', async () => {
     const { rest } = service;
     for (const asked of [{ license_number: NURSE }, { last_name: 'HOLDER', first_name: NURSE }]) {
-      const { status, body } = await rest.verify({ board: NURSING, ...asked });
-      expect([asked, status, records.parse(body)]).toEqual([
-        asked,
-        200,
-        { board: NURSING, license_number: NURSE },
-      ]);
+      const body = { board: NURSING, license_number: NURSE };
+      expect(await rest.verify({ board: NURSING, ...asked })).toMatchObject({ status: 200, body });
     }
-    expect((await rest.get('/status')).body).toMatchObject({
-      licenses_by_board: { [NURSING]: NURSES.length },
-    });
+    const status = { licenses_by_board: { [NURSING]: NURSES.length } };
+    expect((await rest.get('/status')).body).toMatchObject(status);
     expect((await rest.get(`/licenses/NUR/${NURSE}`)).status).toBe(200);
     const tool = await rest.callTool('verify_license', { board: NURSING, license_number: NURSE });
     expect(tool.text).toContain(NURSE);
@@ -68,13 +60,12 @@ describe('after a board got another name, before the next publication', () => {
 
   test('its changes and the history of its licenses are there, under the name of now, and the next publication goes live', async () => {
     const { rest } = service;
-    const changes = await allChanges(rest);
-    expect(changes.filter(({ board }) => board === NURSING)).toHaveLength(NURSES.length);
-    const page = await rest.get(`/api/v1/changes?board=${encodeURIComponent(NURSING)}&limit=1000`);
-    expect(z.object({ changes: z.array(records) }).parse(page.body).changes).toHaveLength(NURSES.length);
-    const history = await rest.get(
-      `/api/v1/history?board=${encodeURIComponent(NURSING)}&license_number=${NURSE}`,
-    );
+    for (const filter of [{}, { board: NURSING }]) {
+      const changes = await allChanges(rest, '', 7, filter);
+      expect(changes.map(({ board }) => board)).toEqual(NURSES.map(() => NURSING));
+    }
+    const asked = new URLSearchParams({ board: NURSING, license_number: NURSE });
+    const history = await rest.get(`/api/v1/history?${asked}`);
     expect(history).toMatchObject({ status: 200, body: { changes: [{ kind: 'changed', board: NURSING }] } });
 
     await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'TOLEDO' })));

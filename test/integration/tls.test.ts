@@ -1,7 +1,12 @@
 /** @room lookups */
 
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -11,7 +16,7 @@ import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
-import { type RunningProcess, startProcess } from '../../scripts/processes.ts';
+import { type CommandResult, type RunningProcess, startProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiClient, apiClient, clientAt, parsed } from '../support/api.ts';
@@ -56,24 +61,22 @@ function redisUrl(password: string): string {
 async function securedOpenSearch(openSearch: string): Promise<Server> {
   const basic = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
 
+  const refuse = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) =>
+    void response.writeHead(status, headers).end(body);
+
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const { headers, method = 'GET', url = '/' } = request;
     if (!isPasswordTaken || headers.authorization !== basic) {
       request.resume();
-      response
-        .writeHead(401, { 'www-authenticate': 'Basic realm="OpenSearch Security"' })
-        .end('Unauthorized');
+      refuse(response, 401, { 'www-authenticate': 'Basic realm="OpenSearch Security"' }, 'Unauthorized');
       return;
     }
     if (forbidden?.test(url)) {
-      const error = {
-        type: 'security_exception',
-        reason: `no permissions for [${url}] and User [name=${USER}]`,
-      };
+      const reason = `no permissions for [${url}] and User [name=${USER}]`;
+      const error = { type: 'security_exception', reason };
+      const body = JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 });
       request.resume();
-      response
-        .writeHead(403, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }));
+      refuse(response, 403, { 'content-type': 'application/json' }, body);
       return;
     }
     if (url.includes('_alias')) aliasReads += 1;
@@ -129,13 +132,11 @@ function publish(settings: Record<string, string> = {}) {
 async function withApi(settings: Record<string, string>, logs: string) {
   const own = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
   const other = await startApi({ ...environment.variables, ...own, ...settings });
-  try {
-    const answer = await clientAt(`http://127.0.0.1:${own.PORT}`, rest.key).verify(GOOD_LOOKUP);
-    await other.printed(logs);
-    return { answer, shared: await limitsShared(Number(own.ADMIN_PORT)), output: other.output() };
-  } finally {
-    await other.stop();
-  }
+  const answer = await clientAt(`http://127.0.0.1:${own.PORT}`, rest.key).verify(GOOD_LOOKUP);
+  await other.printed(logs);
+  const shared = await limitsShared(Number(own.ADMIN_PORT));
+  await other.stop();
+  return { answer, shared, output: other.output() };
 }
 
 const limitsShared = (port: number) => valueAt(port, 'licenses_limits_shared');
@@ -144,12 +145,8 @@ async function endOf(started: RunningProcess): Promise<{ end: string; output: st
   return { end: await started.ended, output: started.output() };
 }
 
-/** What is wrong, the settings that make it so, and what is expected of the line about it. */
-type OpenSearchRefusal = [
-  what: string,
-  settings: () => Record<string, string>,
-  expectLine: (line: string) => unknown,
-];
+/** What is wrong, the settings that make it so, and the line about it after the address of OpenSearch. */
+type OpenSearchRefusal = [what: string, settings: Record<string, string>, says: string];
 
 const line = z.looseObject({ msg: z.string(), error: z.string().optional() });
 
@@ -169,12 +166,9 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
     redisAddress = `127.0.0.1:${redisPort}`;
     await startSecuredRedis(redisPort);
     environment = await testEnvironment({
-      OPENSEARCH_URL: `https://${address}`,
-      OPENSEARCH_USERNAME: USER,
-      OPENSEARCH_PASSWORD: PASSWORD,
-      OPENSEARCH_CA: files.certificate,
-      REDIS_URL: redisUrl(REDIS_PASSWORD),
-      NODE_EXTRA_CA_CERTS: files.certificate,
+      ...{ OPENSEARCH_URL: `https://${address}`, OPENSEARCH_CA: files.certificate },
+      ...{ OPENSEARCH_USERNAME: USER, OPENSEARCH_PASSWORD: PASSWORD },
+      ...{ REDIS_URL: redisUrl(REDIS_PASSWORD), NODE_EXTRA_CA_CERTS: files.certificate },
     });
     [worker, api] = await Promise.all([startWorker(environment.variables), startApi(environment.variables)]);
     const { code, output } = await publish();
@@ -193,11 +187,9 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
     expect(remaining[1]).toBe((remaining[0] ?? 0) - 1);
     const ca = await readFile(files.certificate);
     const redis = new Redis(redisUrl(REDIS_PASSWORD), { tls: { ca } });
-    try {
-      expect(await redis.keys(`limit:${environment.config.INDEX_PREFIX}rest:*`)).not.toEqual([]);
-    } finally {
-      redis.disconnect();
-    }
+    const limits = await redis.keys(`limit:${environment.config.INDEX_PREFIX}rest:*`);
+    redis.disconnect();
+    expect(limits).not.toEqual([]);
     const { code, stdout } = await licenses(environment.variables, 'publications');
     expect([code, stdout]).toEqual([0, expect.stringContaining('live')]);
   });
@@ -205,56 +197,39 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
   test.each<OpenSearchRefusal>([
     [
       'a wrong password',
-      () => ({ OPENSEARCH_PASSWORD: WRONG }),
-      (line) =>
-        expect(line).toBe(
-          `OpenSearch at ${address} refuses the user or the password. Check OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD.`,
-        ),
+      { OPENSEARCH_PASSWORD: WRONG },
+      'refuses the user or the password. Check OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD.',
     ],
     ...inForm<OpenSearchRefusal[]>({
       short: [],
       long: [
         [
           'a certificate that is not trusted',
-          () => ({ OPENSEARCH_CA: '', NODE_EXTRA_CA_CERTS: '' }),
-          (line) =>
-            expect(line).toBe(
-              `The certificate of OpenSearch at ${address} is not trusted: self-signed certificate. Set OPENSEARCH_CA to the PEM file of its authority.`,
-            ),
+          { OPENSEARCH_CA: '', NODE_EXTRA_CA_CERTS: '' },
+          'is not trusted: self-signed certificate. Set OPENSEARCH_CA to the PEM file of its authority.',
         ],
-        [
-          'a user without permission',
-          () => {
-            forbidden = /_alias|_mapping|_index_template/;
-            return {};
-          },
-          (line) =>
-            expect(line).toMatch(
-              new RegExp(
-                `^OpenSearch at ${address} does not permit this to its user OPENSEARCH_USERNAME: .+`,
-              ),
-            ),
-        ],
+        ['no permission', {}, 'does not permit this to its user OPENSEARCH_USERNAME: '],
       ],
     }),
   ])(
     '%s at OpenSearch is one line for the operator, from commands, worker and API',
-    async (_what, settings, expectLine) => {
-      const variables = { ...environment.variables, ...settings() };
+    async (what, settings, says) => {
+      if (what === 'no permission') forbidden = /_alias|_mapping|_index_template/;
+      const variables = { ...environment.variables, ...settings };
       const [command, otherWorker, otherApi] = await Promise.all([
         licenses(variables, 'publications'),
         endOf(startScript('workers/main.ts', variables)),
-        withApi(settings(), 'OpenSearch can not be used'),
+        withApi(settings, 'OpenSearch can not be used'),
       ]);
-      expect([command.code, command.stdout]).toEqual([1, '']);
-      expectLine(command.stderr.trimEnd());
-      expect(otherWorker.end).toBe('exit code 1');
-      expectLine(logged(otherWorker.output, 'level', 60)?.msg ?? otherWorker.output);
-      expect([otherApi.answer.status, otherApi.answer.body]).toEqual([
-        503,
-        { detail: AWAY, data_age_days: null },
-      ]);
-      expectLine(logged(otherApi.output, 'msg', 'OpenSearch can not be used')?.error ?? '');
+      expect([command.code, command.stdout, otherWorker.end]).toEqual([1, '', 'exit code 1']);
+      const lines = [
+        command.stderr.trimEnd(),
+        logged(otherWorker.output, 'level', 60)?.msg,
+        logged(otherApi.output, 'msg', 'OpenSearch can not be used')?.error,
+      ];
+      const line = new RegExp(`^(The certificate of )?OpenSearch at ${address} ${says}[^\\n]*$`);
+      expect(lines).toEqual(lines.map(() => expect.stringMatching(line)));
+      expect(otherApi.answer).toMatchObject({ status: 503, body: { detail: AWAY, data_age_days: null } });
       expectNoPassword(command.output, otherWorker.output, otherApi.output);
     },
   );
@@ -276,21 +251,17 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
     '%s at Redis is told by commands, worker and API, which goes on',
     async (_what, settings, words, logs) => {
       const other = startScript('workers/main.ts', { ...environment.variables, ...settings() });
-      try {
-        const [command, alone] = await Promise.all([
-          publish(settings()),
-          withApi(settings(), logs),
-          other.printed(logs),
-        ]);
-        expect([command.code, command.stdout]).toEqual([1, '']);
-        expect(command.stderr).toMatch(words);
-        expect(command.stderr).toContain(redisAddress);
-        recordIn(alone.answer);
-        expect(alone.shared).toBe(0);
-        expectNoPassword(command.output, alone.output, other.output());
-      } finally {
-        await other.stop();
-      }
+      const [command, alone] = await Promise.all([
+        publish(settings()),
+        withApi(settings(), logs),
+        other.printed(logs),
+      ]);
+      await other.stop();
+      expect([command.code, command.stdout, alone.shared]).toEqual([1, '', 0]);
+      expect(command.stderr).toMatch(words);
+      expect(command.stderr).toContain(redisAddress);
+      recordIn(alone.answer);
+      expectNoPassword(command.output, alone.output, other.output());
     },
   );
 
@@ -309,37 +280,37 @@ describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () =
   });
 
   inLongFormOnly(() => {
-    test('OpenSearch takes the user and the password in the address, too', async () => {
+    /** What a command answers whose settings have this address of OpenSearch, with the user and the password. */
+    const withAddress = (password: string) => {
       const { OPENSEARCH_USERNAME: _user, OPENSEARCH_PASSWORD: _password, ...others } = environment.variables;
-      const url = `https://${USER}:${encodeURIComponent(PASSWORD)}@${address}`;
-      const { code, stdout } = await licenses({ ...others, OPENSEARCH_URL: url }, 'publications');
-      expect([code, stdout]).toEqual([0, expect.stringContaining('live')]);
-      const wrong = `https://${USER}:${WRONG}@${address}`;
-      const refused = await licenses({ ...others, OPENSEARCH_URL: wrong }, 'publications');
-      expect([refused.code, refused.output]).toEqual([
-        1,
-        expect.stringContaining(`at ${address} refuses the user`),
-      ]);
-      expectNoPassword(refused.output);
-    });
+      const url = `https://${USER}:${encodeURIComponent(password)}@${address}`;
+      return licenses({ ...others, OPENSEARCH_URL: url }, 'publications');
+    };
 
-    test('a publication that is not permitted fails at once and says why', async () => {
-      forbidden = /_bulk/;
-      const { code, output } = await publish();
-      expect([code, output]).toEqual([
-        1,
-        expect.stringContaining(`Failed: OpenSearch at ${address} does not permit this to its user`),
-      ]);
-      expectNoPassword(output);
-    });
-
-    test('a file of the authority that can not be read is one line, too', async () => {
-      const variables = { ...environment.variables, OPENSEARCH_CA: '/nowhere/ca.pem' };
-      const { code, output } = await licenses(variables, 'publications');
-      expect([code, output]).toEqual([
-        1,
-        'OPENSEARCH_CA is "/nowhere/ca.pem", but must be the path of a PEM file.\n',
-      ]);
+    test.each<[string, () => Promise<CommandResult>, code: number, says: () => string]>([
+      ['the password in the address is taken', () => withAddress(PASSWORD), 0, () => 'live'],
+      [
+        'a wrong one in the address is refused',
+        () => withAddress(WRONG),
+        ...([1, () => `at ${address} refuses the user`] as const),
+      ],
+      [
+        'a publication that is not permitted fails at once and says why',
+        () => {
+          forbidden = /_bulk/;
+          return publish();
+        },
+        ...([1, () => `Failed: OpenSearch at ${address} does not permit this to its user`] as const),
+      ],
+      [
+        'a file of the authority that can not be read is one line, too',
+        () => licenses({ ...environment.variables, OPENSEARCH_CA: '/nowhere/ca.pem' }, 'publications'),
+        ...([1, () => 'OPENSEARCH_CA is "/nowhere/ca.pem", but must be the path of a PEM file.\n'] as const),
+      ],
+    ])('%s', async (_what, run, code, says) => {
+      const ended = await run();
+      expect([ended.code, ended.output]).toEqual([code, expect.stringContaining(says())]);
+      expectNoPassword(ended.output);
     });
 
     test('a worker that starts while OpenSearch does not answer says so without the password', async () => {

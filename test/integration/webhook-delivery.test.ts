@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
 import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
@@ -28,40 +28,49 @@ beforeAll(async () => {
   receiver = await startReceiver();
 });
 
-/** Delivers to an account at this time, in milliseconds. @param id of another webhook than it has */
-async function deliverAt(
+beforeEach(() => receiver.respond(well));
+
+/** Delivers to an account. @param id of another webhook than it has */
+async function deliverTo(
   name: string,
-  at: number,
-  id?: string,
-  news: FanOut = fanOut(installed.environment.store),
+  { at = START, id, news }: { at?: number; id?: string; news?: FanOut } = {},
 ) {
   const { store } = installed.environment;
   const webhookId = id ?? (await installed.webhookOf(name))?.id ?? '';
   return deliver(webhookId, accountId(name), await liveFeed(store), {
     store,
-    newsOf: news,
+    newsOf: news ?? fanOut(store),
     secretKey: SECRET_KEY,
     allowedRanges: ['127.0.0.0/8'],
     now: () => new Date(at),
   });
 }
 
-const countsOf = (first: number) => receiver.received.slice(first).map(({ message }) => message.data.counts);
+/** What the receiver is told while this is done. */
+async function told(work: () => Promise<unknown>) {
+  const before = receiver.received.length;
+  await work();
+  return receiver.received.slice(before);
+}
+
+const DELIVERED = { outcome: 'delivered' };
+const NOTHING = { outcome: 'nothing' };
 
 test('a receiver that fails is asked at the times of Standard Webhooks, then daily, and paused after five days', async () => {
   await installed.subscribe('Down', receiver.url());
   await installed.publishNext();
   receiver.respond(() => ({ status: 500 }));
-  const before = receiver.received.length;
   const waits: number[] = [];
   let at = START;
-  for (let attempt = 1; ; attempt += 1) {
-    const { outcome, answered, retryAfterMs } = await deliverAt('Down', at);
-    expect([outcome, answered]).toEqual(['failed', 500]);
-    if (retryAfterMs === undefined) break;
-    waits.push(waitAfter(attempt) / 1000);
-    at += waitAfter(attempt);
-  }
+  const messages = await told(async () => {
+    for (let attempt = 1; ; attempt += 1) {
+      const { outcome, answered, retryAfterMs } = await deliverTo('Down', { at });
+      expect([outcome, answered]).toEqual(['failed', 500]);
+      if (retryAfterMs === undefined) break;
+      waits.push(waitAfter(attempt) / 1000);
+      at += waitAfter(attempt);
+    }
+  });
   expect(waits).toEqual([
     ...[5, 300, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
     ...[24 * HOUR, 24 * HOUR],
@@ -70,48 +79,45 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
     paused: 'failing',
     failing_since: new Date(START).toISOString(),
   });
-  expect(new Set(receiver.received.slice(before).map(({ id }) => id)).size).toBe(1);
-  expect(await deliverAt('Down', at)).toEqual({ outcome: 'nothing' });
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(1);
+  expect(await deliverTo('Down', { at })).toEqual(NOTHING);
 
   receiver.respond(well);
   await installed.resume('Down');
-  expect(await deliverAt('Down', at)).toMatchObject({ outcome: 'delivered', answered: 204 });
+  expect(await deliverTo('Down', { at })).toMatchObject({ outcome: 'delivered', answered: 204 });
 });
 
 test('410 pauses; once the account has resumed it, everything since then is told, a rollback too', async () => {
   await installed.subscribe('Gone', receiver.url());
   await installed.publishNext();
   receiver.respond(() => ({ status: 410 }));
-  expect(await deliverAt('Gone', START)).toMatchObject({ outcome: 'gone', answered: 410 });
+  expect(await deliverTo('Gone')).toMatchObject({ outcome: 'gone', answered: 410 });
   receiver.respond(well);
   await installed.publishNext();
   const { date } = await liveFeed(installed.environment.store);
   await rollBack(installed.environment.store);
-  const first = receiver.received.length;
-  expect(await deliverAt('Gone', START)).toEqual({ outcome: 'nothing' });
+  expect(await deliverTo('Gone')).toEqual(NOTHING);
   await installed.resume('Gone');
-  expect(await deliverAt('Gone', START)).toMatchObject({ outcome: 'delivered' });
-  const dates = receiver.received.slice(first).map(({ message }) => message.data.date);
-  expect(dates).toEqual([daysAfter(date, -1), date, daysAfter(date, -1)]);
+  const messages = await told(async () => expect(await deliverTo('Gone')).toMatchObject(DELIVERED));
+  expect(messages.map(({ message }) => message.data.date)).toEqual([
+    daysAfter(date, -1),
+    date,
+    daysAfter(date, -1),
+  ]);
 });
 
 test('an account that is deactivated or missing is neither queued nor told; activated again, it is told everything', async () => {
   const names = ['Deactivated', 'Missing'];
   for (const name of names) await installed.subscribe(name, receiver.url());
-  receiver.respond(well);
   const queued = async (name: string) =>
     (await installed.queue.getJobs()).some(({ data }) => data.account === accountId(name));
   await installed.setActive('Deactivated', false);
   const { client, names: indices } = installed.environment.store;
   await client.delete({ index: indices.accounts, id: accountId('Missing'), refresh: true });
   await installed.publishNext();
-  for (const name of names)
-    expect([await queued(name), await deliverAt(name, START)]).toEqual([false, { outcome: 'nothing' }]);
+  for (const name of names) expect([await queued(name), await deliverTo(name)]).toEqual([false, NOTHING]);
   await installed.setActive('Deactivated', true);
-  expect([await queued('Deactivated'), await deliverAt('Deactivated', START)]).toMatchObject([
-    true,
-    { outcome: 'delivered' },
-  ]);
+  expect([await queued('Deactivated'), await deliverTo('Deactivated')]).toMatchObject([true, DELIVERED]);
 });
 
 test.each<[what: string, change: (webhook: Webhook) => Promise<Webhook | undefined>]>([
@@ -133,94 +139,78 @@ test.each<[what: string, change: (webhook: Webhook) => Promise<Webhook | undefin
     changed = await change(webhook);
     return { status: 204 };
   });
-  expect(await deliverAt('Changing', START)).toMatchObject({ outcome: 'delivered' });
+  expect(await deliverTo('Changing')).toMatchObject(DELIVERED);
   expect(await installed.webhookOf('Changing')).toEqual(changed);
 });
 
 test('a receiver that can not be reached fails, and the log has no more of its address than the host', async () => {
   await installed.subscribe('Away', 'http://127.0.0.1:9/secret?token=secret');
   await installed.publishNext();
-  const ended = await deliverAt('Away', START);
+  const ended = await deliverTo('Away');
   expect(ended).toMatchObject({ outcome: 'failed', host: '127.0.0.1:9', answered: 'connection refused' });
-  expect(JSON.stringify({ host: ended.host, answered: ended.answered })).not.toContain('secret');
 });
 
 test('a stored cursor that is none of the feed does not stop a webhook: the account is told to verify everything', async () => {
   const webhook = await installed.subscribe('Broken', receiver.url());
-  receiver.respond(well);
   await WEBHOOKS.put(installed.environment.store, webhook.account, { ...webhook, delivered_cursor: 'none' });
-  expect(await deliverAt('Broken', START)).toMatchObject({ outcome: 'delivered' });
+  expect(await deliverTo('Broken')).toMatchObject(DELIVERED);
   expect(receiver.received.at(-1)?.message.data).toMatchObject({ counts: null, verify_all: true });
-  expect(await deliverAt('Broken', START)).toEqual({ outcome: 'nothing' });
+  expect(await deliverTo('Broken')).toEqual(NOTHING);
 });
 
-test('a receiver that missed publications gets a message for each, with the changes of that one', async () => {
+test('a receiver that missed publications gets a message for each, and reads the changes of none after one that fails', async () => {
+  const { store } = installed.environment;
   await installed.subscribe('Was down', receiver.url());
-  receiver.respond(() => ({ status: 500 }));
   await installed.publishNext();
   await installed.publishNext(NOT_WATCHED);
   await installed.publishNext();
-  expect(await deliverAt('Was down', START)).toMatchObject({ outcome: 'failed' });
-  receiver.respond(well);
-  const first = receiver.received.length;
-  expect(await deliverAt('Was down', START)).toMatchObject({ outcome: 'delivered' });
-  const messages = receiver.received.slice(first).map(({ message }) => message.data);
-  const changed = { added: 0, changed: 1, removed: 0 };
-  expect(messages.map(({ counts }) => counts)).toEqual([changed, changed]);
-  expect(new Set(messages.map(({ publication }) => publication)).size).toBe(2);
-  expect(messages[1]?.date).toBe((await liveFeed(installed.environment.store)).date);
-  expect(messages[1]?.cursor).toBe(await installed.latest());
-  expect(await deliverAt('Was down', START)).toEqual({ outcome: 'nothing' });
-});
-
-test('a receiver that fails at the second of its messages gets that one again, and not the first', async () => {
-  await installed.subscribe('Half', receiver.url());
-  await installed.publishNext();
-  await installed.publishNext();
+  const read: number[] = [];
+  const news: FanOut = (entry) => {
+    read.push(entry.epoch);
+    return fanOut(store)(entry);
+  };
+  receiver.respond(() => ({ status: 500 }));
+  expect(await deliverTo('Was down', { news })).toMatchObject({ outcome: 'failed' });
+  expect(read).toHaveLength(1);
   const first = receiver.received.length;
   receiver.respond(() => ({ status: receiver.received.length > first + 1 ? 500 : 204 }));
-  expect(await deliverAt('Half', START)).toMatchObject({ outcome: 'failed' });
-  receiver.respond(well);
-  await deliverAt('Half', START);
-  const ids = receiver.received.slice(first).map(({ id }) => id);
-  expect([ids.length, new Set(ids).size, ids[2] === ids[1]]).toEqual([3, 2, true]);
-});
-
-test('a receiver that fails makes no attempt read the changes of what it missed after that', async () => {
-  await installed.subscribe('Months', receiver.url());
-  await installed.publishNext();
-  await installed.publishNext();
-  receiver.respond(() => ({ status: 500 }));
-  const read: number[] = [];
-  const news = fanOut(installed.environment.store);
-  const counted: FanOut = (entry) => {
-    read.push(entry.epoch);
-    return news(entry);
-  };
-  expect(await deliverAt('Months', START, undefined, counted)).toMatchObject({ outcome: 'failed' });
-  expect(read).toHaveLength(1);
+  // The second message fails: it comes again, and the first does not.
+  const all = await told(async () => {
+    expect(await deliverTo('Was down')).toMatchObject({ outcome: 'failed' });
+    receiver.respond(well);
+    expect(await deliverTo('Was down')).toMatchObject(DELIVERED);
+  });
+  const [one, two, ...others] = all.map(({ id, message: { data } }) => ({ id, data }));
+  expect(others).toEqual([two]);
+  expect(one?.id).not.toBe(two?.id);
+  const changed = { added: 0, changed: 1, removed: 0 };
+  expect([one?.data.counts, two?.data]).toMatchObject([
+    changed,
+    { counts: changed, date: (await liveFeed(store)).date, cursor: await installed.latest() },
+  ]);
+  expect(one?.data.publication).not.toBe(two?.data.publication);
+  expect(await deliverTo('Was down')).toEqual(NOTHING);
 });
 
 test('changes that can not all be read are not counted: the account is told to verify everything', async () => {
   const { client, store } = installed.environment;
   await installed.subscribe('Hole', receiver.url());
-  receiver.respond(well);
   await installed.publishNext();
   const last = String(readCursor(await installed.latest())?.position);
   await client.delete({ index: store.names.changes, id: last, refresh: true });
-  const first = receiver.received.length;
-  expect(await deliverAt('Hole', START)).toMatchObject({ outcome: 'delivered' });
-  expect(countsOf(first)).toEqual([null]);
+  expect(await deliverTo('Hole')).toMatchObject(DELIVERED);
+  expect(receiver.received.at(-1)?.message.data.counts).toBeNull();
 });
 
 test('a delivery for a webhook that was replaced sends nothing to the new one', async () => {
   const replaced = await installed.subscribe('Replaced', receiver.url());
   await installed.subscribe('Replaced', receiver.url('new'));
   await installed.publishNext();
-  const first = receiver.received.length;
-  expect(await deliverAt('Replaced', START, replaced.id)).toEqual({ outcome: 'nothing' });
-  expect(receiver.received).toHaveLength(first);
-  expect(await deliverAt('Replaced', START)).toMatchObject({ outcome: 'delivered' });
+  const toNew = await told(async () =>
+    expect(await deliverTo('Replaced', { id: replaced.id })).toEqual(NOTHING),
+  );
+  expect(toNew).toEqual([]);
+  expect(await deliverTo('Replaced')).toMatchObject(DELIVERED);
 });
 
 test('the changes of a publication are read once, however many accounts watch them', async () => {
@@ -230,7 +220,6 @@ test('the changes of a publication are read once, however many accounts watch th
   await installed.publishNext();
   const queued = new Set((await installed.queue.getJobs()).map(({ data }) => data.account));
   expect(made.filter(({ account }) => !queued.has(account))).toEqual([]);
-  receiver.respond(well);
   let read = 0;
   const counted = new Proxy(store.client, {
     get: (client, name) => {
@@ -243,6 +232,6 @@ test('the changes of a publication are read once, however many accounts watch th
   });
   const news = fanOut({ ...store, client: counted });
   for (let at = 0; at < 20; at += 1)
-    expect(await deliverAt(`Account ${at}`, START, undefined, news)).toMatchObject({ outcome: 'delivered' });
+    expect(await deliverTo(`Account ${at}`, { news })).toMatchObject(DELIVERED);
   expect(read).toBe(1);
 });

@@ -4,6 +4,7 @@ import { setGlobalProxyFromEnv } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { post, publicAddresses } from '../../src/subscriptions/outgoing.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
 import { describeUnless } from '../support/describe-unless.ts';
@@ -27,10 +28,14 @@ async function receiver(answer: (socket: Socket) => void, host = '127.0.0.1') {
     socket.once('data', () => answer(socket));
   });
   opened.push({ server, sockets });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listening(server, host);
   return { port, url: `http://127.0.0.1:${port}/hook`, connections: () => connections };
+}
+
+/** Listens on a free port. @returns it */
+async function listening(server: Server, host = '127.0.0.1'): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return z.object({ port: z.int() }).parse(server.address()).port;
 }
 
 function stopped({ server, sockets }: (typeof opened)[number]): Promise<void> {
@@ -128,8 +133,7 @@ test('a proxy of the environment is not used', async () => {
 test('a message is sent as one request, with its length, on a connection of its own', async () => {
   const sent: string[] = [];
   const { url, connections } = await receiver(() => undefined);
-  const server = opened.at(-1)?.server;
-  server?.on('connection', (socket: Socket) =>
+  opened.at(-1)?.server.on('connection', (socket: Socket) =>
     socket.on('data', (bytes) => {
       sent.push(String(bytes));
       if (sent.join('').endsWith('{"a":"ü"}')) socket.end(NO_CONTENT);
@@ -198,20 +202,17 @@ describe('a receiver that', () => {
     expect(await post(url, {}, '{}', LOOPBACK, { withinMs: 3000 })).toEqual({ status: 410 });
   });
 
+  const failing = (message: string, code?: string): Promise<never[]> =>
+    Promise.reject(Object.assign(new Error(message), { code }));
+
   test.each<[string, string, () => Promise<never[]>]>([
-    [
-      'has no name',
-      'host not found',
-      () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),
-    ],
+    ['has no name', 'host not found', () => failing('none', 'ENOTFOUND')],
     ['has no address', 'host not found', async () => []],
     ['has a name that nobody resolves', 'timeout', () => new Promise(() => undefined)],
-    ['can not be looked up', 'request failed', () => Promise.reject(new Error('the resolver said: secret'))],
+    ['can not be looked up', 'request failed', () => failing('the resolver said: secret')],
   ])('%s: %s', async (_what, reason, addressesOf) => {
-    const sent = post('https://hooks.example.com/', {}, '{}', [], {
-      addressesOf,
-      withinMs: withinMs(reason),
-    });
+    const options = { addressesOf, withinMs: withinMs(reason) };
+    const sent = post('https://hooks.example.com/', {}, '{}', [], options);
     await expect(sent).resolves.toEqual({ reason });
   });
 
@@ -237,10 +238,8 @@ describe('Retry-After', () => {
     ['', undefined],
   ])('%s', async (text, retryAfterMs) => {
     const { url } = await receiver(answering(`HTTP/1.1 503 Busy\r\nRetry-After: ${text}\r\n\r\n`));
-    expect(await post(url, {}, '{}', LOOPBACK)).toEqual({
-      status: 503,
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    });
+    const answer = { status: 503, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    expect(await post(url, {}, '{}', LOOPBACK)).toEqual(answer);
   });
 
   test('as a date', async () => {
@@ -264,9 +263,7 @@ describeUnless(NO_OPENSSL, 'by https, a receiver', () => {
     server = createTlsServer({ key: await readFile(files.key), cert: ca }, (_request, response) => {
       response.writeHead(204).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    port = typeof address === 'object' && address !== null ? address.port : 0;
+    port = await listening(server);
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 

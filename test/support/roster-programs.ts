@@ -10,8 +10,11 @@ export interface RosterProgram {
   readonly command: readonly [string, ...string[]];
 }
 
-interface RosterRun {
+/** What a program is given. */
+export interface RosterRun {
   readonly roster: string;
+  /** The name of another file that it is told to read. */
+  readonly file?: string;
   readonly address?: string;
   readonly key?: string;
   /** Whether the roster is piped to standard input. */
@@ -38,12 +41,12 @@ export function programVariables(address: string, key: string): Record<string, s
 export async function verifyRoster(
   { service, folder }: RosterContext,
   program: RosterProgram,
-  { roster, address = service.url, key = service.rest.key, isPiped = false }: RosterRun,
+  { roster, address = service.url, key = service.rest.key, file = 'roster.csv', isPiped = false }: RosterRun,
 ): Promise<RosterResult> {
-  const file = folder.path('roster.csv');
-  await writeFile(file, roster);
+  await writeFile(folder.path('roster.csv'), roster);
+  const path = folder.path(file);
   const started = performance.now();
-  const result = await runProgram([...program.command, ...(isPiped ? [] : [file])], {
+  const result = await runProgram([...program.command, ...(isPiped ? [] : [path])], {
     cwd: program.folder(),
     variables: programVariables(address, key),
     ...(isPiped ? { input: roster } : {}),
