@@ -88,16 +88,26 @@ export function emptyDigest() {
 }
 
 export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undefined> {
-  for (let at = 0; at < part.length; at = entryEnd(part, at)) yield entryAt(part, at);
+  for (const bytes of entriesIn(part)) yield entryOf(bytes);
 }
 
-function entryAt(part: Buffer, at: number): DigestEntry {
-  const rowBegins = entryEnd(part, at) - ROW_HASH_BYTES;
+/** The bytes of each entry, as a text with a character for each. */
+function* entriesIn(part: Buffer): Generator<string, void, undefined> {
+  for (let at = 0; at < part.length; ) {
+    const end = entryEnd(part, at);
+    yield part.toString('latin1', at, end);
+    at = end;
+  }
+}
+
+function entryOf(bytes: string): DigestEntry {
+  const entry = Buffer.from(bytes, 'latin1');
+  const rowBegins = entry.length - ROW_HASH_BYTES;
   const recordBegins = rowBegins - RECORD_HASH_BYTES;
   return {
-    id: part.toString('utf8', at + ID_LENGTH_BYTES, recordBegins),
-    record: part.toString('hex', recordBegins, rowBegins),
-    row: part.readUInt32LE(rowBegins),
+    id: entry.toString('utf8', ID_LENGTH_BYTES, recordBegins),
+    record: entry.toString('hex', recordBegins, rowBegins),
+    row: entry.readUInt32LE(rowBegins),
   };
 }
 
@@ -118,7 +128,9 @@ export interface Difference {
 
 /** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
 export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
-  const { left, right } = withoutEqual(before, after);
+  // Nearly all licenses are the same in both: only the others are decoded.
+  const [earlier, later] = [new Set(entriesIn(before)), new Set(entriesIn(after))];
+  const [left, right] = [byId(earlier.difference(later)), byId(later.difference(earlier))];
   const removed = Map.groupBy(
     [...left.keys()].filter((id) => !right.has(id)),
     licenseNumber,
@@ -150,35 +162,8 @@ function licenseNumber(id: string): string {
   return id.slice(0, slash + 1) + numberKey(id.slice(slash + 1));
 }
 
-/**
- * The entries of two parts by id, without most of those that are the same in both. Nearly all licenses are, and in
- * the same order, so they are compared as bytes: to read each would take seven times as long.
- */
-function withoutEqual(before: Buffer, after: Buffer) {
-  const left = new Map<string, DigestEntry>();
-  const right = new Map<string, DigestEntry>();
-  let [leftAt, rightAt] = [0, 0];
-  while (leftAt < before.length && rightAt < after.length) {
-    const [leftEnd, rightEnd] = [entryEnd(before, leftAt), entryEnd(after, rightAt)];
-    if (before.compare(after, rightAt, rightEnd, leftAt, leftEnd) === 0) {
-      [leftAt, rightAt] = [leftEnd, rightEnd];
-      continue;
-    }
-    const [one, other] = [entryAt(before, leftAt), entryAt(after, rightAt)];
-    // After entries that only one of the two has, the other's wait until both are at the same entry again.
-    const isInLeft = left.has(other.id);
-    if (isInLeft || !right.has(one.id)) {
-      right.set(other.id, other);
-      rightAt = rightEnd;
-    }
-    if (!isInLeft) {
-      left.set(one.id, one);
-      leftAt = leftEnd;
-    }
-  }
-  for (const entry of digestEntries(before.subarray(leftAt))) left.set(entry.id, entry);
-  for (const entry of digestEntries(after.subarray(rightAt))) right.set(entry.id, entry);
-  return { left, right };
+function byId(entries: ReadonlySet<string>): Map<string, DigestEntry> {
+  return new Map(Array.from(entries, entryOf).map((entry) => [entry.id, entry]));
 }
 
 /** The part that has a license: a hash of its number, so that two ways to write it are in the same part. */
@@ -189,10 +174,8 @@ function partOf(id: string): number {
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
 
-/** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
-const REQUEST_BYTES = 4 * 2 ** 20;
-/** The parts that the first request reads: at ten times the data, still one request of bounded size. */
-const FIRST_PARTS = 8;
+/** At 2.6 million licenses, a part is about 0.4 MB: at ten times the data, a request is still of bounded size. */
+const PARTS_A_REQUEST = 8;
 
 /** Under other ids than the parts of version 0.3.0, which hash the number as it is written: neither reads the other's. */
 function partId(part: number): string {
@@ -204,11 +187,9 @@ export async function writeDigest({ client, prefix }: Store, licensesIndex: stri
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
   const parts = [...digest.parts()];
-  const largest = parts.reduce((most, { length }) => Math.max(most, length), 1);
-  const count = Math.ceil(REQUEST_BYTES / largest);
-  for (let first = 0; first < DIGEST_PARTS; first += count) {
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
     const body = parts
-      .slice(first, first + count)
+      .slice(first, first + PARTS_A_REQUEST)
       .flatMap((part, at) => [{ index: { _id: partId(first + at) } }, { entries: part.toString('base64') }]);
     await bulk(client, { index, body });
   }
@@ -250,21 +231,16 @@ export async function* readDigest(store: Store, licensesIndex: string) {
 }
 
 async function* readParts({ client, reportBad }: Store, index: string, idOf: (part: number) => string) {
-  for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
-    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+    const ids = Array.from({ length: PARTS_A_REQUEST }, (_, at) => idOf(first + at));
     const parts = await documentsById(client, { index, body: { ids } });
-    let bytes = 0;
     for (const [at, id] of ids.entries()) {
       const { document, problem = '' } = checked(storedPart, parts[at]?._source);
       if (document === undefined) {
         reportBad({ index, id, problem });
         throw new BadDocumentError({ index, id, problem });
       }
-      bytes += document.entries.length;
       yield document.entries;
     }
-    first += ids.length;
-    // All parts are about equally large.
-    if (bytes < REQUEST_BYTES / 2) count *= 2;
   }
 }
