@@ -1,14 +1,12 @@
 /** @room publishing */
 
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
-import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { licenses, startScript } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import type { CommandResult } from '../../scripts/processes.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
   PUBLISH_DEDUPLICATION_ID,
@@ -19,7 +17,7 @@ import {
 } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
-import { rollBack } from '../../src/publications/rollback.ts';
+import { countDocuments } from '../../src/storage/checked-search.ts';
 import { startedChildrenOf } from '../support/children.ts';
 import { eventually } from '../support/eventually.ts';
 import { inLongFormOnly } from '../support/fault-form.ts';
@@ -28,16 +26,10 @@ import { type DatasetFiles, publishByCommand } from '../support/publishing.ts';
 import { type Installation, installation, publish } from '../support/worker-installation.ts';
 
 /** Some bulk requests, so that a load has not ended when the first one is answered. */
-const MANY_ROWS = 8000;
+const MANY = 8000;
 const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
 
-const liveResult = z.object({
-  state: z.literal('live'),
-  publication: z.string(),
-  index: z.string(),
-  rows: z.int(),
-  licenses: z.int(),
-});
+const liveResult = z.object({ publication: z.string(), index: z.string(), licenses: z.int() });
 
 const BULK = /^POST \/[^/]*licenses-[^/]+\/_bulk/;
 const REFRESH = /licenses-[^/]+\/_refresh/;
@@ -60,6 +52,12 @@ async function indices() {
 
 const live = async () => (await indices()).live;
 
+/** What a command said that has published. */
+function liveIn({ code, stdout }: CommandResult) {
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ state: 'live' })]);
+  return liveResult.parse(JSON.parse(stdout));
+}
+
 /** All publications, the one that started last first. */
 const history = async () => (await publicationHistory(installed.environment.store)).publications;
 const states = async () => (await history()).map(({ state }) => state);
@@ -78,34 +76,34 @@ const untilIdle = () =>
     async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
   );
 
+
+/** Deletes what Redis has of the queue. @returns how many keys that were */
+async function deleteOfQueue(keys: string): Promise<number> {
+  const { REDIS_URL, INDEX_PREFIX } = installed.environment.config;
+  const redis = new Redis(REDIS_URL);
+  const deleted = await redis.del(await redis.keys(`${queuePrefix(INDEX_PREFIX)}:${keys}`));
+  redis.disconnect();
+  return deleted;
+}
+
 describe('a worker', () => {
   beforeEach(() => published(installed.environment, '2026-10-20'));
 
   test('that gets SIGTERM during a load hands the publication back, and the next worker completes it', async () => {
-    const directory = join(installed.environment.folder, 'many');
-    const many = await writeSampleData({ directory, rows: MANY_ROWS, seed: 2, date: '2026-10-25' });
     const before = await indices();
-    // Nothing that is live is in these files.
-    const settings = { GUARD_MAX_CHANGED_PERCENT: '100' };
-    const worker = await installed.startWorker(settings);
-    const loading = Promise.withResolvers<void>();
-    const stopped = Promise.withResolvers<void>();
-    const held = installed.at(BULK, () => {
-      loading.resolve();
-      return stopped.promise;
+    const worker = await installed.startWorker();
+    let children: number[] = [];
+    const held = installed.at(BULK, async () => {
+      children = await childrenOf(worker.child.pid ?? 0);
+      worker.child.kill('SIGTERM');
+      await worker.printed('worker stopping');
+      // It tells its process, which stops when OpenSearch has answered.
+      await sleep(200);
     });
-    const publishing = publish(installed, many);
-    await loading.promise;
-    const children = await childrenOf(worker.child.pid ?? 0);
-    expect(children).not.toEqual([]);
-    worker.child.kill('SIGTERM');
-    await worker.printed('worker stopping');
-    // It tells its process, which stops when OpenSearch has answered.
-    await sleep(200);
-    stopped.resolve();
+    const publishing = publish(installed, await files('2026-10-25', MANY));
     await held;
     await worker.ended;
-    expect(worker.child.exitCode).toBe(0);
+    expect([worker.child.exitCode, children.length]).toEqual([0, 1]);
     for (const id of children) expect(() => process.kill(id, 0)).toThrow('ESRCH');
     expect(await indices()).toEqual(before);
 
@@ -115,14 +113,11 @@ describe('a worker', () => {
     expect(await eventsOf(publication)).toEqual(['reading', 'loading']);
     expect(await installed.queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID)).toBe(publication);
 
-    await installed.startWorker(settings);
-    const { code, stdout } = await publishing;
-    expect(code).toBe(0);
-    const result = liveResult.parse(JSON.parse(stdout));
-    expect(result).toMatchObject({ publication, rows: MANY_ROWS });
+    await installed.startWorker();
+    const result = liveIn(await publishing);
+    expect(result).toMatchObject({ publication, licenses: MANY + 2 });
     expect(await live()).toEqual([result.index]);
-    const { body } = await installed.environment.client.count({ index: result.index });
-    expect(body.count).toBeGreaterThanOrEqual(result.licenses);
+    expect(await countDocuments(installed.environment.client, result.index)).toBe(MANY + 2);
     expect(await eventsOf(publication)).toEqual(['reading', 'loading', ...ALL_STEPS]);
   });
 
@@ -140,11 +135,9 @@ describe('a worker', () => {
     await installed.at(/_cluster\/health/, () =>
       client.indices.putSettings({ index, body: { [filter]: null } }),
     );
-    const { code, stdout } = await publishing;
-    expect(code).toBe(0);
+    const { publication } = liveIn(await publishing);
     // It has used no attempt up meanwhile.
     expect(worker.output().split(TAKEN)).toHaveLength(2);
-    const { publication } = liveResult.parse(JSON.parse(stdout));
     const job = await installed.queue.getJob(publication);
     expect(publishProgress.parse(job?.progress)).toMatchObject({ step: 'cleaning up' });
     expect(worker.output()).toContain('"msg":"publication ended"');
@@ -170,61 +163,27 @@ describe('a worker', () => {
     expect(worker.output().split(TAKEN)).toHaveLength(ATTEMPTS + 1);
   });
 
-  test('whose process pauses before its flip and resumes after a rollback cannot flip', async () => {
-    const { environment } = installed;
-    const worker = await installed.startWorker();
-    const { index } = await published(environment, '2026-10-28');
-    let stopped: number[] = [];
-    const woken = installed.at(REFRESH, async () => {
-      stopped = await childrenOf(worker.child.pid ?? 0);
-      for (const child of stopped) process.kill(child, 'SIGSTOP');
-      await published(environment, '2026-10-30');
-      await rollBack(environment.store);
-      for (const child of stopped) process.kill(child, 'SIGCONT');
-    });
-    const [paused] = await Promise.all([publish(installed, await files('2026-10-29')), woken]);
-    expect(stopped).not.toEqual([]);
-    expect(paused.code).toBe(2);
-    const fenced = { state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] };
-    expect(JSON.parse(paused.stdout)).toMatchObject(fenced);
-    await untilIdle();
-    expect(await live()).toEqual([index]);
-  });
-
   test('whose job Redis lost completes the publication or refuses it, and the command says so', async () => {
     /** Publishes, and deletes the queue's data when the load has started. */
-    async function publishedWithoutJob(date: string, count: number) {
-      const { config } = installed.environment;
-      const lost = installed.at(BULK, async () => {
-        const redis = new Redis(config.REDIS_URL);
-        const keys = await redis.keys(`${queuePrefix(config.INDEX_PREFIX)}:*`);
-        expect(keys.length).toBeGreaterThan(0);
-        await redis.del(...keys);
-        redis.disconnect();
-      });
-      const { code, stdout } = await publish(installed, await files(date, count));
-      await lost;
-      const publication = (await history())[0]?.publication ?? '';
-      return { code, result: JSON.parse(stdout), publication };
+    async function publishedWithoutJob(date: string, count: number): Promise<CommandResult> {
+      const lost = installed.at(BULK, async () => expect(await deleteOfQueue('*')).toBeGreaterThan(0));
+      const [ended] = await Promise.all([publish(installed, await files(date, count)), lost]);
+      return ended;
     }
     await installed.startWorker();
-    const { publication, code, result } = await publishedWithoutJob('2026-11-01', 60);
-    expect([code, result]).toMatchObject([0, { publication, state: 'live', rows: 62, licenses: 62 }]);
-    expect(await live()).toEqual([result.index]);
+    const { index, ...result } = liveIn(await publishedWithoutJob('2026-11-01', 60));
+    expect(result).toEqual({ publication: (await history())[0]?.publication, licenses: 62 });
+    expect(await live()).toEqual([index]);
 
-    const again = await publishedWithoutJob('2026-11-02', 50);
+    const { code, stdout } = await publishedWithoutJob('2026-11-02', 50);
     const reasons = [expect.stringMatching(/^fewer_rows: 52 rows/)];
-    expect(again.code).toBe(2);
-    expect(again.result).toMatchObject({ state: 'refused', publication: again.publication, reasons });
-
-    const next = await publish(installed, await files('2026-11-03', 60));
-    expect(await live()).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
+    const { publication } = (await history())[0] ?? {};
+    expect([code, JSON.parse(stdout)]).toMatchObject([2, { state: 'refused', publication, reasons }]);
   });
 
   test('takes turns with a second worker: one publication at a time', async () => {
     const { environment, queue } = installed;
     const workers = [await installed.startWorker(), await installed.startWorker()];
-    expect(await queue.getGlobalConcurrency()).toBe(1);
     const held = installed.at(REFRESH, async () => {
       await eventually('the other one waits', async () => (await queue.getWaitingCount()) === 1);
       for (let times = 0; times < 10; times += 1) {
@@ -235,11 +194,9 @@ describe('a worker', () => {
     const publications: string[] = [];
     for (const [at, date] of ['2026-11-04', '2026-11-05'].entries()) {
       const publication = `${Date.now().toString(36)}turn${at}`;
-      const paths = await files(date, 2000);
-      const individual = await sourceAt(paths.individual);
-      const business = await sourceAt(paths.business);
-      const job = { publication, individual, business, accept: ['board_changed'] };
-      await queue.add('publish', job, { jobId: publication });
+      const { individual, business } = await files(date);
+      const sources = { individual: await sourceAt(individual), business: await sourceAt(business) };
+      await queue.add('publish', { publication, ...sources }, { jobId: publication });
       publications.push(publication);
     }
     await held;
@@ -251,8 +208,8 @@ describe('a worker', () => {
       ...ALL_STEPS.map((event) => [1, event]),
       [0, 'superseded'],
     ]);
-    const taken = workers.map((worker) => worker.output().split(TAKEN).length - 1);
-    expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2);
+    const printed = workers.map((worker) => worker.output());
+    expect(printed.join().split(TAKEN)).toHaveLength(3);
   });
 });
 
@@ -268,9 +225,7 @@ describe('a schedule', () => {
     expect(worker.output()).toContain('"msg":"publication scheduled"');
     await eventually('one is live and two are skipped', async () => (await states()).length > 3);
     expect((await states()).slice(-3)).toEqual(['skipped', 'skipped', 'live']);
-    const ids = (await history()).map(({ publication }) => publication);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const id of ids) expect(id).toMatch(/^[a-z0-9]+scheduled$/);
+    for (const { publication } of await history()) expect(publication).toMatch(/^[a-z0-9]+scheduled$/);
     expect(await queue.getJobSchedulersCount()).toBe(1);
     await worker.stop();
 
@@ -283,86 +238,37 @@ describe('a schedule', () => {
   });
 
   test('that is not a cron pattern makes the worker fail with one line', async () => {
-    const { variables } = installed.environment;
-    const { code, stdout, stderr } = await licenses(
-      { ...variables, ...(await scheduled('99 99 * * *')) },
-      'work',
-    );
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^PUBLISH_SCHEDULE is "99 99 \* \* \*", but must be a cron pattern: [^\n]+\n$/);
-    expect(await installed.queue.getJobSchedulersCount()).toBe(0);
+    const settings = { ...installed.environment.variables, ...(await scheduled('99 99 * * *')) };
+    const says = /^PUBLISH_SCHEDULE is "99 99 \* \* \*", but must be a cron pattern: [^\n]+\n$/;
+    const ended = await licenses(settings, 'work');
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(says) });
   });
 });
 
 inLongFormOnly(() =>
-  describe('licenses publish, without a worker,', () => {
-    const NO_WORKER = 'No worker is running, so nothing is published yet. Start one: npx licenses work';
-
-    /** Starts the command. */
-    function publishing({ individual, business }: DatasetFiles): RunningProcess {
+  test('other files can be published once the lock of a killed worker has expired', async () => {
+    const { variables } = installed.environment;
+    const publishing = ({ individual, business }: DatasetFiles) => {
       const given = ['--individual', individual, '--business', business];
-      return startScript('src/cli/main.ts', installed.environment.variables, 'publish', ...given);
-    }
+      return startScript('src/cli/main.ts', variables, 'publish', ...given);
+    };
+    const killed = await installed.startWorker();
+    const left = publishing(await files('2026-11-20'));
+    await killed.printed(TAKEN);
+    const children = await startedChildrenOf(killed.child.pid ?? 0);
+    await killed.kill();
+    for (const child of children) process.kill(child, 'SIGKILL');
+    left.child.kill('SIGKILL');
 
-    async function codeOf({ child, ended }: RunningProcess): Promise<number | null> {
-      await ended;
-      return child.exitCode;
-    }
-
-    /** The process of the publication that a worker has begun. */
-    async function childrenPublishing(worker: RunningProcess): Promise<number[]> {
-      await worker.printed(TAKEN);
-      return startedChildrenOf(worker.child.pid ?? 0);
-    }
-
-    test('says once that no worker is running, waits, and succeeds when one starts', async () => {
-      const command = publishing(await files('2026-11-20'));
-      await command.printed(NO_WORKER);
-      await sleep(6000);
-      expect(command.child.exitCode).toBeNull();
-      await installed.startWorker();
-      expect(await codeOf(command)).toBe(0);
-      expect(command.output().split(NO_WORKER)).toHaveLength(2);
-      expect(command.output()).toContain('Live: publication ');
-    });
-
-    test('ends on Ctrl-C without stopping a publication that a worker has started', async () => {
-      const worker = await installed.startWorker();
-      const command = publishing(await files('2026-11-20'));
-      const children = await childrenPublishing(worker);
-      for (const child of children) process.kill(child, 'SIGSTOP');
-      command.child.kill('SIGINT');
-      expect(await codeOf(command)).toBe(130);
-      for (const child of children) process.kill(child, 'SIGCONT');
-      expect(command.output()).toMatch(/Publication \w+ goes on\. See how it ends: licenses publications\./);
-      await worker.printed('"msg":"publication ended"');
-      expect(await states()).toEqual(['live']);
-    });
-
-    test('can publish other files once the lock of a killed worker has expired', async () => {
-      const { REDIS_URL, INDEX_PREFIX } = installed.environment.config;
-      const killed = await installed.startWorker();
-      const left = publishing(await files('2026-11-20'));
-      const children = await childrenPublishing(killed);
-      await killed.kill();
-      for (const child of children) process.kill(child, 'SIGKILL');
-      left.child.kill('SIGKILL');
-
-      const others = await files('2026-11-21');
-      const busy = publishing(others);
-      expect(await codeOf(busy)).toBe(2);
-      expect(busy.output()).toMatch(/Publication \w+ of other files or with other options is under way/);
-
-      const redis = new Redis(REDIS_URL);
-      const locks = await redis.keys(`${queuePrefix(INDEX_PREFIX)}:*:lock`);
-      expect(locks).toHaveLength(1);
-      await redis.del(...locks);
-      redis.disconnect();
-      const other = publishing(others);
-      await other.printed(NO_WORKER);
-      await installed.startWorker();
-      expect(await codeOf(other)).toBe(0);
-      expect(await states()).toEqual(['live', 'failed']);
-    });
+    const others = await files('2026-11-21');
+    const busy = /Publication \w+ of other files or with other options is under way/;
+    const refused = { code: 2, output: expect.stringMatching(busy) };
+    expect(await publishByCommand(variables, others)).toMatchObject(refused);
+    expect(await deleteOfQueue('*:lock')).toBe(1);
+    const other = publishing(others);
+    await other.printed('No worker is running, so nothing is published yet. Start one: npx licenses work');
+    await installed.startWorker();
+    await other.ended;
+    expect([other.child.exitCode, await states()]).toEqual([0, ['live', 'failed']]);
   }),
 );
