@@ -1,11 +1,10 @@
 /** @room changes @long */
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
+
 import { eventually } from '../support/eventually.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
-import type { DatasetFiles } from '../support/publishing.ts';
+
 import {
   publishUntilAsked,
   type Receiver,
@@ -84,43 +83,4 @@ test('a publication is not delayed by 200 webhooks whose receivers do not answer
   expect(await installed.queue.getJobCountByTypes('waiting', 'active')).toBeGreaterThan(100);
   // Sends under way are cut, and the worker stops.
   await receiver.close();
-});
-
-describe('a restored installation', () => {
-  let lost: WebhookInstallation;
-  let atBackup: DatasetFiles;
-
-  beforeEach(async () => {
-    lost = await webhookInstallation();
-    installed = lost;
-    await lost.subscribe(ACCOUNT, receiver.url());
-    await lost.startWorker();
-    atBackup = await lost.nextFiles();
-    await lost.publishFiles(atBackup);
-    await expectDelivered(1);
-    const backup = `${lost.environment.folder}/webhooks.backup`;
-    await writeBackup(lost.environment.store, backup, DOCUMENT_CHECKS);
-    await lost.publishNext();
-    await expectDelivered(2);
-    await lost.stopWorkers();
-    installed = await webhookInstallation({}, false);
-    await restoreBackup(installed.environment.store, backup, DOCUMENT_CHECKS);
-    await installed.startWorker();
-  });
-
-  test('on which the same files are published tells nothing again', async () => {
-    await installed.publishFiles(atBackup);
-    await expectDelivered(2);
-  });
-
-  test('on which newer files are published tells once that changes can not be listed', async () => {
-    await installed.publishFiles(await lost.nextFiles());
-    await expectDelivered(3);
-    const cursor = await installed.latest();
-    const unlisted = { cursor, counts: null, changes: [], verify_all: true };
-    expect(receiver.received[2]?.message.data).toMatchObject(unlisted);
-    await installed.publishFiles(await lost.nextFiles());
-    await expectDelivered(4);
-    expect(receiver.received[3]?.message.data).toMatchObject({ counts: { changed: 1 }, verify_all: false });
-  });
 });

@@ -78,8 +78,8 @@ export async function startReceiver() {
 
 export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>>;
 
-/** An installation, with one day published unless told otherwise, whose workers reach OpenSearch through a proxy. */
-export async function webhookInstallation(settings: Record<string, string> = {}, isPublished = true) {
+/** An installation with one day published, whose workers reach OpenSearch through a proxy. */
+export async function webhookInstallation(settings: Record<string, string> = {}) {
   const { environment, workers, startWorker, disturb, stopWorkers } = await installation({
     WEBHOOK_SECRET_KEY: SECRET_KEY,
     WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
@@ -112,13 +112,11 @@ export async function webhookInstallation(settings: Record<string, string> = {},
   }
 
   /** Publishes in this process: for the workers, another one did it. */
-  async function publishDay(files: DatasetFiles): Promise<void> {
-    const result = await publishFiles(environment, files);
+  async function publishNext(changed?: string): Promise<void> {
+    const result = await publishFiles(environment, await nextFiles(changed));
     if (result.state !== 'live') throw new Error(JSON.stringify(result));
     await reconcile();
   }
-
-  const publishNext = async (changed?: string) => publishDay(await nextFiles(changed));
 
   const latest = async () => latestCursor((await liveFeed(store)).state);
 
@@ -134,34 +132,25 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     const holder = { account, contact: null, verified_by: 'the tests', verified_at: created_at };
     const license = licenseId(NURSING, WATCHED);
     const watched = { license, board: NURSING, license_number: WATCHED, number: numberKey(WATCHED) };
-    const subscription = {
-      id: subscriptionId(id, license),
-      account: id,
-      reference: `of ${account}`,
-      created_at,
+    const subscription = { id: subscriptionId(id, license), account: id, created_at };
+    const webhook: Webhook = {
+      ...{ id: `wh_${newId()}`, account: id, url, generation: 1, rotated_at: null, created_at },
+      ...{ delivered_cursor: await latest(), delivered_at: null, failing_since: null, paused: null },
     };
-    const state = { delivered_cursor: await latest(), delivered_at: null, failing_since: null, paused: null };
-    const webhook = { id: `wh_${newId()}`, account: id, url, generation: 1, rotated_at: null, created_at };
     await Promise.all([
       ACCOUNTS.put(store, id, { ...holder, deactivated_at: null }),
-      SUBSCRIPTIONS.put(store, subscription.id, { ...watched, ...subscription }),
-      WEBHOOKS.put(store, id, { ...webhook, ...state }),
+      SUBSCRIPTIONS.put(store, subscription.id, { ...watched, ...subscription, reference: `of ${account}` }),
+      WEBHOOKS.put(store, id, webhook),
     ]);
     const { accounts, subscriptions, webhooks } = store.names;
     await environment.client.indices.refresh({ index: [accounts, subscriptions, webhooks] });
-    return { ...webhook, ...state };
+    return webhook;
   }
 
-  if (isPublished) await publishNext();
+  await publishNext();
   return {
     ...{ environment, workers, startWorker, disturb, stopWorkers },
-    queue,
-    latest,
-    nextFiles,
-    publishNext,
-    publishFiles: publishDay,
-    webhookOf,
-    subscribe,
+    ...{ queue, latest, nextFiles, publishNext, webhookOf, subscribe },
     subscribeMany: (count: number, url: string) =>
       Promise.all(Array.from({ length: count }, (_, at) => subscribe(`Account ${at}`, url))),
     /** Does to a webhook what its account does when it resumes it; workers notice that within a minute. */
