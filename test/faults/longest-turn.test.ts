@@ -186,9 +186,12 @@ function manyArguments(value: string): string {
   return `{${Array.from({ length: 1000 }, (_, at) => `"a${at}":${value}`).join()}}`;
 }
 
-const nested = () => `${'['.repeat(7000)}${']'.repeat(7000)}`;
+function nested(): string {
+  return `${'['.repeat(7000)}${']'.repeat(7000)}`;
+}
 
-const badBoards = () =>
-  Array(50)
+function badBoards(): string {
+  return Array(50)
     .fill(`{"board":"${filled('nursng bord ', 190)}","last_name":"x"}`)
     .join();
+}

@@ -76,7 +76,6 @@ const untilIdle = () =>
     async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
   );
 
-
 /** Deletes what Redis has of the queue. @returns how many keys that were */
 async function deleteOfQueue(keys: string): Promise<number> {
   const { REDIS_URL, INDEX_PREFIX } = installed.environment.config;
