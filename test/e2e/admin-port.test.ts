@@ -1,11 +1,10 @@
 import { createServer } from 'node:http';
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import { freePorts } from '../../scripts/ports.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import { freePort } from '../../scripts/ports.ts';
 import { readConfig } from '../../src/config.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { publishQueue } from '../../src/publications/job.ts';
@@ -13,7 +12,7 @@ import { queueBoard } from '../../src/service-status/queue-board.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
-import { startProxy } from '../support/proxy.ts';
+import { startProxy, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { seriesAt, valueAt } from '../support/series.ts';
 
@@ -22,25 +21,15 @@ const OTHER_ADDRESS = '127.0.0.2';
 const PASSWORD = 'a password of the operators';
 
 let environment: TestEnvironment;
-const running: RunningProcess[] = [];
 
 beforeAll(async () => {
   environment = await testEnvironment();
 });
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((each) => each.stop()));
-});
-
-async function started(starting: Promise<RunningProcess>): Promise<RunningProcess> {
-  const started = await starting;
-  running.push(started);
-  return started;
-}
 
 /** A worker on a known admin port. */
 async function worker({ variables }: TestEnvironment, settings: Record<string, string> = {}) {
-  const [port = 0] = await freePorts(1);
-  const process = await started(startWorker({ ...variables, WORKER_ADMIN_PORT: String(port), ...settings }));
+  const port = await freePort();
+  const process = await startWorker({ ...variables, WORKER_ADMIN_PORT: String(port), ...settings });
   return { process, port };
 }
 
@@ -55,7 +44,7 @@ async function publish({ variables }: TestEnvironment, ...options: string[]): Pr
 
 test('the admin ports listen on ADMIN_HOST, and have metrics of publications from the first on', async () => {
   const ofWorker = await worker(environment, { ADMIN_HOST: OTHER_ADDRESS });
-  await started(startApi({ ...environment.variables, ADMIN_HOST: OTHER_ADDRESS }));
+  await startApi({ ...environment.variables, ADMIN_HOST: OTHER_ADDRESS });
   const ports = [ofWorker.port, environment.config.ADMIN_PORT] as const;
   const healthOf = async (host: string, port: number) =>
     (await fetch(`http://${host}:${port}/healthz`).catch(() => undefined))?.status;
@@ -76,10 +65,11 @@ test('the admin ports listen on ADMIN_HOST, and have metrics of publications fro
   expect(await publish(environment, ...FORCE)).toBe('live');
   const live = Date.now() / 1000;
   const { today, answer: after } = await onOneDay(() => series(ofWorker.port));
-  expect(after.get('licenses_publications_total{state="live"}')).toBe(1);
-  expect(after.get('licenses_publication_age_days')).toBe(daysBetween(FIXTURES_DATE, today));
-  expect(after.get('licenses_withheld_columns')).toBe(0);
-  expect(after.get('licenses_published_not_found')).toBe(0);
+  expect(Object.fromEntries(after)).toMatchObject({
+    'licenses_publications_total{state="live"}': 1,
+    licenses_publication_age_days: daysBetween(FIXTURES_DATE, today),
+    ...{ licenses_withheld_columns: 0, licenses_published_not_found: 0 },
+  });
   const last = after.get('licenses_last_publication_timestamp_seconds{state="live"}') ?? 0;
   expect(Math.abs(live - last)).toBeLessThan(60);
 
@@ -107,17 +97,12 @@ test.each([
   ['ADMIN_PORT', 'serve'],
   ['WORKER_ADMIN_PORT', 'work'],
 ])('a port of %s that is in use makes licenses %s fail with one line', async (setting, name) => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const address = z.object({ port: z.int() }).parse(taken.address());
-  const taking = { ...environment.variables, [setting]: String(address.port) };
-  const ended = await licenses(taking, name);
-  await new Promise((resolve) => taken.close(resolve));
-  expect(ended.code).toBe(1);
-  expect(ended.output).toMatch(
-    new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*$`, 'm'),
-  );
-  expect(ended.output).not.toContain('    at ');
+  const { port } = new URL((await webServer(() => undefined)).url);
+  const settings = { ...environment.variables, PORT: '0', ADMIN_PORT: '0', [setting]: port };
+  const { code, output } = await licenses(settings, name);
+  const says = new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${port}: [^\\n]*EADDRINUSE[^\\n]*$`, 'm');
+  expect([code, output]).toEqual([1, expect.stringMatching(says)]);
+  expect(output).not.toContain('    at ');
 });
 
 describe('the queue board', () => {

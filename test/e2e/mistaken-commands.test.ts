@@ -28,6 +28,11 @@ const NO_OPENSEARCH =
   /^OpenSearch does not answer at \S+\. Is it running \(npm start\), and is OPENSEARCH_URL right\?$/;
 const NO_FILE = /^The file "\S+no(\.\w+|\/\S+)" can't be used: no such file or directory\.$/;
 const NO_REDIS = /^Redis at 127\.0\.0\.1:\d+ can't be used: connect ECONNREFUSED [\d.:]+\. Is it running/;
+const NO_FOLDER = /^The file "\S+file\/a" can't be used: not a directory\.$/;
+const IS_FOLDER = /^A file can't be used: illegal operation on a directory\.$/;
+const PROOF_OR_ROSTER = /^Name a roster, or send --proof FILE without one\.$/;
+const NO_PORT = /^PORT is "eighty", but must be a port, 0 to 65535\.$/;
+const AWAY = { OPENSEARCH_URL: 'http://127.0.0.1:PORT' };
 const NO_KEYS = /^The service at \S+ can't be reached \(.*\)\. Does it run, and is the address right\?$/;
 
 /**
@@ -36,51 +41,25 @@ const NO_KEYS = /^The service at \S+ can't be reached \(.*\)\. Does it run, and 
  */
 test.each<[what: string, command: string, says: RegExp, settings?: Record<string, string>]>([
   ['a missing file to publish', 'PUBLISH FOLDER/no.csv', NO_FILE],
-  [
-    'a folder to publish',
-    'PUBLISH FOLDER/folder',
-    /^A file can't be used: illegal operation on a directory\.$/,
-  ],
+  ['a folder to publish', 'PUBLISH FOLDER/folder', IS_FOLDER],
   ['a date that is none', 'PUBLISH FILE --date 11/20/2026', /must be a day, YYYY-MM-DD/],
-  [
-    'a blank reason to force, as of a variable that is not set',
-    'PUBLISH FILE --force ',
-    /A reason is needed/,
-  ],
+  ['a reason to force that is a variable without a value', 'PUBLISH FILE --force ', /A reason is needed/],
   ['an http address to publish', 'PUBLISH http://data.example/a.csv', /is not https/],
   ['a report into a missing folder', 'PUBLISH FILE --report FOLDER/no/report.md', NO_FILE],
-  [
-    'OpenSearch away from a check',
-    'PUBLISH FILE --check',
-    NO_OPENSEARCH,
-    { OPENSEARCH_URL: 'http://127.0.0.1:PORT' },
-  ],
+  ['OpenSearch away from a check', 'PUBLISH FILE --check', NO_OPENSEARCH, AWAY],
   ['a missing backup', 'restore FOLDER/no.backup', NO_FILE],
   ['a backup into a missing folder', 'backup FOLDER/no/a.backup', NO_FILE],
-  [
-    'sample data into a file',
-    'sample-data FOLDER/file/a',
-    /^The file "\S+file\/a" can't be used: not a directory\.$/,
-  ],
+  ['sample data into a file', 'sample-data FOLDER/file/a', NO_FOLDER],
   ['a limit that is none', 'audit --limit x', /must be a whole number from 1 to 9999/],
-  [
-    'proofs and a roster',
-    'watch FOLDER/file --proof FOLDER/proofs.jose --key olv_x',
-    /^Name a roster, or send --proof FILE without one\.$/,
-  ],
+  ['proofs and a roster', 'watch FOLDER/file --proof FOLDER/a.jose --key olv_x', PROOF_OR_ROSTER],
   ['keys of signatures where nobody is', 'verify-record FOLDER/file --keys http://127.0.0.1:PORT', NO_KEYS],
   ['a file without keys', 'verify-record FOLDER/file --keys FOLDER/file', /^"\S+file" has no public keys/],
   ['a guard that can not be accepted', 'publish --accept no_rows', /It must be a guard/],
   ['a blank column', 'publish --accept column_changed:', /It must be a guard/],
-  [
-    'a setting that is not valid',
-    'publications',
-    /^PORT is "eighty", but must be a port, 0 to 65535\.$/,
-    { PORT: 'eighty' },
-  ],
+  ['a setting that is not valid', 'publications', NO_PORT, { PORT: 'eighty' }],
   ['an unknown command', 'publicatons', /^error: unknown command 'publicatons'/],
   ['no such host', 'keys list', NO_OPENSEARCH, { OPENSEARCH_URL: 'http://nowhere.invalid:9200' }],
-  ['a port without OpenSearch', 'audit', NO_OPENSEARCH, { OPENSEARCH_URL: 'http://127.0.0.1:PORT' }],
+  ['a port without OpenSearch', 'audit', NO_OPENSEARCH, AWAY],
   ['a Redis that is not there', 'PUBLISH FILE', NO_REDIS, { REDIS_URL: 'redis://127.0.0.1:PORT' }],
 ])('%s: one line says what is wrong, and the exit code is 1', async (_what, typed, says, settings = {}) => {
   const filled = (text: string) =>
