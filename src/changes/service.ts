@@ -158,11 +158,9 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
         const before = await live();
         const { publication, date, state } = before;
         const coverage = coverageOf(state);
-        // A license of the board, whatever the board was called then.
-        const names = [board.name, ...board.aliases];
-        const ofBoard = [{ prefix: { license: `${board.code}/` } }, { terms: { board: names } }];
-        const ofNumber = { term: { number: numberKey(typed) } };
-        const filter = [visible(state), ofNumber, { bool: { should: ofBoard } }];
+        // Whatever the board was called then, its code stays.
+        const ofBoard = { prefix: { license: `${board.code}/` } };
+        const filter = [visible(state), { term: { number: numberKey(typed) } }, ofBoard];
         const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
         const { documents, count, firstBad } = await CHANGES.search(store, latest);
         const oldest = Number(firstBad?.[0] ?? 0);

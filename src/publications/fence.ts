@@ -14,12 +14,10 @@ const epochDocument = z.object({
   epoch: z.int(),
   /** The publication or rollback that took it. */
   holder: z.string(),
-  /** What its holder compares with or makes live: nothing deletes it. */
+  /** What its holder compares with or makes live, or has made live: nothing deletes it. */
   uses: z.array(z.string()).default([]),
   /** What a prune is deleting: no rollback makes it live. */
   deletes: z.array(z.string()).default([]),
-  /** Whether its holder has made live what it wanted to. */
-  ended: z.boolean().default(false),
 });
 
 type Epoch = Readonly<z.output<typeof epochDocument>>;
@@ -41,7 +39,7 @@ export async function readEpoch(store: Store): Promise<ReadEpoch> {
   const [events, indices] = await Promise.all([readEvents(store), licensesIndices(store)]);
   const known = [...events.map(({ epoch }) => epoch ?? 0), ...indices.map(({ metadata }) => metadata.epoch)];
   const epoch = known.reduce((one, other) => Math.max(one, other), 0);
-  return { epoch, holder: '', uses: [], deletes: [], ended: false, version: undefined };
+  return { epoch, holder: '', uses: [], deletes: [], version: undefined };
 }
 
 export async function currentEpoch(store: Store): Promise<number> {
@@ -63,20 +61,14 @@ function replaceEpoch(store: Store, { version, ...read }: ReadEpoch, by: Partial
  */
 export async function takeEpochAfter(store: Store, read: ReadEpoch, holder: string, uses: readonly string[]) {
   const epoch = read.epoch + 1;
-  const isTaken = await replaceEpoch(store, read, {
-    epoch,
-    holder,
-    uses: [...uses],
-    deletes: [],
-    ended: false,
-  });
+  const isTaken = await replaceEpoch(store, read, { epoch, holder, uses: [...uses], deletes: [] });
   return isTaken ? epoch : undefined;
 }
 
-/** Says that the holder of an epoch has ended. A later epoch stays as it is. */
-export async function releaseEpoch(store: Store, epoch: number): Promise<void> {
+/** Says that the holder of an epoch has ended, and what it has made live. A later epoch stays as it is. */
+export async function releaseEpoch(store: Store, epoch: number, live: string): Promise<void> {
   await LEDGER_EPOCH.update(store, EPOCH_ID, (current) =>
-    current?.epoch === epoch && !current.ended ? { ...current, uses: [], ended: true } : undefined,
+    current?.epoch === epoch ? { ...current, uses: [live] } : undefined,
   );
 }
 
@@ -170,8 +162,8 @@ async function resolveRaces(store: Store, from: string | undefined, { to, epoch,
     if (removed.length > 0) await changeWhileLive(store, to, removed);
     return;
   }
-  // Whoever took the later epoch has found it live, or has made it live and ended.
-  if (latest.uses.includes(to) || (latest.ended && under.includes(to))) return;
+  // Whoever took the later epoch has found it live, or makes it live itself.
+  if (latest.uses.includes(to)) return;
   const [other] = others;
   const back = other ?? from;
   if (under.includes(to) && back !== undefined) {

@@ -58,7 +58,7 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
     const made = await makeLive(store, { from, to }, epoch);
     // The publication's own event has its date.
     await reconcileLedger(store, { epoch, date: undefined });
-    await releaseEpoch(store, epoch);
+    await releaseEpoch(store, epoch, to.index);
     await eraseWithdrawnPlaces(store, made.feed);
     return { from, to };
   }

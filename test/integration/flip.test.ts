@@ -142,7 +142,7 @@ describe('a flip', () => {
         if (request.path.startsWith('/_aliases') && !isPaused) {
           isPaused = true;
           await back(environment.store);
-          await releaseEpoch(environment.store, await currentEpoch(environment.store));
+          await releaseEpoch(environment.store, await currentEpoch(environment.store), first);
         }
         return request.forward();
       },
@@ -216,7 +216,7 @@ test('a prune deletes what is obsolete although the disk is full', async () => {
     await appendEvent(store, { publication: `p-${at}`, event: 'live', index });
     await flipTo(index, await epoch('flip'));
   }
-  await releaseEpoch(store, await currentEpoch(store));
+  await releaseEpoch(store, await currentEpoch(store), now);
   const full = (block: true | null) =>
     client.indices.putSettings({
       index: `${store.prefix}*`,

@@ -201,11 +201,11 @@ async function fenced({ store, job, began }: PublishRun): Promise<RefusedError |
  * Does what is left once the alias has switched and the ledger says so: looks a license up, erases what was withdrawn,
  * and prunes.
  */
-async function finishGoingLive(run: PublishRun, { metadata }: LicensesIndex): Promise<PublishResult> {
+async function finishGoingLive(run: PublishRun, { index, metadata }: LicensesIndex): Promise<PublishResult> {
   const { store, config } = run;
   const { publication, epoch } = metadata;
   const isFound = await isFoundThroughAlias(store);
-  await releaseEpoch(store, epoch);
+  await releaseEpoch(store, epoch, index);
   run.enter('cleaning up');
   // Of a rollback in between, too.
   await followRenumbered(store, (await liveFeed(store)).state);
