@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PublishedChanges } from '../changes/board-activity.ts';
 import { example, isPlaceColumn } from '../changes/compare.ts';
+import { type FeedState, switchesOf } from '../changes/feed.ts';
 import { changeCounts } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
@@ -141,8 +142,13 @@ export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<
 const MAX_EVENTS = 10_000;
 const EVENTS_A_REQUEST = 1000;
 
+type Parts = string[] | { excludes: string[] };
+
+/** What every event has. */
+const NEEDED = ['publication', 'event', 'at'];
+
 /** What grows with the files, and no summary of many publications needs. */
-const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
+const WITHOUT_LARGE_PARTS = { excludes: ['statuses', 'unknown_labels', 'checks', 'values'] };
 
 /**
  * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
@@ -150,8 +156,8 @@ const LARGE_PARTS = ['statuses', 'unknown_labels', 'checks', 'values'];
  */
 export function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   return publication === undefined
-    ? eventsThat(store, [], LARGE_PARTS)
-    : eventsThat(store, [{ term: { publication } }], []);
+    ? eventsThat(store, [], WITHOUT_LARGE_PARTS)
+    : eventsThat(store, [{ term: { publication } }]);
 }
 
 /** What is written of a publication that goes live. */
@@ -159,16 +165,17 @@ const ONCE_LIVE: readonly PublicationState[] = ['live', 'superseded', 'rolled_ba
 
 /** As `readEvents`, of publications that went live: however many were skipped or refused, none is left out. */
 export function readLiveEvents(store: Store): Promise<LedgerEvent[]> {
-  return eventsThat(store, [{ terms: { event: ONCE_LIVE } }], LARGE_PARTS);
+  return eventsThat(store, [{ terms: { event: ONCE_LIVE } }], WITHOUT_LARGE_PARTS);
 }
 
-async function eventsThat(store: Store, filter: readonly object[], excludes: string[]) {
+/** @param parts what is read of each */
+async function eventsThat(store: Store, filter: readonly object[], parts: Parts = ['*']) {
   const events: LedgerEvent[] = [];
   const pages = LEDGER_EVENTS.pages(store, {
     size: EVENTS_A_REQUEST,
     query: { bool: { filter: [{ exists: { field: 'event' } }, ...filter] } },
     sort: [{ _seq_no: 'desc' }],
-    _source: { excludes },
+    _source: parts,
   });
   for await (const page of pages) {
     events.push(...page);
@@ -178,28 +185,26 @@ async function eventsThat(store: Store, filter: readonly object[], excludes: str
 }
 
 /**
- * The changes of the publications that went live, the earliest first, but for those that this service made itself.
+ * The changes of the publications that a feed knows, the earliest first, but for those that a rollback has undone and
+ * those that this service made itself.
  *
  * @param live what is live, of which the ledger may have no event yet
  */
 export async function readPublishedChanges(
   store: Store,
   live: Pick<LedgerEvent, 'epoch' | 'date' | 'changes'>,
-  isCounted: (epoch: number) => boolean,
+  feed: FeedState,
 ): Promise<PublishedChanges[]> {
-  const { documents } = await LEDGER_EVENTS.search(store, {
-    size: MAX_EVENTS,
-    query: { term: { event: 'live' } },
-    sort: [{ _seq_no: 'asc' }],
-    _source: ['publication', 'event', 'at', 'epoch', 'date', 'changes'],
-  });
-  const isKnown = documents.some(({ epoch }) => epoch === live.epoch);
-  return [...documents, ...(isKnown ? [] : [live])].flatMap(({ epoch, date, changes }) => {
+  const counted = new Set(switchesOf(feed).flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
+  if (counted.size === 0) return [];
+  const parts = [...NEEDED, 'epoch', 'date', 'changes'];
+  const events = await eventsThat(store, [{ term: { event: 'live' } }], parts);
+  const isKnown = events.some(({ epoch }) => epoch === live.epoch);
+  return [...events, ...(isKnown ? [] : [live])].flatMap(({ epoch = 0, date, changes }) => {
     const { release = 0, rollback = 0 } = changes?.causes ?? {};
     // The event of a rollback has no date.
-    if (epoch === undefined || date === undefined || changes === undefined || release + rollback > 0)
-      return [];
-    return isCounted(epoch) ? [{ date, boards: new Map(Object.entries(changes.boards)) }] : [];
+    if (date === undefined || changes === undefined || release + rollback > 0) return [];
+    return counted.has(epoch) ? [{ date, boards: new Map(Object.entries(changes.boards)) }] : [];
   });
 }
 
@@ -213,21 +218,18 @@ export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 /** What metrics tell of the ledger, however many events it has. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
+  const isVerified = [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }];
   const [times, verified] = await Promise.all([
     LEDGER_EVENTS.search(store, {
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
       sort: [{ at: 'desc' }],
       collapse: { field: 'event' },
-      _source: ['publication', 'event', 'at'],
+      _source: NEEDED,
     }),
     LEDGER_EVENTS.search(store, {
       size: 1,
-      query: {
-        bool: {
-          filter: [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }],
-        },
-      },
+      query: { bool: { filter: isVerified } },
       sort: [{ _seq_no: 'desc' }],
     }),
   ]);

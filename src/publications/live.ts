@@ -1,5 +1,4 @@
 import { activityOf } from '../changes/board-activity.ts';
-import { type FeedState, switchesOf } from '../changes/feed.ts';
 import { readFeed } from '../changes/stored-feed.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
@@ -7,7 +6,7 @@ import type { Store } from '../storage/store.ts';
 import { lastLivePublication } from './history.ts';
 import { readPublishedChanges } from './ledger.ts';
 import { anyLicense, byCurrentName, readLicenseTypes } from './license-types.ts';
-import { indicesUnderAlias, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
+import { indicesUnderAlias, readMetadata, SeveralLiveError } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
 export type LivePublication = Readonly<Awaited<ReturnType<typeof readPublication>>>;
@@ -145,7 +144,7 @@ export async function readPublication(store: Store, index: string) {
     return undefined;
   });
   const changes =
-    feed === undefined ? [] : await changesKnownTo(store, metadata, feed).catch(() => undefined);
+    feed === undefined ? [] : await readPublishedChanges(store, metadata, feed).catch(() => undefined);
   const boards = BOARDS.map(({ name }) => name);
   return {
     ...{ index, metadata },
@@ -167,10 +166,4 @@ export async function readPublication(store: Store, index: string) {
      */
     isWhole: counted !== undefined && changes !== undefined && feedError === undefined,
   };
-}
-
-/** The changes of the publications that the feed knows, without those that a rollback has undone. */
-async function changesKnownTo(store: Store, live: PublicationMetadata, feed: FeedState) {
-  const counted = new Set(switchesOf(feed).flatMap(({ epoch, withdrawn }) => (withdrawn ? [] : [epoch])));
-  return counted.size === 0 ? [] : readPublishedChanges(store, live, (epoch) => counted.has(epoch));
 }
