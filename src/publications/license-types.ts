@@ -14,11 +14,13 @@ const ID = 'types';
 
 const sample = z.object({ board: z.string(), license_number: z.string() });
 
+const licenseType = z.object({ board: z.string(), license_type: z.string() });
+
 /** What is counted of a publication's licenses, so that no process that starts looks at all of them. */
 const licenseTypes = z.object({
   /** Licenses by the label in the BOARD column. */
   boards: countsByName,
-  types: z.array(z.object({ board: z.string(), license_type: z.string() })).max(MAX_TYPES),
+  types: z.array(licenseType).max(MAX_TYPES),
   /** One license, to see whether lookups find what is there. */
   sample: sample.optional(),
 });
@@ -45,9 +47,7 @@ export async function anyLicense({ client }: Store, index: string): Promise<Lice
 
 const countedResponse = z.object({
   aggregations: z.object({
-    types: z.object({
-      buckets: z.array(z.object({ key: z.object({ board: z.string(), license_type: z.string() }) })),
-    }),
+    types: z.object({ buckets: z.array(z.object({ key: licenseType })) }),
   }),
 });
 
@@ -62,10 +62,7 @@ export async function storeLicenseTypes(
   store: Store,
   { index, metadata: { boards = {} } }: LicensesIndex,
 ): Promise<void> {
-  const sources = [
-    { board: { terms: { field: 'board' } } },
-    { license_type: { terms: { field: 'license_type' } } },
-  ];
+  const sources = Object.keys(licenseType.shape).map((field) => ({ [field]: { terms: { field } } }));
   const { aggregations } = await search(store.client, countedResponse, {
     index,
     body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources } } } },
