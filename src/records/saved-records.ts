@@ -207,8 +207,8 @@ export type SavedRecords = ReturnType<typeof savedRecords>;
 /** The records that people save, each signed where the service has a key. */
 export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) {
   const index = store.names.savedRecords;
-  let ofLastDay: { readonly records: number; readonly at: number } | undefined;
-  let storedRatio: number | undefined;
+  /** What is used of a day's room and of all room, as last counted: 1 for all. */
+  let used: Readonly<Record<'ofDay' | 'ofAll' | 'at', number>> | undefined;
   /** What is being saved: OpenSearch may not count it yet. */
   const saving = { records: 0, bytes: 0 };
 
@@ -220,15 +220,14 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
     ]);
     // The size of what is stored, without copies, is of up to ten seconds ago.
     const { docs, store: disk } = indexStats.parse(stats.body)._all.primaries;
-    const records = lastDay + saving.records;
-    ofLastDay = { records: Math.min(records, limits.perDay), at: Date.now() };
-    const used = Math.max(
+    const ofDay = (lastDay + saving.records) / limits.perDay;
+    const ofAll = Math.max(
       (docs.count + saving.records) / (limits.perDay * SAVED_RECORD_DAYS),
       (disk.size_in_bytes + saving.bytes) / limits.bytes,
     );
-    storedRatio = Math.min(used, 1);
-    if (records > limits.perDay) throw new RecordRefusedError('day');
-    if (used > 1) throw new RecordRefusedError('full');
+    used = { ofDay: Math.min(ofDay, 1), ofAll: Math.min(ofAll, 1), at: Date.now() };
+    if (ofDay > 1) throw new RecordRefusedError('day');
+    if (ofAll > 1) throw new RecordRefusedError('full');
   }
 
   return {
@@ -274,10 +273,9 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
      * How much of what a day allows is used, as last counted: 1 for all; `undefined` before this process saves the
      * first, and a day after it saved the last.
      */
-    usedRatio: (): number | undefined =>
-      ofLastDay && Date.now() - ofLastDay.at <= DAY_MS ? ofLastDay.records / limits.perDay : undefined,
+    usedRatio: (): number | undefined => (used && Date.now() - used.at <= DAY_MS ? used.ofDay : undefined),
     /** How much of what is kept altogether is used, as last counted; `undefined` before this process saves the first. */
-    storedRatio: (): number | undefined => storedRatio,
+    storedRatio: (): number | undefined => used?.ofAll,
   };
 }
 
