@@ -1,9 +1,9 @@
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
 import { CHANGE_KINDS } from '../changes/change.ts';
+import { DAY_MS } from '../licenses/dates.ts';
 import type { Webhook } from './webhook.ts';
 
-const DAY_MS = 86_400_000;
 const SECRET_BYTES = 32;
 const ID_CHARACTERS = 32;
 
