@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { currentBoardName } from '../licenses/boards.ts';
@@ -49,33 +50,28 @@ const REQUESTS_IN_FLIGHT = 3;
  *
  * @throws {BadDocumentError} when the digest of the earlier one is not valid
  */
-export async function* differingLicenses(store: Store, comparison: Comparison) {
-  const reading: Promise<readonly DifferingLicense[]>[] = [];
-  let group: Difference[] = [];
-  for await (const difference of allDifferences(store, comparison)) {
-    if (group.push(difference) < LICENSES_A_REQUEST) continue;
-    comparison.signal?.throwIfAborted();
-    const next = recordsOfGroup(store.client, comparison, group);
-    // It is awaited later; a failure before that is no uncaught one.
-    next.catch(() => undefined);
-    reading.push(next);
-    group = [];
-    const first = reading.length >= REQUESTS_IN_FLIGHT ? reading.shift() : undefined;
-    if (first !== undefined) yield await first;
-  }
-  for (const rest of reading) yield await rest;
-  yield await recordsOfGroup(store.client, comparison, group);
+export function differingLicenses(store: Store, comparison: Comparison): AsyncIterable<DifferingLicense[]> {
+  const groups = Readable.from(groupsOfDifferences(store, comparison));
+  const records = (group: readonly Difference[]) => recordsOfGroup(store.client, comparison, group);
+  return groups.map(records, { concurrency: REQUESTS_IN_FLIGHT });
 }
 
-async function* allDifferences(store: Store, { before, parts, onPart }: Comparison) {
+async function* groupsOfDifferences(store: Store, { before, parts, onPart, signal }: Comparison) {
   const earlier = readDigest(store, before);
   let compared = 0;
+  let group: Difference[] = [];
   for await (const part of parts) {
     const { value = Buffer.alloc(0) } = await earlier.next();
-    yield* differences(value, part);
+    for (const difference of differences(value, part)) {
+      if (group.push(difference) < LICENSES_A_REQUEST) continue;
+      signal?.throwIfAborted();
+      yield group;
+      group = [];
+    }
     compared += 1;
     onPart?.(compared);
   }
+  yield group;
 }
 
 async function recordsOfGroup(client: Client, { before, after }: Comparison, group: readonly Difference[]) {

@@ -128,9 +128,10 @@ export interface Difference {
 
 /** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
 export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
+  const onlyBefore = new Set(entriesIn(before));
   // Nearly all licenses are the same in both: only the others are decoded.
-  const [earlier, later] = [new Set(entriesIn(before)), new Set(entriesIn(after))];
-  const [left, right] = [byId(earlier.difference(later)), byId(later.difference(earlier))];
+  const right = byId(entriesIn(after).filter((entry) => !onlyBefore.delete(entry)));
+  const left = byId(onlyBefore);
   const removed = Map.groupBy(
     [...left.keys()].filter((id) => !right.has(id)),
     licenseNumber,
@@ -162,7 +163,7 @@ function licenseNumber(id: string): string {
   return id.slice(0, slash + 1) + numberKey(id.slice(slash + 1));
 }
 
-function byId(entries: ReadonlySet<string>): Map<string, DigestEntry> {
+function byId(entries: Iterable<string>): Map<string, DigestEntry> {
   return new Map(Array.from(entries, entryOf).map((entry) => [entry.id, entry]));
 }
 

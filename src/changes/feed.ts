@@ -87,17 +87,14 @@ export type FeedBeginning = Pick<FeedEntry, 'publication' | 'epoch' | 'date'> & 
 
 const FEED_ID_CHARACTERS = 12;
 
+/** A feed that begins. @param before the feeds whose changes stay in the history */
 export function newFeed(
   { publication, epoch, date, started_at: at = '' }: FeedBeginning,
+  before: FeedState = [],
   begins: FeedEntry['begins'] = 'after_gap',
 ): FeedState {
   const feed = hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
-  return [{ feed, epoch, changes: 0, publication, date, at, begins }];
-}
-
-/** A feed that begins after another, whose changes stay in the history. */
-export function nextFeed(before: FeedState, begins: FeedEntry['begins'], beginning: FeedBeginning) {
-  return withoutLoneBeginning([...before, ...newFeed(beginning, begins)]);
+  return withoutLoneBeginning([...before, { feed, epoch, changes: 0, publication, date, at, begins }]);
 }
 
 /** A beginning without changes says nothing about the time before a gap. */

@@ -257,7 +257,7 @@ const GONE = 404;
  * @param epoch the epoch taken last; a publication of that epoch may be under way
  */
 export async function deleteInvisibleChanges(
-  { client, names }: Store,
+  store: Store,
   state: FeedState,
   kept: readonly string[],
   epoch: number,
@@ -265,6 +265,5 @@ export async function deleteInvisibleChanges(
   const ofKept = [{ terms: { publication: [...kept] } }];
   const isKeptSwitch = { bool: { filter: ofKept, must_not: [{ exists: { field: 'feed' } }] } };
   const isPast = [{ range: { epoch: { lt: epoch } } }];
-  const query = { bool: { filter: isPast, must_not: [visible(state), isKeptSwitch] } };
-  await client.deleteByQuery({ index: names.changes, conflicts: 'proceed', refresh: true, body: { query } });
+  await CHANGES.removeWhere(store, { bool: { filter: isPast, must_not: [visible(state), isKeptSwitch] } });
 }

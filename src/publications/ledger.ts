@@ -227,6 +227,11 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: NEEDED,
     }),
+    LEDGER_EVENTS.search(store, {
+      size: 1,
+      query: { bool: { filter: isVerified } },
+      sort: [{ _seq_no: 'desc' }],
+    }),
     eventsThat(store, isVerified, [...NEEDED, 'checks']),
   ]);
   return {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FeedBeginning, type FeedState, lastOf, newFeed, nextFeed } from '../changes/feed.ts';
+import { type FeedBeginning, type FeedState, lastOf, newFeed } from '../changes/feed.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import type { FeedChanges } from '../changes/stored-changes.ts';
 import { lastFeed, readFeed, toEarlier, writeSwitch } from '../changes/stored-feed.ts';
@@ -64,7 +64,7 @@ export async function feedWithoutLive(
     sources !== undefined &&
     isDeepStrictEqual(last?.sha256, hashesOf(sources)) &&
     last?.service_version === service_version;
-  return nextFeed(before.state, isSame ? 'without_gap' : 'after_gap', beginning);
+  return newFeed(beginning, before.state, isSame ? 'without_gap' : 'after_gap');
 }
 
 /** Writes what the feed is once an index is live, right before it is: then it changes. @returns the index's metadata */

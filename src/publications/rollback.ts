@@ -1,6 +1,6 @@
 import { differingLicenses } from '../changes/compare.ts';
 import { hasDigest, readDigest } from '../changes/digest.ts';
-import { nextFeed, rolledBackFeed } from '../changes/feed.ts';
+import { newFeed, rolledBackFeed } from '../changes/feed.ts';
 import {
   CHANGES,
   changeMaker,
@@ -140,5 +140,5 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   } catch (error) {
     if (!(error instanceof BadDocumentError)) throw error;
   }
-  return withoutChanges(nextFeed(feed, 'after_gap', beginning));
+  return withoutChanges(newFeed(beginning, feed));
 }

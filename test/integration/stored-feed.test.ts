@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { storedRecords } from '../../src/changes/compare.ts';
-import { type FeedState, lastOf, newFeed, nextFeed } from '../../src/changes/feed.ts';
+import { type FeedState, lastOf, newFeed } from '../../src/changes/feed.ts';
 import { CHANGES, changeMaker, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
@@ -85,8 +85,8 @@ test('an installation of version 0.3.0 keeps its feeds, with their gaps and what
   const after = { publication: 'p8', epoch: 8, date: '2026-11-08' };
   const last = { publication: 'p9', epoch: 9, date: '2026-11-09' };
   if (first === undefined || second === undefined) throw new Error('There is no feed.');
-  const withGap = nextFeed([...BEGINNING, first, { ...second, withdrawn: true }], 'after_gap', after);
-  const state = nextFeed(withGap, 'without_gap', last);
+  const withGap = newFeed(after, [...BEGINNING, first, { ...second, withdrawn: true }]);
+  const state = newFeed(last, withGap, 'without_gap');
   // Each switch writes what 0.3.0 did.
   for (const each of [feedAfter(1), feedAfter(2)])
     await writeSwitch(store, { index: 'p', epoch: 3, publication: 'p3', state: each });

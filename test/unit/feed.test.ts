@@ -10,7 +10,6 @@ import {
   lastOf,
   lastPosition,
   newFeed,
-  nextFeed,
   positionOf,
   readCursor,
   rolledBackFeed,
@@ -94,7 +93,7 @@ describe('a new feed after another one', () => {
   const feeds = (state: FeedState) => [...new Set(unbroken(state).map(({ feed }) => feed))];
 
   test('keeps the earlier changes in the history, and reports the gap between them', () => {
-    const state = nextFeed(FEED, 'after_gap', next);
+    const state = newFeed(next, FEED);
     expect(coverageOf(state)).toEqual({
       since: '2026-11-01',
       gaps: [{ after: '2026-11-06', before: '2026-11-09' }],
@@ -105,15 +104,15 @@ describe('a new feed after another one', () => {
   });
 
   test('has no gap if no change is missing, and both are read as one', () => {
-    const state = nextFeed(FEED, 'without_gap', next);
+    const state = newFeed(next, FEED, 'without_gap');
     expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
     expect(feeds(state)).toEqual([FEED_ID, lastOf(state).feed]);
   });
 
   test('has no history if there were no changes before the gap', () => {
-    expect(coverageOf(nextFeed(BEGINNING, 'after_gap', next))).toEqual({ since: '2026-11-09', gaps: [] });
-    const continued = nextFeed(BEGINNING, 'without_gap', next);
-    const third = nextFeed(continued, 'after_gap', { ...next, epoch: 10, date: '2026-11-12' });
+    expect(coverageOf(newFeed(next, BEGINNING))).toEqual({ since: '2026-11-09', gaps: [] });
+    const continued = newFeed(next, BEGINNING, 'without_gap');
+    const third = newFeed({ ...next, epoch: 10, date: '2026-11-12' }, continued);
     expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
   });
 });
@@ -132,8 +131,7 @@ function withdrawnAfter(steps: string): number[] {
       const to = { publication, epoch: built.get(publication) ?? 0, date };
       state = rolledBackFeed(state, left.get(publication), to).feed;
     }
-    if (how === 'unknown' || how === 'gap')
-      state = nextFeed(state, 'after_gap', { publication, epoch, date });
+    if (how === 'unknown' || how === 'gap') state = newFeed({ publication, epoch, date }, state);
     else state = extended(state, epoch, 1, publication);
     left.set(publication, state);
   }

@@ -1,7 +1,7 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
 import { type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
 import { DIGEST_PARTS, hasDigest } from '../../src/changes/digest.ts';
-import { type FeedState, keptFeed, newFeed, nextFeed } from '../../src/changes/feed.ts';
+import { type FeedState, keptFeed, newFeed } from '../../src/changes/feed.ts';
 import {
   changeMaker,
   changeOperation,
@@ -45,7 +45,7 @@ export async function compare(run: PublishRun, built: Compared): Promise<FeedCha
     if (!(error instanceof BadDocumentError)) throw error;
   }
   run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
-  return withoutChanges(nextFeed(feed, 'after_gap', metadata));
+  return withoutChanges(newFeed(metadata, feed));
 }
 
 /**
