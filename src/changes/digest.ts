@@ -175,8 +175,10 @@ function partOf(id: string): number {
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
 
-/** At 2.6 million licenses, a part is about 0.4 MB: at ten times the data, a request is still of bounded size. */
-const PARTS_A_REQUEST = 8;
+/** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
+const REQUEST_BYTES = 4 * 2 ** 20;
+/** The parts that the first request reads: at ten times the data, still one request of bounded size. */
+const FIRST_PARTS = 8;
 
 /** Under other ids than the parts of version 0.3.0, which hash the number as it is written: neither reads the other's. */
 function partId(part: number): string {
@@ -188,9 +190,11 @@ export async function writeDigest({ client, prefix }: Store, licensesIndex: stri
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
   const parts = [...digest.parts()];
-  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+  const largest = parts.reduce((most, { length }) => Math.max(most, length), 1);
+  const count = Math.ceil(REQUEST_BYTES / largest);
+  for (let first = 0; first < DIGEST_PARTS; first += count) {
     const body = parts
-      .slice(first, first + PARTS_A_REQUEST)
+      .slice(first, first + count)
       .flatMap((part, at) => [{ index: { _id: partId(first + at) } }, { entries: part.toString('base64') }]);
     await bulk(client, { index, body });
   }
@@ -232,16 +236,21 @@ export async function* readDigest(store: Store, licensesIndex: string) {
 }
 
 async function* readParts({ client, reportBad }: Store, index: string, idOf: (part: number) => string) {
-  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
-    const ids = Array.from({ length: PARTS_A_REQUEST }, (_, at) => idOf(first + at));
+  for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
+    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => idOf(first + at));
     const parts = await documentsById(client, { index, body: { ids } });
+    let bytes = 0;
     for (const [at, id] of ids.entries()) {
       const { document, problem = '' } = checked(storedPart, parts[at]?._source);
       if (document === undefined) {
         reportBad({ index, id, problem });
         throw new BadDocumentError({ index, id, problem });
       }
+      bytes += document.entries.length;
       yield document.entries;
     }
+    first += ids.length;
+    // All parts are about equally large.
+    if (bytes < REQUEST_BYTES / 2) count *= 2;
   }
 }

@@ -232,12 +232,14 @@ export async function publicationTimes(store: Store) {
       query: { bool: { filter: isVerified } },
       sort: [{ _seq_no: 'desc' }],
     }),
-    eventsThat(store, isVerified, [...NEEDED, 'checks']),
   ]);
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
-    live: live && { date: live.date, withheld: (verified.at(-1)?.checks ?? []).filter(isWithheld).length },
+    live: live && {
+      date: live.date,
+      withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,
+    },
   };
 }
