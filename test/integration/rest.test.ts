@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MISTYPED_BOARDS, WRITTEN_OTHERWISE } from '../fixtures/mistyped-boards.ts';
+import mistypedBoards from '../fixtures/mistyped-boards.json' with { type: 'json' };
 import { matchesIn, numbersIn, safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
@@ -491,7 +491,7 @@ verifies(
   ['LOOKUP-02', 'BOARDS-02', 'ERRORS-02', 'ERRORS-08'],
   'a board that does not equal a board name gets 400, which names the nearest',
   async () => {
-    for (const [board, nearest] of MISTYPED_BOARDS.slice(-WRITTEN_OTHERWISE)) {
+    for (const [board, nearest] of Object.entries(mistypedBoards.written_otherwise)) {
       const detail = safeDetailIn(await rest.verify({ ...GOOD, board }), 400);
       expect([board, detail]).toEqual([
         board,
