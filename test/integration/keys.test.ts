@@ -4,14 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
-import {
-  apiKeyHash,
-  createKey,
-  isWellFormedKey,
-  KEY_CACHED_MS,
-  newApiKey,
-  revokeKey,
-} from '../../src/access/api-keys.ts';
+import { apiKeyHash, isWellFormedKey, KEY_CACHED_MS, newApiKey } from '../../src/access/api-keys.ts';
 import { deleteOldUsage, KEY_USAGE, keyUsage, readKeyUsage } from '../../src/access/usage.ts';
 import { daysBefore, todayInOhio } from '../../src/licenses/dates.ts';
 import { numbersIn } from '../support/answers.ts';
@@ -24,6 +17,7 @@ import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
+const ANY_TIME = expect.stringMatching(/^\d{4}-.*Z$/);
 const VERIFIED = ['--verified-by', 'Ada Operator'];
 /** A run of this many characters of a key does not occur elsewhere by chance. */
 const PART_LENGTH = 8;
@@ -66,6 +60,12 @@ async function issueKey(account: string, ...options: string[]) {
   return issuedKey.parse(JSON.parse(stdout));
 }
 
+/** Until no process answers any more by what it has read of a key before. */
+async function untilReadAgain(): Promise<void> {
+  expect(KEY_CACHED_MS).toBeLessThan(10_000);
+  await sleep(KEY_CACHED_MS + 100);
+}
+
 function statusFor(key: string): Promise<number> {
   return requestWith('GET', '/api/v1/lookup/boards', { 'x-api-key': key }).then(({ status }) => status);
 }
@@ -97,27 +97,16 @@ describe('a key', () => {
     expect(moved).toMatchObject({ ...expected, contact: 'alan@care.example' });
   });
 
+  const [NAME, CONTACT] = ['The name of the account', 'The contact'];
+
   test.each([
-    ['without a name', ['', ...VERIFIED], 'The name of the account must have 1 to 200 characters.'],
-    [
-      'with a long name',
-      ['x'.repeat(201), ...VERIFIED],
-      'The name of the account must have 1 to 200 characters.',
-    ],
-    [
-      'with a blank contact',
-      ['Blank Inc', '--contact', ' ', ...VERIFIED],
-      'The contact must have 1 to 200 characters.',
-    ],
-    [
-      'with a blank verifier',
-      ['Blank Inc', '--verified-by', ' '],
-      'Who verified the account must have 1 to 200 characters.',
-    ],
-    ['without a verifier', ['Unverified Inc'], "error: required option '--verified-by <name>' not specified"],
-  ])('is not issued %s', async (_what, options, message) => {
-    const { code, stderr } = await licenses('keys', 'create', ...options);
-    expect([code, stderr]).toEqual([1, `${message}\n`]);
+    [['', ...VERIFIED], `${NAME} must have 1 to 200 characters.`],
+    [['x'.repeat(201), ...VERIFIED], `${NAME} must have 1 to 200 characters.`],
+    [['Blank Inc', '--contact', ' ', ...VERIFIED], `${CONTACT} must have 1 to 200 characters.`],
+    [['Blank Inc', '--verified-by', ' '], 'Who verified the account must have 1 to 200 characters.'],
+    [['Unverified Inc'], "error: required option '--verified-by <name>' not specified"],
+  ])('is not issued with %j', async (options, message) => {
+    expect(await licenses('keys', 'create', ...options)).toMatchObject({ code: 1, stderr: `${message}\n` });
   });
 
   test('gives no access where its document, or that of its account, is not valid or missing', async () => {
@@ -137,56 +126,38 @@ describe('a key', () => {
     for (const { index, id } of documents) await client.delete({ index, id, refresh: true });
   });
 
-  test('keeps working after rotation, next to the new key, until it is revoked', async () => {
-    const first = await issueKey('Rotating Inc');
-    const rotated = await licenses('keys', 'rotate', first.id, '--json');
-    const second = issuedKey.parse(JSON.parse(rotated.stdout));
-    expect([second.account, second.verified_by]).toEqual([first.account, first.verified_by]);
-    for (const { key } of [first, second]) expect(await statusFor(key)).toBe(200);
-    expect(await licenses('keys', 'revoke', first.id)).toMatchObject({
-      ...{ code: 0, stdout: expect.stringMatching(/^revoked at +\d/m) },
-    });
-    expect(await statusFor(second.key)).toBe(200);
-    const { stdout } = await licenses('keys', 'list');
-    expect(stdout).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
-    expect(stdout).toMatch(new RegExp(`^${first.id} +olv_…${first.key.slice(-4)} .* revoked `, 'm'));
-    const active = `^${second.id} +olv_…${second.key.slice(-4)} +Rotating Inc .* active\\s*$`;
-    expect(stdout).toMatch(new RegExp(active, 'm'));
-    expect(await licenses('keys', 'revoke', 'nobody')).toMatchObject({
-      ...{ code: 1, stderr: 'No key has the id "nobody".\n' },
-    });
-  });
+  verifies(
+    ['KEYS-03', 'KEYS-08'],
+    'keeps working after rotation, next to the new key; revoked, it is refused on every path within 10 seconds',
+    async () => {
+      const first = await issueKey('Rotating Inc');
+      const rotated = await licenses('keys', 'rotate', first.id, '--json');
+      const second = issuedKey.parse(JSON.parse(rotated.stdout));
+      expect([second.account, second.verified_by]).toEqual([first.account, first.verified_by]);
+      for (const { key } of [first, second]) expect(await statusFor(key)).toBe(200);
+      expect(await licenses('keys', 'revoke', first.id)).toMatchObject({
+        ...{ code: 0, stdout: expect.stringMatching(/^revoked at +\d/m) },
+      });
+      await untilReadAgain();
+      for (const [method, path] of ENDPOINTS) {
+        expectRefused(await requestWith(method, path, { 'x-api-key': first.key }));
+        expect((await requestWith(method, path, { 'x-api-key': second.key })).status).toBe(200);
+      }
+      const { stdout } = await licenses('keys', 'list');
+      expect(stdout).toMatch(/^ID +KEY +ACCOUNT +CREATED AT +LAST USED +STATE$/m);
+      expect(stdout).toMatch(new RegExp(`^${first.id} +olv_…${first.key.slice(-4)} .* revoked `, 'm'));
+      const active = `^${second.id} +olv_…${second.key.slice(-4)} +Rotating Inc .* active\\s*$`;
+      expect(stdout).toMatch(new RegExp(active, 'm'));
+      expect(await licenses('keys', 'revoke', 'nobody')).toMatchObject({
+        ...{ code: 1, stderr: 'No key has the id "nobody".\n' },
+      });
+    },
+  );
 });
 
 describe('an account', () => {
-  const account = z.object({
-    account: z.string(),
-    contact: z.string().nullable(),
-    verified_by: z.string(),
-    keys: z.int(),
-    deactivated_at: z.iso.datetime().nullable(),
-  });
-
-  function accounts(...parameters: string[]) {
-    return licenses('accounts', ...parameters);
-  }
-
-  async function listed(name: string) {
-    const { stdout } = await accounts('list', '--json');
-    return z
-      .array(account)
-      .parse(JSON.parse(stdout))
-      .find((each) => each.account === name);
-  }
-
-  async function statusAfterAtMost(seconds: number, key: string, expected: number): Promise<number> {
-    const deadline = Date.now() + seconds * 1000;
-    for (;;) {
-      const status = await statusFor(key);
-      if (status === expected || Date.now() > deadline) return status;
-      await sleep(200);
-    }
-  }
+  const accounts = (...parameters: string[]) => licenses('accounts', ...parameters);
+  const statusesFor = (...keys: { key: string }[]) => Promise.all(keys.map(({ key }) => statusFor(key)));
 
   verifies(
     'KEYS-09',
@@ -195,23 +166,19 @@ describe('an account', () => {
       const first = await issueKey('Leaving Inc', '--contact', 'lee@leaving.example');
       const second = await issueKey('Leaving Inc');
       const other = await issueKey('Staying Inc');
-      for (const { key } of [first, second, other]) expect(await statusAfterAtMost(0, key, 200)).toBe(200);
+      expect(await statusesFor(first, second, other)).toEqual([200, 200, 200]);
 
       const ended = await accounts('deactivate', ' leaving  INC ');
-      expect(ended).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^account +Leaving Inc\n(.*\n)*deactivated at +\d/),
-      });
-      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 401)).toBe(401);
-      expect(await statusAfterAtMost(0, other.key, 200)).toBe(200);
-      expect(await listed('Leaving Inc')).toEqual({
-        account: 'Leaving Inc',
-        contact: 'lee@leaving.example',
-        verified_by: 'Ada Operator',
-        keys: 2,
-        deactivated_at: expect.any(String),
-      });
-      expect((await listed('Staying Inc'))?.deactivated_at).toBeNull();
+      expect(ended.stdout).toMatch(/^account +Leaving Inc\n(.*\n)*deactivated at +\d/);
+      await untilReadAgain();
+      expect(await statusesFor(first, second, other)).toEqual([401, 401, 200]);
+      const contact = { contact: 'lee@leaving.example', verified_by: 'Ada Operator' };
+      expect(JSON.parse((await accounts('list', '--json')).stdout)).toMatchObject(
+        expect.arrayContaining([
+          expect.objectContaining({ account: 'Leaving Inc', ...contact, keys: 2, deactivated_at: ANY_TIME }),
+          expect.objectContaining({ account: 'Staying Inc', deactivated_at: null }),
+        ]),
+      );
       const { stdout } = await licenses('keys', 'list');
       expect(stdout).toMatch(new RegExp(`^${first.id} .* account deactivated\\s*$`, 'm'));
       for (const again of [
@@ -219,14 +186,12 @@ describe('an account', () => {
         ['rotate', first.id],
       ]) {
         const { code, stderr } = await licenses('keys', ...again);
-        expect([code, stderr]).toEqual([
-          1,
-          expect.stringMatching(/^The account "Leaving Inc" is deactivated;/),
-        ]);
+        expect([code, stderr.split(';')[0]]).toEqual([1, 'The account "Leaving Inc" is deactivated']);
       }
 
       expect((await accounts('activate', 'Leaving Inc')).stdout).not.toContain('deactivated');
-      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
+      await untilReadAgain();
+      expect(await statusesFor(first, second)).toEqual([200, 200]);
       const table = await accounts('list');
       expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED AT +KEYS +STATE\n/);
       expect(table.stdout).toMatch(
@@ -378,58 +343,13 @@ describe('a request', () => {
       const { key } = service.rest;
       const swapped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
       const bad = [
-        ...[
-          '',
-          ' ',
-          'x',
-          '"',
-          '\u00f1',
-          'olv_',
-          'olv_KEY',
-          '*',
-          '{}',
-          'null',
-          'undefined',
-          key.slice(0, -1),
-          `${key}x`,
-        ],
-        ...[
-          swapped,
-          key.toUpperCase(),
-          key.slice(4),
-          `xyz${key.slice(3)}`,
-          `${key},${key}`,
-          'a'.repeat(5000),
-        ],
-        ...[newApiKey('olv'), newApiKey('xyz'), apiKeyHash(key), `olv_${apiKeyHash(key)}`],
+        ...'| |x|"|\u00f1|olv_|olv_KEY|*|{}|null|undefined'.split('|'),
+        ...[key.slice(0, -1), `${key}x`, swapped, key.toUpperCase(), key.slice(4), `xyz${key.slice(3)}`],
+        ...[`${key},${key}`, 'a'.repeat(5000), newApiKey('olv'), newApiKey('xyz')],
+        ...[apiKeyHash(key), `olv_${apiKeyHash(key)}`],
       ];
       for (const each of bad) {
         expectRefused(await requestWith('POST', '/api/v1/lookup/verify', { 'x-api-key': each }));
-      }
-    },
-  );
-
-  verifies(
-    ['KEYS-03', 'KEYS-08'],
-    'with a revoked key is refused on every path within 10 seconds, while the owner’s other key works',
-    async () => {
-      const { store, config } = service.environment;
-      const given = { account: 'Twofold Staffing', verifiedBy: 'Ada Operator' };
-      const [first, second] = [
-        await createKey(store, config.API_KEY_PREFIX, given),
-        await createKey(store, config.API_KEY_PREFIX, given),
-      ];
-      const tried = (method: string, path: string, { key }: { key: string }) =>
-        requestWith(method, path, { 'x-api-key': key });
-      const [[method, path]] = ENDPOINTS;
-      expect((await tried(method, path, first)).status).toBe(200);
-      await revokeKey(store, first.stored.id);
-      // Within this time, a process may answer by what it has read before.
-      expect(KEY_CACHED_MS).toBeLessThan(10_000);
-      await sleep(KEY_CACHED_MS + 100);
-      for (const [method, path] of ENDPOINTS) {
-        expectRefused(await tried(method, path, first));
-        expect((await tried(method, path, second)).status).toBe(200);
       }
     },
   );
@@ -454,7 +374,7 @@ test('a key in use keeps working while it is read again, and after that has fail
     const spent = () => limited.rest.request('GET', '/api/v1/lookup/boards', { headers: bad });
     expect((await limited.rest.verify(GOOD_LOOKUP)).status).toBe(200);
     while ((await spent()).status !== 429);
-    await sleep(KEY_CACHED_MS + 100);
+    await untilReadAgain();
     isHeld = true;
     const first = limited.rest.verify(GOOD_LOOKUP);
     await held.promise;

@@ -1,15 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
-import { startApi } from '../../scripts/licenses-processes.ts';
-import { freePorts } from '../../scripts/ports.ts';
+import envelopes from '../fixtures/mcp-envelopes.json' with { type: 'json' };
 import type { ApiAnswer } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { sharedService } from '../support/shared-service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const NUMBER = 'RN.700001';
@@ -23,21 +21,10 @@ const resourceList = z.object({
 
 // The transcripts mcp-2025.http, mcp-2026.http and mcp-origins.http have what every client sees.
 
-let service: TestService;
-/** The ports of two API processes on the same data. */
-let ports: readonly [number, number];
+let port: number;
 
 beforeAll(async () => {
-  service = await startService({
-    settings: {
-      MCP_ALLOWED_HOSTS: 'licenses.example',
-      MCP_ALLOWED_ORIGINS: 'https://assistant.example',
-    },
-  });
-  const [port, adminPort] = await freePorts(2);
-  const other = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-  await startApi({ ...service.environment.variables, ...other });
-  ports = [service.environment.config.PORT, Number(port)];
+  port = (await sharedService()).environment.config.PORT;
 });
 
 /** A message of the revisions before 2026. */
@@ -54,8 +41,6 @@ const LIST = message('tools/list');
 const CALL = message('tools/call', { name: 'verify_license', arguments: { license_number: NUMBER } });
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
-const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
-const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
 const ENVELOPE = { [VERSION_KEY]: '2026-07-28', [CAPABILITIES_KEY]: {} };
 const MODERN_CALL = message('tools/call', {
   name: 'verify_license',
@@ -68,40 +53,7 @@ const MODERN_HEADERS = {
   'mcp-name': 'verify_license',
 };
 
-/** What may be in the `_meta` of a call. */
-const ENVELOPES: readonly unknown[] = [
-  ENVELOPE,
-  { ...ENVELOPE, [CLIENT_KEY]: { name: 'tests', version: '1', title: 'Tests', other: 1 } },
-  { ...ENVELOPE, progressToken: 'one', [LOG_LEVEL_KEY]: 'debug', traceparent: 1, other: [null] },
-  { ...ENVELOPE, 'io.modelcontextprotocol/other': {} },
-  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': { taskId: 'one' } },
-  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': 1 },
-  // Versions.
-  ...['2025-11-25', '2026-07-29', ' 2026-07-28', '', ['2026-07-28'], 20260728, null].map((version) => ({
-    ...ENVELOPE,
-    [VERSION_KEY]: version,
-  })),
-  // Something is missing.
-  ...[{ [CAPABILITIES_KEY]: {} }, { [VERSION_KEY]: '2026-07-28' }, {}, [], null, 'text'],
-  // What clients can do.
-  ...[
-    { elicitation: {}, sampling: { tools: {} }, roots: { listChanged: true }, extensions: { 'a/b': {} } },
-    { elicitation: { form: { applyDefaults: true }, url: {} }, tasks: { list: {} }, other: 1 },
-    ...[null, 1, 'text', [], { roots: 1 }, { roots: { listChanged: 'yes' } }, { elicitation: 1 }],
-    ...[{ sampling: null }, { tasks: 1 }, { experimental: { a: 1 } }, { extensions: [] }],
-  ].map((capabilities) => ({ ...ENVELOPE, [CAPABILITIES_KEY]: capabilities })),
-  // Who they are.
-  ...[null, 1, {}, [], { name: 'tests' }, { name: 1, version: '1' }, { name: '', version: '' }].map(
-    (client) => ({
-      ...ENVELOPE,
-      [CLIENT_KEY]: client,
-    }),
-  ),
-  ...[null, 1, 'loud', ['debug']].map((level) => ({ ...ENVELOPE, [LOG_LEVEL_KEY]: level })),
-  ...[null, 1.5, {}, 2 ** 60].map((token) => ({ ...ENVELOPE, progressToken: token })),
-];
-
-function posted(port: number, body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+function posted(body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   return rawRequest({
     ...{ port, method: 'POST', path: '/mcp', body },
     headers: {
@@ -119,44 +71,19 @@ function answered({ status, text, headers }: ApiAnswer) {
   return [status, text, headers.get('content-type')];
 }
 
-const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-const OTHER_TRACE = '00-00000000000000000000000000000001-0000000000000001-00';
-const logLine = z.object({ msg: z.literal('request'), traceparent: z.string().optional() });
-
-const found = z.object({
-  result: z.object({
-    structuredContent: z.object({ licenses: z.array(z.object({ license_number: z.string() })) }),
-  }),
-});
-
-function numbersIn({ body }: ApiAnswer): string[] {
-  return found.parse(body).result.structuredContent.licenses.map(({ license_number }) => license_number);
-}
-
 describe('the MCP server', () => {
-  test.each([
-    [0, 'before 2026', CALL, {}],
-    [1, '2026', MODERN_CALL, MODERN_HEADERS],
-  ] as const)(
-    'answers a tool call that is the first request of a process (%i, revision %s)',
-    async (at, _era, body, headers) => {
-      expect(numbersIn(await posted(ports[at], body, headers))).toEqual([NUMBER]);
-    },
-  );
-
   verifies(
     'MCP-11',
     'returns no session id, ignores one that a client invents, and takes only POST',
     async () => {
-      const [port] = ports;
       for (const [body, headers] of [
         [INITIALIZE, {}],
         [LIST, {}],
         [CALL, {}],
         [MODERN_CALL, MODERN_HEADERS],
       ] as const) {
-        const plain = await posted(port, body, headers);
-        const madeUp = await posted(port, body, { ...headers, 'mcp-session-id': 'made-up' });
+        const plain = await posted(body, headers);
+        const madeUp = await posted(body, { ...headers, 'mcp-session-id': 'made-up' });
         expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
         for (const each of [plain, madeUp]) expect(each.headers.has('mcp-session-id')).toBe(false);
       }
@@ -168,33 +95,7 @@ describe('the MCP server', () => {
     },
   );
 
-  test.each<[string, string | undefined, unknown, string | undefined]>([
-    ['a header', TRACE, undefined, TRACE],
-    ['the message', undefined, TRACE, TRACE],
-    ['the message, rather than a header', OTHER_TRACE, TRACE, TRACE],
-    ['a header, where that of the message has not the form', TRACE, { a: TRACE }, TRACE],
-    ['nothing of the form', `${TRACE}-00`, TRACE.toUpperCase(), undefined],
-  ])('logs the trace of %s', async (at, header, inMessage, logged) => {
-    const [port] = ports;
-    const id = `traced-${at.replaceAll(/\W/g, '-')}`;
-    const call = message('tools/call', {
-      name: 'verify_license',
-      arguments: { license_number: NUMBER },
-      _meta: { ...ENVELOPE, traceparent: inMessage },
-    });
-    const headers = { ...MODERN_HEADERS, 'x-request-id': id, ...(header && { traceparent: header }) };
-    expect(numbersIn(await posted(port, call, headers))).toEqual([NUMBER]);
-    await service.api.printed(`"requestId":"${id}"`);
-    const line =
-      service.api
-        .output()
-        .split('\n')
-        .find((each) => each.includes(id)) ?? '';
-    expect(logLine.parse(JSON.parse(line)).traceparent).toBe(logged);
-  });
-
   verifies('MCP-11', 'gives calls with the same id at the same moment each its own answer', async () => {
-    const [port] = ports;
     const asked = times(45, (at) => {
       const id = [1, 'one', 0][at % 3] ?? 0;
       const number = at % 5 === 0 ? `RN.unknown${at}` : NUMBER;
@@ -206,7 +107,7 @@ describe('the MCP server', () => {
       return { id, number, isModern, body: JSON.stringify({ ...call, id, params }) };
     });
     const answers = await Promise.all(
-      asked.map(({ body, isModern }) => posted(port, body, isModern ? MODERN_HEADERS : {})),
+      asked.map(({ body, isModern }) => posted(body, isModern ? MODERN_HEADERS : {})),
     );
     for (const [at, { id, number }] of asked.entries()) {
       expect(answers[at]?.body).toMatchObject({
@@ -234,7 +135,6 @@ describe('the MCP server', () => {
     ['list_ohio_boards', {}],
     ['no_tool', {}],
   ])('answers a call exactly as the SDK does: %s %j', async (name, given) => {
-    const [port] = ports;
     for (const [body, headers] of [
       [CALL, {}],
       [MODERN_CALL, { ...MODERN_HEADERS, 'mcp-name': name }],
@@ -242,17 +142,14 @@ describe('the MCP server', () => {
       const call = z.looseObject({ params: z.looseObject({}) }).parse(JSON.parse(body));
       const asked = (more: object) =>
         JSON.stringify({ ...call, id: 'é"', params: { ...call.params, name, arguments: given, ...more } });
-      const [own, bySdk] = [
-        await posted(port, asked({}), headers),
-        await posted(port, asked({ other: true }), headers),
-      ];
+      const [own, bySdk] = [await posted(asked({}), headers), await posted(asked({ other: true }), headers)];
       expect(answered(own)).toEqual(answered(bySdk));
     }
   });
 
   test.each<[string, Record<string, string>]>([
     ...[
-      ...ENVELOPES.map((meta) => JSON.stringify(meta)),
+      ...envelopes.map((meta) => JSON.stringify(meta)),
       // What JSON.stringify does not write: the envelope as a prototype, and keys that come twice.
       `{"__proto__": ${JSON.stringify(ENVELOPE)}}`,
       `{"__proto__": {}, ${JSON.stringify(ENVELOPE).slice(1)}`,
@@ -276,84 +173,45 @@ describe('the MCP server', () => {
       { 'content-type': 'text/plain' },
     ].map((headers): [string, Record<string, string>] => [JSON.stringify(ENVELOPE), headers]),
   ])('answers a call with an envelope exactly as the SDK does: %s %j', async (meta, headers) => {
-    const [port] = ports;
     const asked = (more: string) =>
       `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "verify_license",
         "arguments": {"license_number": "${NUMBER}"}, ${more} "_meta": ${meta}}}`;
     for (const sent of [{ ...MODERN_HEADERS, ...headers }, headers]) {
-      const [own, bySdk] = [
-        await posted(port, asked(''), sent),
-        await posted(port, asked('"other": true,'), sent),
-      ];
+      const [own, bySdk] = [await posted(asked(''), sent), await posted(asked('"other": true,'), sent)];
       expect(answered(own)).toEqual(answered(bySdk));
     }
   });
-
-  for (const [era, versionNegotiation] of [
-    ['before 2026', { mode: 'legacy' }],
-    ['2026', { mode: { pin: '2026-07-28' } }],
-  ] as const) {
-    verifies('MCP-11', `answers one client from two processes alternately, revision ${era}`, async () => {
-      const callsAt: number[] = [];
-      let turn = 0;
-      const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
-      const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
-        fetch: (url, init) => {
-          const address = new URL(url);
-          const port = ports[turn % ports.length] ?? 0;
-          address.port = String(port);
-          turn += 1;
-          if (String(init?.body).includes('tools/call')) callsAt.push(port);
-          return fetch(address, init);
-        },
-      });
-      try {
-        await client.connect(transport);
-        for (let call = 0; call < 4; call += 1) {
-          const { structuredContent } = await client.callTool({
-            name: 'verify_license',
-            arguments: { license_number: NUMBER },
-          });
-          expect(structuredContent).toMatchObject({ licenses: [{ license_number: NUMBER }] });
-        }
-        expect(transport.sessionId).toBeUndefined();
-        expect(callsAt).toHaveLength(4);
-        expect(new Set(callsAt)).toEqual(new Set(ports));
-      } finally {
-        await client.close();
-      }
-    });
-  }
 
   verifies(
     'MCP-10',
     'accepts the Host and Origin of this machine and the configured ones, and no others',
     async () => {
-      const [port] = ports;
-      for (const host of [
-        ...'localhost 127.0.0.1:8080 [::1]:8080 licenses.example licenses.example:443'.split(' '),
-      ]) {
-        expect([host, (await posted(port, LIST, { host })).status]).toEqual([host, 200]);
-      }
-      for (const host of [
-        ...'evil.example|licenses.example.evil.example|localhost.evil.example|a b|[::'.split('|'),
-      ]) {
-        const { status, text } = await posted(port, LIST, { host });
-        expect([host, status, text]).toEqual([host, 403, expect.stringContaining('MCP_ALLOWED_HOSTS')]);
-      }
-      for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example']) {
-        expect([origin, (await posted(port, LIST, { origin })).status]).toEqual([origin, 200]);
-      }
-      for (const origin of ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x']) {
-        const answer = await posted(port, LIST, { origin });
-        expect([origin, answer.status]).toEqual([origin, 403]);
-        expect(answer.text).toContain('MCP_ALLOWED_ORIGINS');
+      for (const [name, setting, allowed, refused] of [
+        [
+          'host',
+          'MCP_ALLOWED_HOSTS',
+          'localhost 127.0.0.1:8080 [::1]:8080 licenses.example licenses.example:443'.split(' '),
+          'evil.example|licenses.example.evil.example|localhost.evil.example|a b|[::'.split('|'),
+        ],
+        [
+          'origin',
+          'MCP_ALLOWED_ORIGINS',
+          ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example'],
+          ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x'],
+        ],
+      ] as const) {
+        for (const value of allowed)
+          expect([value, (await posted(LIST, { [name]: value })).status]).toEqual([value, 200]);
+        for (const value of refused) {
+          const { status, text } = await posted(LIST, { [name]: value });
+          expect([value, status, text]).toEqual([value, 403, expect.stringContaining(setting)]);
+        }
       }
     },
   );
 
   function call(method: string, params: object = {}) {
-    return posted(ports[0], message(method, params));
+    return posted(message(method, params));
   }
 
   function modernCall(method: string, params: object = {}, name?: string) {
@@ -362,7 +220,7 @@ describe('the MCP server', () => {
       'mcp-method': method,
       ...(name && { 'mcp-name': name }),
     };
-    return posted(ports[0], message(method, { ...params, _meta: ENVELOPE }), named);
+    return posted(message(method, { ...params, _meta: ENVELOPE }), named);
   }
 
   test('refuses subscriptions, because it keeps no stream open', async () => {
@@ -417,7 +275,7 @@ describe('the MCP server', () => {
   ])(
     'answers with JSON whoever takes it, with a key that is bad, too: Accept: %s',
     async (accept, status) => {
-      const answer = await posted(ports[0], LIST, { accept, 'x-api-key': 'bad' });
+      const answer = await posted(LIST, { accept, 'x-api-key': 'bad' });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         status,
         'application/json; charset=utf-8',

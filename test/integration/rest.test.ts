@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { MISTYPED_BOARDS, WRITTEN_OTHERWISE } from '../fixtures/mistyped-boards.ts';
+import mistypedBoards from '../fixtures/mistyped-boards.json' with { type: 'json' };
 import { matchesIn, numbersIn, safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
@@ -335,6 +335,27 @@ describe('a key', () => {
   });
 });
 
+const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const OTHER_TRACE = '00-00000000000000000000000000000001-0000000000000001-00';
+const logLine = z.object({ msg: z.literal('request'), traceparent: z.string().optional() });
+
+test.each([
+  ['the message, rather than a header', OTHER_TRACE, TRACE, TRACE],
+  ['a header, where that of the message has not the form', TRACE, { a: TRACE }, TRACE],
+  ['nothing of the form', `${TRACE}-00`, TRACE.toUpperCase(), undefined],
+])('the log has the trace of a tool call that is in %s', async (at, inHeader, traceparent, logged) => {
+  const id = `traced-${at.replaceAll(/\W/g, '-')}`;
+  const params = { name: 'list_ohio_boards', _meta: { traceparent } };
+  await rest.request('POST', '/mcp', {
+    headers: { accept: 'application/json, text/event-stream', 'x-request-id': id, traceparent: inHeader },
+    json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+  });
+  await service.api.printed(`"requestId":"${id}"`);
+  const lines = service.api.output().split('\n');
+  const line = lines.find((each) => each.includes(id)) ?? '';
+  expect(logLine.parse(JSON.parse(line)).traceparent).toBe(logged);
+});
+
 test.each([
   ['a'.repeat(100), true],
   ...['a'.repeat(101), 'a b', '', '\xC3\xB1', '<b>', 'a\r\nX-Request-Id: b'].map(
@@ -491,7 +512,7 @@ verifies(
   ['LOOKUP-02', 'BOARDS-02', 'ERRORS-02', 'ERRORS-08'],
   'a board that does not equal a board name gets 400, which names the nearest',
   async () => {
-    for (const [board, nearest] of MISTYPED_BOARDS.slice(-WRITTEN_OTHERWISE)) {
+    for (const [board, nearest] of Object.entries(mistypedBoards.written_otherwise)) {
       const detail = safeDetailIn(await rest.verify({ ...GOOD, board }), 400);
       expect([board, detail]).toEqual([
         board,

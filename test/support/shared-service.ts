@@ -10,7 +10,9 @@ import { startService, type TestService } from './service.ts';
 
 /** What a shared service has published: the fixtures, what `npm start` publishes, or the days of the evaluation. */
 const DATA: Readonly<Record<SharedData, Parameters<typeof startService>[0]>> = {
-  fixtures: {},
+  fixtures: {
+    settings: { MCP_ALLOWED_HOSTS: 'licenses.example', MCP_ALLOWED_ORIGINS: 'https://assistant.example' },
+  },
   sample: { files: (folder) => writeSampleData({ directory: folder, ...startSample() }) },
   evaluation: { files: evaluationDays },
 };

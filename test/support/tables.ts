@@ -1,3 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** A text of test/fixtures. In it, `\uXXXX`, `\t` and `\r` stand for characters that nobody sees. */
+export function fixtureText(file: string): string {
+  return readFileSync(resolve(import.meta.dirname, '../fixtures', file), 'utf8')
+    .replaceAll(/\\u([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll('\\t', '\t')
+    .replaceAll('\\r', '\r');
+}
+
 /** The lines of a table. */
 export function linesOf(table: string): string[] {
   return table.split('\n').filter((line) => line !== '');

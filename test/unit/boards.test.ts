@@ -7,7 +7,7 @@ import {
   isLicenseTypeOf,
   nearestBoards,
 } from '../../src/licenses/boards.ts';
-import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
+import mistypedBoards from '../fixtures/mistyped-boards.json' with { type: 'json' };
 import { boardOfCode } from '../support/boards.ts';
 
 describe('the catalog of boards', () => {
@@ -120,7 +120,9 @@ function codes(label: string): string[] {
 }
 
 describe('the nearest boards', () => {
-  test.each(MISTYPED_BOARDS)('of %j begin with the %s', (label, nearest) => {
+  const { mistyped, written_otherwise: written } = mistypedBoards;
+
+  test.each(Object.entries({ ...mistyped, ...written }))('of %j begin with the %s', (label, nearest) => {
     expect(nearestBoards(label)[0].name).toBe(nearest);
   });
 

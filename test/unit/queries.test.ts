@@ -23,7 +23,7 @@ import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
 
-// What searches find is tested over HTTP (matching.test.ts, copied-text.test.ts). These tests are about what no answer shows: the bounds on their cost.
+// What searches find is tested over HTTP (matching.test.ts). These tests are about what no answer shows: the bounds on their cost.
 
 const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
