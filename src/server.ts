@@ -201,7 +201,7 @@ function operatorApp(api: Api): Koa<RequestState> {
       ...(problem !== undefined && { problem }),
     };
   };
-  const app = adminApp({ config, log, stopping: draining, readiness, metrics });
+  const app = adminApp({ config, log, stopping: draining, readiness, metrics: () => metrics.metrics() });
   const openQueue = async () => (await import('./publications/job.ts')).publishQueue(config);
   app.use(queueBoard(openQueue, config.QUEUE_BOARD_PASSWORD));
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records);

@@ -3,7 +3,7 @@ import type { Queue } from 'bullmq';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter } from 'prom-client';
 import type { Config } from '../src/config.ts';
 import type { RequestState } from '../src/http/app.ts';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
@@ -13,7 +13,7 @@ import { liveIndex, SeveralLiveError } from '../src/publications/metadata.ts';
 import { adminApp } from '../src/service-status/admin.ts';
 import type { Store } from '../src/storage/store.ts';
 import { BadDocumentError } from '../src/storage/stored.ts';
-import { badDocuments, uncaughtErrors } from '../src/telemetry/process.ts';
+import { processMetrics } from '../src/telemetry/registry.ts';
 import { DELIVERY_OUTCOMES } from './webhooks/delivery.ts';
 import type { Backlog, Webhooks } from './webhooks/webhooks.ts';
 
@@ -52,10 +52,7 @@ export function workerAdminApp(
       const [opensearch, redis, problem] = await connected();
       return { ready: opensearch && redis, opensearch, redis, ...(problem !== undefined && { problem }) };
     },
-    metrics: {
-      metrics: async () => metrics.text(...(await readings())),
-      contentType: metrics.contentType,
-    },
+    metrics: async () => metrics.text(...(await readings())),
   });
 }
 
@@ -102,60 +99,30 @@ function problemOf(store: Store): Promise<string | undefined> {
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;
 
-/** The metrics of one worker process, Node's own included. */
+/** The metrics of one worker process; `data/metrics.json` says what each one counts. */
 export function workerMetrics() {
-  const registry = new Registry();
-  const registers = [registry];
-  const gauge = (name: string, help: string, ...labelNames: 'state'[]) =>
-    new Gauge({ name, help, labelNames, registers });
-  collectDefaultMetrics({ register: registry });
-  registry.registerMetric(badDocuments);
-  registry.registerMetric(uncaughtErrors);
-  const publications = new Counter({
-    name: 'licenses_publications_total',
-    help: 'Publications that this worker ended, by state (live, skipped, refused, failed)',
-    labelNames: ['state'],
-    registers,
-  });
-  // An increase is seen only of a series that was there before.
+  const { registry, metric, gauge, gaugeBy } = processMetrics();
+  let times: PublicationTimes | undefined;
+  let jobs: JobCounts | undefined;
+  let backlog: Backlog | undefined;
+  let isFound = true;
+  const publications = new Counter(metric('licenses_publications_total', 'state'));
+  // Prometheus sees an increase only in a series that existed before.
   for (const state of ['live', 'skipped', 'refused', 'failed']) publications.inc({ state }, 0);
-  const jobsByState = gauge(
-    'licenses_queue_jobs',
-    'Jobs of the publish queue by state; absent while Redis is away',
-    'state',
+  gaugeBy('state', 'licenses_queue_jobs', () => Object.entries(jobs ?? {}));
+  gaugeBy('state', 'licenses_last_publication_timestamp_seconds', () =>
+    Array.from(times?.lastEvents ?? [], ([state, at]) => [state, at / 1000] as const),
   );
-  const lastEnded = gauge(
-    'licenses_last_publication_timestamp_seconds',
-    'Unix time of the latest event of a publication in this state, as the ledger has it',
-    'state',
-  );
-  const age = gauge(
-    'licenses_publication_age_days',
-    'Calendar days since the run date of the live publication; absent until something is published',
-  );
-  const notFound = gauge(
-    'licenses_published_not_found',
-    'Whether a lookup through the alias found no license, right after this worker made a publication live',
-  );
-  const withheld = gauge(
-    'licenses_withheld_columns',
-    'Places, by board and column, that the live publication no longer has and the one before had',
-  );
-  const deliveries = new Counter({
-    name: 'licenses_webhook_deliveries_total',
-    help: 'Deliveries to webhooks that this worker tried, by outcome (delivered, failed, gone), or had nothing to send for (nothing)',
-    labelNames: ['outcome'],
-    registers,
-  });
+  gauge('licenses_publication_age_days', () => times?.live && daysBetween(times.live.date, todayInOhio()));
+  gauge('licenses_published_not_found', () => (isFound ? 0 : 1));
+  gauge('licenses_withheld_columns', () => times?.live?.withheld);
+  const deliveries = new Counter(metric('licenses_webhook_deliveries_total', 'outcome'));
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0);
-  const undelivered = gauge(
-    'licenses_webhook_undelivered_seconds',
-    'How long the webhook that has waited longest for its account’s changes has waited or failed, 0 while none waits; absent without WEBHOOK_SECRET_KEY and while OpenSearch is away',
-  );
-  const paused = gauge(
-    'licenses_webhooks_paused',
-    'Webhooks to which nothing is sent until they are resumed',
-  );
+  gauge('licenses_webhook_undelivered_seconds', () => {
+    const now = Date.now();
+    return backlog && (now - (backlog.since ?? now)) / 1000;
+  });
+  gauge('licenses_webhooks_paused', () => backlog?.paused);
 
   return {
     /** Counts a delivery to a webhook that this worker ended. */
@@ -163,34 +130,18 @@ export function workerMetrics() {
     /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
     ended: (state: string): void => publications.inc({ state }),
     /** Whether a lookup found a license once a publication was live. */
-    found: (isFound: boolean): void => notFound.set(isFound ? 0 : 1),
+    found: (isAnswered: boolean): void => {
+      isFound = isAnswered;
+    },
     /**
-     * The metrics as text.
+     * The metrics as text. Those of what is not given are absent, as while OpenSearch or Redis is away.
      *
-     * @param times of the ledger; its metrics are absent without them, as while OpenSearch is away
-     * @param jobs the jobs of the queue; absent without them, as while Redis is away
-     * @param backlog of the webhooks; absent without it
+     * @param latest what the ledger, the queue and the webhooks have now
      */
-    text: (
-      times: PublicationTimes | undefined,
-      jobs: JobCounts | undefined,
-      backlog: Backlog | undefined,
-    ): Promise<string> => {
-      for (const each of [jobsByState, lastEnded]) each.reset();
-      for (const each of [age, withheld, undelivered, paused]) each.remove();
-      if (backlog !== undefined) {
-        paused.set(backlog.paused);
-        undelivered.set(backlog.since === undefined ? 0 : (Date.now() - backlog.since) / 1000);
-      }
-      for (const [state, count] of Object.entries(jobs ?? {})) jobsByState.set({ state }, count);
-      for (const [state, at] of times?.lastEvents ?? []) lastEnded.set({ state }, at / 1000);
-      if (times?.live !== undefined) {
-        age.set(daysBetween(times.live.date, todayInOhio()));
-        withheld.set(times.live.withheld);
-      }
+    text: (...latest: readonly [PublicationTimes?, JobCounts?, Backlog?]): Promise<string> => {
+      [times, jobs, backlog] = latest;
       return registry.metrics();
     },
-    contentType: registry.contentType,
     registry,
   };
 }

@@ -18,7 +18,8 @@ import { trouble } from '../src/storage/errors.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
-import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/process.ts';
+import { endOnUncaughtError, endUnstarted, UNCAUGHT } from '../src/telemetry/process.ts';
+import { uncaughtErrors } from '../src/telemetry/registry.ts';
 import { type WorkerMetrics, workerAdminApp, workerMetrics } from './admin.ts';
 import { startWebhooks } from './webhooks/webhooks.ts';
 

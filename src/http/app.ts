@@ -7,7 +7,8 @@ import type { Outcome } from '../access/usage.ts';
 import { memoize } from '../licenses/fold.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { responseStatus } from '../storage/errors.ts';
-import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
+import { onceAMinute, stackOf } from '../telemetry/process.ts';
+import { uncaughtErrors } from '../telemetry/registry.ts';
 import { ClientError, errorResponse, REFUSED } from './errors.ts';
 import { largeResponses } from './limits.ts';
 

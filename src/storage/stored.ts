@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { badDocuments } from '../telemetry/process.ts';
+import { badDocuments } from '../telemetry/registry.ts';
 import { SearchUnavailableError } from './errors.ts';
 
 /** A stored document that is not valid, or a part of one. */

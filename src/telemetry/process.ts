@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import { Counter } from 'prom-client';
 import { ConfigError } from '../config.ts';
+import { uncaughtErrors } from './registry.ts';
 
 /**
  * Log lines are written together, after half a second at most and when the process ends. If nobody reads them, 16 MB are
@@ -60,21 +60,6 @@ export function onceAMinute<Facts = void>(report: (times: number, last: Facts) =
     if (timer === undefined) reportTimes();
   };
 }
-
-/** Counts stored documents that were left out by a reader, each time one is met. The registry of each process has it. */
-export const badDocuments = new Counter({
-  name: 'licenses_bad_documents_total',
-  help: 'Stored documents that a reader left out because they are not valid, by index; each time one is met',
-  labelNames: ['index'],
-  registers: [],
-});
-
-/** Of every process; each adds it to its own metrics. */
-export const uncaughtErrors = new Counter({
-  name: 'licenses_uncaught_errors_total',
-  help: 'Errors that no code expected, in an event handler or a timer; each is a bug, and its stack is in the log',
-  registers: [],
-});
 
 /** The text of an error for the log: its stack where it has one. */
 export function stackOf(error: unknown): string {

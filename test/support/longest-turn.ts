@@ -1,4 +1,5 @@
-import { gauge } from '../../src/telemetry/metrics.ts';
+import { Gauge } from 'prom-client';
+import { metrics } from '../../src/telemetry/metrics.ts';
 
 /**
  * A process started with `--import` of this file says at /metrics how long one turn of its event loop kept it since
@@ -17,8 +18,12 @@ setInterval(() => {
   before = now;
 }, DUE_AFTER_MS).unref();
 
-gauge('test_longest_turn_ms', 'User CPU time of the longest turn since the last scrape', () => {
-  const ms = longest / 1000;
-  longest = 0;
-  return ms;
+new Gauge({
+  name: 'test_longest_turn_ms',
+  help: 'User CPU time of the longest turn since the last scrape',
+  registers: [metrics],
+  collect() {
+    this.set(longest / 1000);
+    longest = 0;
+  },
 });
