@@ -41,16 +41,15 @@ export async function enterAccount(
     verified_at: new Date().toISOString(),
     deactivated_at: null,
   };
-  const entered = await ACCOUNTS.update(store, accountId(account), (known) => {
+  return ACCOUNTS.update(store, accountId(account), (known) => {
     if (known === undefined) return fresh;
     if (known.deactivated_at !== null) {
       throw new Error(
         `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
       );
     }
-    return contact === undefined ? undefined : { ...known, contact };
+    return contact === undefined ? known : { ...known, contact };
   });
-  return entered ?? fresh;
 }
 
 /**
@@ -58,24 +57,22 @@ export async function enterAccount(
  *
  * @throws {Error} when there is no such account
  */
-export async function setAccountActive(
-  store: Store,
-  account: string,
-  isActive: boolean,
-): Promise<StoredAccount> {
-  const named = await accountNamed(store, account);
-  const changed = await ACCOUNTS.update(store, accountId(plain(account)), (known = named) => {
-    const isUnchanged = isActive === (known.deactivated_at === null);
-    return isUnchanged ? undefined : { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
+export function setAccountActive(store: Store, account: string, isActive: boolean): Promise<StoredAccount> {
+  return ACCOUNTS.update(store, accountId(plain(account)), (stored) => {
+    const known = existing(account, stored);
+    if (isActive === (known.deactivated_at === null)) return known;
+    return { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
   });
-  return changed ?? named;
 }
 
 /** @throws {Error} when there is no such account */
 export async function accountNamed(store: Store, account: string): Promise<StoredAccount> {
-  const known = await ACCOUNTS.read(store, accountId(plain(account)));
-  if (known === undefined) throw new Error(`There is no account "${plain(account)}".`);
-  return known.document;
+  return existing(account, (await ACCOUNTS.read(store, accountId(plain(account))))?.document);
+}
+
+function existing(account: string, stored: StoredAccount | undefined): StoredAccount {
+  if (stored === undefined) throw new Error(`There is no account "${plain(account)}".`);
+  return stored;
 }
 
 /**

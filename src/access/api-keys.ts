@@ -113,10 +113,9 @@ export function listKeys(store: Store): Promise<readonly StoredKey[]> {
 /** Ends a key. Every process stops taking it within ten seconds: it keeps for `KEY_CACHED_MS` what it has read. */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   const found = await keyById(store, id);
-  const revoked = await API_KEYS.update(store, found.sha256, (key = found) =>
-    key.revoked_at === null ? { ...key, revoked_at: new Date().toISOString() } : undefined,
+  return API_KEYS.update(store, found.sha256, (key = found) =>
+    key.revoked_at === null ? { ...key, revoked_at: new Date().toISOString() } : key,
   );
-  return revoked ?? found;
 }
 
 /** @throws {Error} when there is no such key */

@@ -126,14 +126,12 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
     { range: { day: { gte: since } } },
     key === undefined ? { exists: { field: 'key' } } : { term: { key } },
   ];
-  const stored: KeyDay[] = [];
   const pages = KEY_USAGE.pages(store, {
     size: PAGE_SIZE,
     query: { bool: { filter } },
     sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
   });
-  for await (const page of pages) stored.push(...page);
-  return addedUp(stored);
+  return addedUp((await Array.fromAsync(pages)).flat());
 }
 
 /** The counts of all processes together, in the order of their first. */

@@ -191,19 +191,19 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
    * Makes another document of the one of an id. When somebody else writes it meanwhile, it is done again with what they
    * wrote.
    *
-   * @param change gives the new document; `undefined` where nothing changes
-   * @returns the document as it is now
+   * @param change gives the new document; the one it got, or `undefined`, where nothing changes
+   * @returns what `change` gave at last
    * @throws what `change` and `read` throw
    */
-  async function update(
+  async function update<Changed extends Stored | undefined>(
     store: Store,
     id: string,
-    change: (current: Stored | undefined) => Stored | undefined,
-  ): Promise<Stored | undefined> {
+    change: (current: Stored | undefined) => Changed,
+  ): Promise<Changed> {
     for (;;) {
       const current = await read(store, id);
       const next = change(current?.document);
-      if (next === undefined) return current?.document;
+      if (next === undefined || next === current?.document) return next;
       if (await replace(store, id, current?.version, next)) return next;
     }
   }

@@ -58,12 +58,10 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
         paused: null,
         created_at: new Date().toISOString(),
       };
-      const written = await WEBHOOKS.update(store, account, (current = fresh) =>
-        current.url === readUrl && current !== fresh
-          ? resumed(current)
-          : { ...fresh, delivered_cursor: current.delivered_cursor },
-      );
-      const webhook = written ?? fresh;
+      const webhook = await WEBHOOKS.update(store, account, (current) => {
+        if (current?.url === readUrl) return resumed(current);
+        return current === undefined ? fresh : { ...fresh, delivered_cursor: current.delivered_cursor };
+      });
       return webhook.id === fresh.id ? { webhook, secret: webhookSecret(secretKey, webhook) } : { webhook };
     },
 
@@ -106,9 +104,7 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
   };
 }
 
-/**
- * A webhook that is paused or failing as it goes on: what it was not told is sent at once. `undefined` for any other.
- */
-function resumed(webhook: Webhook): Webhook | undefined {
-  return webhook.failing_since === null ? undefined : { ...webhook, paused: null, failing_since: null };
+/** A webhook that is paused or failing as it goes on: what it was not told is sent at once. Any other stays as it is. */
+function resumed(webhook: Webhook): Webhook {
+  return webhook.failing_since === null ? webhook : { ...webhook, paused: null, failing_since: null };
 }
