@@ -83,35 +83,30 @@ export type BackupResult = Readonly<ReturnType<typeof documentCheck>['result']>;
  * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
-  const { keptOf, result } = documentCheck(checks, store.prefix);
-
-  async function* documentLines({ client, prefix }: Store): AsyncGenerator<string> {
+  const { client, prefix } = store;
+  const { keptOf, result } = documentCheck(checks, prefix);
+  const hash = createHash('sha256');
+  const hashedLines = (values: readonly object[]): string => {
+    const lines = values.map(lineOf).join('');
+    hash.update(lines);
+    return lines;
+  };
+  async function* content(): AsyncGenerator<string> {
     const at = new Date().toISOString();
-    yield lineOf({ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION });
+    yield hashedLines([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
     for (const index of KIND_NAMES) {
       await client.indices.refresh({ index: prefix + index });
       const inOrder = { size: documentsAtOnce(KINDS[index].index), sort: [{ _seq_no: 'asc' as const }] };
       for await (const page of pagesOf(client, prefix + index, storedDocuments, inOrder)) {
         const kept = page.flatMap(({ _id: id, _source }) =>
-          keptOf({ index, id, source: _source }).map((source) => lineOf({ index, id, source })),
+          keptOf({ index, id, source: _source }).map((source) => ({ index, id, source })),
         );
-        yield kept.join('');
+        yield hashedLines(kept);
       }
-    }
-  }
-
-  async function* withFooter(lines: AsyncIterable<string>): AsyncGenerator<string> {
-    const hash = createHash('sha256');
-    for await (const line of lines) {
-      hash.update(line);
-      yield line;
     }
     yield lineOf({ documents: result.documents, sha256: hash.digest('hex') });
   }
-
-  await writeWhole(file, withFooter(documentLines(store)), () =>
-    requireNoLoss(file, result.documents, checks),
-  );
+  await writeWhole(file, content(), () => requireNoLoss(file, result.documents, checks));
   return result;
 }
 
