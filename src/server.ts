@@ -42,7 +42,7 @@ import { subscriptionsService } from './subscriptions/service.ts';
 import { subscriptionsTo } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
-import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
+import { bufferedLog, endInOrder, endUnstarted } from './telemetry/process.ts';
 import { website } from './web/routes.ts';
 
 /** How many records an address may save on the website in a minute: more than a person does by hand. */
@@ -215,15 +215,25 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   const lines = bufferedLog('api', config.LOG_LEVEL);
   const { log } = lines;
-  let exitCode = 0;
   const draining = new AbortController();
   const ending = new AbortController();
   const api = await connect(config, log, draining.signal, ending.signal);
   const server = httpServer(await publicApp(api), log);
   const adminServer = httpServer(operatorApp(api), log);
-  endOnUncaughtError(log, () => {
-    exitCode = 1;
-    return stop();
+  const stop = endInOrder(log, {
+    async close() {
+      draining.abort();
+      // An export may take longer than the process has.
+      ending.abort(new TooBusyError('The process stops.'));
+      await close(server);
+      api.tracker.stop();
+      await Promise.all([close(adminServer), api.usage.stop()]);
+      api.redis.disconnect();
+      await api.store.client.close();
+    },
+    withinMs: STOP_WITHIN_MS,
+    late: 'API not stopped in order, as where a client keeps a connection busy; it ends',
+    writeLog: lines.end,
   });
   await listen(server, config.HOST, config.PORT);
   await listen(adminServer, config.ADMIN_HOST, config.ADMIN_PORT);
@@ -238,32 +248,7 @@ export async function serve(): Promise<void> {
     await stop();
   }
 
-  async function stop(): Promise<void> {
-    if (ending.signal.aborted) return;
-    draining.abort();
-    // An export may take longer than the process has.
-    ending.abort(new TooBusyError('The process stops.'));
-    setTimeout(async () => {
-      log.error('API not stopped in order, as where a client keeps a connection busy; it ends');
-      await lines.end();
-      process.exit(1);
-    }, STOP_WITHIN_MS).unref();
-    await close(server);
-    api.tracker.stop();
-    await Promise.all([close(adminServer), api.usage.stop()]);
-    api.redis.disconnect();
-    await api.store.client.close();
-    await lines.end();
-    process.exit(exitCode);
-  }
   process.once('SIGTERM', drain);
-  process.once('SIGINT', stop);
 }
 
-if (import.meta.main) {
-  try {
-    await serve();
-  } catch (error) {
-    endUnstarted(error);
-  }
-}
+if (import.meta.main) await serve().catch(endUnstarted);

@@ -18,7 +18,7 @@ import { trouble } from '../src/storage/errors.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
-import { endOnUncaughtError, endUnstarted, UNCAUGHT } from '../src/telemetry/process.ts';
+import { endInOrder, endUnstarted, UNCAUGHT } from '../src/telemetry/process.ts';
 import { uncaughtErrors } from '../src/telemetry/registry.ts';
 import { type WorkerMetrics, workerAdminApp, workerMetrics } from './admin.ts';
 import { startWebhooks } from './webhooks/webhooks.ts';
@@ -71,31 +71,19 @@ export async function work(): Promise<void> {
   worker.on('completed', () => webhooks?.reconcile());
   log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
 
-  let exitCode = 0;
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= stopNow();
-    return stopped;
-  };
-  async function stopNow(): Promise<void> {
-    log.info('worker stopping');
-    setTimeout(() => {
-      log.error('worker not stopped in order, as where Redis is away; it ends');
-      process.exit(1);
-    }, STOP_WITHIN_MS);
-    worker.cancelAllJobs('the worker stops');
-    await Promise.all([worker.close(), webhooks?.close()]);
-    await close(admin);
-    await queue.close();
-    await store.client.close();
-    process.exit(exitCode);
-  }
-  endOnUncaughtError(log, () => {
-    exitCode = 1;
-    return stop();
+  const stop = endInOrder(log, {
+    async close() {
+      log.info('worker stopping');
+      worker.cancelAllJobs('the worker stops');
+      await Promise.all([worker.close(), webhooks?.close()]);
+      await close(admin);
+      await queue.close();
+      await store.client.close();
+    },
+    withinMs: STOP_WITHIN_MS,
+    late: 'worker not stopped in order, as where Redis is away; it ends',
   });
   process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
 }
 
 /** Prepares what the worker needs in OpenSearch. Where OpenSearch can't be used, it logs why and ends the process. */
@@ -188,10 +176,4 @@ function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
   });
 }
 
-if (import.meta.main) {
-  try {
-    await work();
-  } catch (error) {
-    endUnstarted(error);
-  }
-}
+if (import.meta.main) await work().catch(endUnstarted);

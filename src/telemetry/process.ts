@@ -75,22 +75,56 @@ export function endUnstarted(error: unknown): never {
   process.exit(1);
 }
 
+interface OrderlyEnd {
+  /** Answers what is under way, and closes everything. */
+  readonly close: () => Promise<void>;
+  readonly withinMs: number;
+  /** What the log says where it takes longer; the process then ends with exit code 1. */
+  readonly late: string;
+  /** Writes what is left of the log. */
+  readonly writeLog?: () => Promise<void>;
+}
+
 /**
- * Ends the process in order after an error that nothing has caught, a rejected promise that nobody waits for included.
- * Nobody knows what such an error has left half done, so the process must not go on; whatever supervises it starts it
- * again. Errors that follow are logged and counted.
+ * Ends the process in order when it is interrupted, and after an error that nothing has caught, a rejected promise that
+ * nobody waits for included. Nobody knows what such an error has left half done, so the process must not go on;
+ * whatever supervises it starts it again. Errors that follow are logged and counted.
  *
- * @param end answers what is under way, for a bounded time, and ends the process with exit code 1
+ * @returns ends the process, too
  */
-export function endOnUncaughtError(log: Logger, end: () => Promise<void>): void {
+export function endInOrder(
+  log: Logger,
+  { close, withinMs, late, writeLog = async () => undefined }: OrderlyEnd,
+): () => Promise<void> {
+  let exitCode = 0;
+  let ended: Promise<void> | undefined;
+  async function exit(code: number): Promise<void> {
+    await writeLog();
+    process.exit(code);
+  }
+  async function end(): Promise<void> {
+    setTimeout(() => {
+      log.error(late);
+      return exit(1);
+    }, withinMs);
+    await close();
+    await exit(exitCode);
+  }
+  const endOnce = () => {
+    ended ??= end();
+    return ended;
+  };
   process.on('uncaughtException', (error, origin) => {
     uncaughtErrors.inc();
     log.fatal({ origin, stack: stackOf(error) }, 'uncaught error; the process ends');
-    end().catch((failure: unknown) => {
+    exitCode = 1;
+    endOnce().catch((failure: unknown) => {
       log.fatal({ stack: stackOf(failure) }, 'the process could not end in order');
       process.exit(1);
     });
   });
+  process.once('SIGINT', endOnce);
+  return endOnce;
 }
 
 /** The name of an error that a publication's child process did not catch, as its worker gets it. */
