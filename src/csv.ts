@@ -205,19 +205,12 @@ export function beginningOf(
  * Fewer if a quotation mark is not closed.
  */
 export function firstRows(bytes: Buffer, separator: Separator): string[][] {
-  const rows: string[][] = [];
-  try {
-    const onRecord = (record: string[]) => {
-      rows.push(record);
-      return record;
-    };
-    const format = options({ separator, quotes: 'loose' });
-    const bounds = { skip_empty_lines: true, to: ROWS_LOOKED_AT };
-    parseAtOnce(bytes.subarray(0, BEGINNING_BYTES), { ...format, ...bounds, on_record: onRecord });
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-  }
-  return rows;
+  return parseAtOnce(bytes.subarray(0, BEGINNING_BYTES), {
+    ...options({ separator, quotes: 'loose' }),
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    to: ROWS_LOOKED_AT,
+  });
 }
 
 /**

@@ -7,14 +7,14 @@ import { firstAnswers } from './access/first-answers.ts';
 import {
   DAY_SECONDS,
   limitsConnection,
-  rateLimit,
+  rateLimits,
   sharedCounting,
   withinGroup,
 } from './access/rate-limit.ts';
 import { keyUsage } from './access/usage.ts';
 import { latestCursor } from './changes/feed.ts';
 import { changesService } from './changes/service.ts';
-import { type Config, type RateLimitRange, readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { httpApp, logFailure, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
 import { counted, routerOf } from './http/guard.ts';
@@ -122,13 +122,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const { config, log, store, tracker, lookups, rosters, changes, usage, signing } = api;
-  const limitOf = (
-    name: string,
-    requests: number,
-    ranges: readonly RateLimitRange[] = [],
-    seconds?: number,
-  ) =>
-    rateLimit(api.redis, `${config.INDEX_PREFIX}${name}`, requests, ranges, api.counting.inMemory, seconds);
+  const limitOf = rateLimits(api.redis, config.INDEX_PREFIX, api.counting.inMemory);
   const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);

@@ -165,14 +165,11 @@ function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
   queue.on('ioredis:close', async () => {
     if (isUnderWay) return;
     isUnderWay = true;
-    try {
-      // Waits until Redis is back.
-      await setUpQueue(queue, config);
-    } catch (error) {
-      log.error({ error: String(error) }, 'queue not set up again');
-    } finally {
-      isUnderWay = false;
-    }
+    // Waits until Redis is back.
+    await setUpQueue(queue, config).catch((error: unknown) =>
+      log.error({ error: String(error) }, 'queue not set up again'),
+    );
+    isUnderWay = false;
   });
 }
 

@@ -22,7 +22,7 @@ export class TooManyRequestsError extends Error {
 }
 
 /** Counts requests of one kind for each client address. */
-export type RateLimit = ReturnType<typeof rateLimit>;
+export type RateLimit = ReturnType<ReturnType<typeof rateLimits>>;
 
 /** A counter takes half a kilobyte. */
 const MAX_COUNTERS = 100_000;
@@ -63,64 +63,67 @@ export function sharedCounting(redis: Pick<Redis, 'status'>, log: Logger) {
 }
 
 /**
- * A limit per client address and minute, kept in Redis for all processes. Where Redis does not answer, each
- * process counts in its own memory until it does, so nothing goes unlimited and nothing waits.
+ * Limits per client address and minute, kept in Redis for all processes. Where Redis does not answer, each process
+ * counts in its own memory until it does, so nothing goes unlimited and nothing waits.
  *
- * @param name keeps the counters of different limits apart
- * @param ranges address ranges with limits of their own; the first that fits counts
- * @param onMemory called when it counts in memory
- * @param seconds the time of which requests are counted, if not a minute
+ * @param prefix keeps the counters of different installations apart
+ * @param onMemory called when a limit counts in memory
  */
-export function rateLimit(
-  redis: Redis,
-  name: string,
-  requestsPerMinute: number,
-  ranges: readonly RateLimitRange[],
-  onMemory: () => void = () => undefined,
-  seconds = MINUTE_SECONDS,
-) {
-  const options = { points: requestsPerMinute, keyPrefix: `limit:${name}`, duration: seconds };
-  // Only its counts are used: each address is held to its own limit below.
-  const limiter = new RateLimiterRedis({
-    ...options,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: boundedMemory(options, onMemory),
-  });
+export function rateLimits(redis: Redis, prefix: string, onMemory: () => void = () => undefined) {
+  /**
+   * @param name keeps the counters of different limits apart
+   * @param ranges address ranges with limits of their own; the first that fits counts
+   * @param seconds the time of which requests are counted, if not a minute
+   */
+  return (
+    name: string,
+    requestsPerMinute: number,
+    ranges: readonly RateLimitRange[] = [],
+    seconds = MINUTE_SECONDS,
+  ) => {
+    const options = { points: requestsPerMinute, keyPrefix: `limit:${prefix}${name}`, duration: seconds };
+    // Only its counts are used: each address is held to its own limit below.
+    const limiter = new RateLimiterRedis({
+      ...options,
+      storeClient: redis,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: boundedMemory(options, onMemory),
+    });
 
-  function limitFor(written: string): number {
-    const address = plainAddress(written);
-    const family = address.includes(':') ? 'ipv6' : 'ipv4';
-    const range = ranges.find(({ addresses }) => addresses.check(address, family));
-    return range?.requestsPerMinute ?? requestsPerMinute;
-  }
+    function limitFor(written: string): number {
+      const address = plainAddress(written);
+      const family = address.includes(':') ? 'ipv6' : 'ipv4';
+      const range = ranges.find(({ addresses }) => addresses.check(address, family));
+      return range?.requestsPerMinute ?? requestsPerMinute;
+    }
 
-  return {
-    /** How many an address may make in a minute. */
-    limitFor,
-    /**
-     * Counts a request, of as many points: all of them, or none.
-     *
-     * @throws {TooManyRequestsError} when they are over what is left
-     */
-    spend: async (address: string, points = 1): Promise<Spent> => {
-      const key = addressKey(address);
-      const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, points);
-      const remaining = limitFor(address) - consumedPoints;
-      if (remaining >= 0) return { remaining, msBeforeReset };
-      // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
-      await limiter.reward(key, points);
-      throw new TooManyRequestsError(Math.max(1, Math.ceil(msBeforeReset / 1000)));
-    },
-    /** Whether one more would be within the limit; counts nothing. */
-    hasLeft: async (address: string): Promise<boolean> => {
-      const spent = await limiter.get(addressKey(address));
-      return spent === null || spent.consumedPoints < limitFor(address);
-    },
-    /** Undoes a count. */
-    giveBack: async (address: string, points = 1): Promise<void> => {
-      await limiter.reward(addressKey(address), points);
-    },
+    return {
+      /** How many an address may make in a minute. */
+      limitFor,
+      /**
+       * Counts a request, of as many points: all of them, or none.
+       *
+       * @throws {TooManyRequestsError} when they are over what is left
+       */
+      spend: async (address: string, points = 1): Promise<Spent> => {
+        const key = addressKey(address);
+        const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, points);
+        const remaining = limitFor(address) - consumedPoints;
+        if (remaining >= 0) return { remaining, msBeforeReset };
+        // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
+        await limiter.reward(key, points);
+        throw new TooManyRequestsError(Math.max(1, Math.ceil(msBeforeReset / 1000)));
+      },
+      /** Whether one more would be within the limit; counts nothing. */
+      hasLeft: async (address: string): Promise<boolean> => {
+        const spent = await limiter.get(addressKey(address));
+        return spent === null || spent.consumedPoints < limitFor(address);
+      },
+      /** Undoes a count. */
+      giveBack: async (address: string, points = 1): Promise<void> => {
+        await limiter.reward(addressKey(address), points);
+      },
+    };
   };
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
@@ -11,24 +11,14 @@ import { z } from 'zod';
 /** A file as it is on disk. */
 export type InspectedFile = Readonly<Awaited<ReturnType<typeof inspectFile>>>;
 
-/** Every chunk is read into the same memory: hashing creates no garbage, so larger chunks are faster. */
 const HASHED_CHUNK_BYTES = 1 << 20;
 
 /** Hashes a file. */
 export async function inspectFile(path: string) {
-  const file = await open(path);
-  const chunk = Buffer.allocUnsafe(HASHED_CHUNK_BYTES);
+  const file = createReadStream(path, { highWaterMark: HASHED_CHUNK_BYTES });
   const hash = createHash('sha256');
-  try {
-    for (let bytes = 0; ; ) {
-      const { bytesRead } = await file.read(chunk);
-      if (bytesRead === 0) return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
-      hash.update(chunk.subarray(0, bytesRead));
-      bytes += bytesRead;
-    }
-  } finally {
-    await file.close();
-  }
+  for await (const chunk of file) hash.update(chunk);
+  return { path, name: basename(path), bytes: file.bytesRead, sha256: hash.digest('hex') };
 }
 
 const sampleManifest = z.object({

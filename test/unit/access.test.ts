@@ -5,7 +5,7 @@ import {
   addressKey,
   limitsConnection,
   plainAddress,
-  rateLimit,
+  rateLimits,
   sharedCounting,
   withinGroup,
 } from '../../src/access/rate-limit.ts';
@@ -134,7 +134,7 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
   const redis = limitsConnection('redis://127.0.0.1:1');
   redis.on('error', () => undefined);
   try {
-    const limit = rateLimit(redis, 'test', 600, []);
+    const limit = rateLimits(redis, '')('test', 600);
     const spent = async (address: string) => (await limit.spend(address)).remaining;
     expect([await spent('192.0.2.1'), await spent('192.0.2.1'), await spent('192.0.2.1')]).toEqual([
       599, 598, 597,
@@ -178,8 +178,9 @@ describe('rate limits', () => {
 test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {
   const redis = limitsConnection('redis://127.0.0.1:1');
   redis.on('error', () => undefined);
-  const each = rateLimit(redis, 'each', 3, []);
-  const all = rateLimit(redis, 'all', 4, []);
+  const limitOf = rateLimits(redis, '');
+  const each = limitOf('each', 3);
+  const all = limitOf('all', 4);
   const [visitors, accounts] = ['visitors', 'accounts'].map((group) => withinGroup(each, all, group));
   for (const address of ['a', 'b', 'c', 'd']) await visitors?.spend(address);
   for (const _ of [1, 2, 3, 4]) await expect(visitors?.spend('e')).rejects.toThrow('Too many requests');
