@@ -26,6 +26,9 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ''),
 );
 
+const listUnlessSet = (unlessSet: string) => z.string().default(unlessSet).pipe(commaList);
+const text = (pattern: RegExp) => z.string().regex(pattern);
+
 /** What a setting may be, whose value no message shows. */
 const secret = (description: string) => ({ description, isSecret: true });
 
@@ -48,7 +51,7 @@ export interface RateLimitRange {
 }
 
 /** Ranges that stand beside each other with the same limit are checked together: an assistant may have hundreds. */
-const listOfRanges = commaList.transform((parts, context): RateLimitRange[] => {
+const listOfRanges = z.array(z.string()).transform((parts, context): RateLimitRange[] => {
   const ranges: RateLimitRange[] = [];
   for (const part of parts) {
     const [, address = '', bits = '', limit = ''] = /^([^/=]+)\/(\d+)=(\d+)$/.exec(part) ?? [];
@@ -69,19 +72,10 @@ const listOfRanges = commaList.transform((parts, context): RateLimitRange[] => {
 });
 
 /** CIDR ranges with commas between them. */
-const addressRanges = z
-  .string()
-  .default('')
-  .pipe(commaList)
-  .pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])))
-  .describe('a comma list of ADDRESS/BITS');
+const addressRanges = listUnlessSet('').pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])));
 
 const rateLimitRanges = (unlessSet: string) =>
-  z
-    .string()
-    .default(unlessSet)
-    .pipe(listOfRanges)
-    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
+  listUnlessSet(unlessSet).pipe(listOfRanges).describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
 
 /**
  * The addresses from which Claude calls MCP servers for all its users: "outbound" at
@@ -90,9 +84,9 @@ const rateLimitRanges = (unlessSet: string) =>
  */
 const HOSTED_ASSISTANTS = '160.79.104.0/21=6000';
 
-const hostNames = z.string().default('').pipe(commaList).describe('a comma list of host names');
+const hostNames = listUnlessSet('').describe('a comma list of host names');
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 
 /** Each setting: how it is read, and in words what it may be. `.env.example` says what each is for. */
 const schema = z.object({
@@ -109,18 +103,14 @@ const schema = z.object({
   OPENSEARCH_USERNAME: z.string().optional().describe('a user name'),
   OPENSEARCH_PASSWORD: z.string().optional().meta(secret('a password')),
   OPENSEARCH_CA: z.string().refine(existsSync).optional().describe('the path of a PEM file'),
-  INDEX_PREFIX: z
-    .string()
-    .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
+  INDEX_PREFIX: text(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
     .default('')
     .describe('empty, or up to 40 lower-case letters, digits, - and _, a letter or digit first'),
   INDEX_SHARDS: positive.max(64).default(1).describe('a whole number, 1 to 64'),
   REDIS_URL: url(['rediss?']).optional().meta(secret('a redis or rediss URL')),
   DATASET_INDIVIDUAL: source,
   DATASET_BUSINESS: source,
-  PUBLISH_SCHEDULE: z
-    .string()
-    .regex(/^(\S+\s+){4,5}\S+$/)
+  PUBLISH_SCHEDULE: text(/^(\S+\s+){4,5}\S+$/)
     .optional()
     .describe(`a cron pattern of five fields, in the time of ${OHIO_TIME_ZONE}`),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
@@ -134,10 +124,8 @@ const schema = z.object({
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
   PUBLIC_URL: publicUrl.optional().describe('an http or https URL without a path'),
   MCP_ALLOWED_HOSTS: hostNames,
-  MCP_ALLOWED_ORIGINS: z.string().default('').pipe(commaList).describe('a comma list of origins'),
-  API_KEY_PREFIX: z
-    .string()
-    .regex(/^[a-z][a-z0-9]{0,15}$/)
+  MCP_ALLOWED_ORIGINS: listUnlessSet('').describe('a comma list of origins'),
+  API_KEY_PREFIX: text(/^[a-z][a-z0-9]{0,15}$/)
     .default('olv')
     .describe('up to 16 lower-case letters and digits, a letter first'),
   DRAIN_SECONDS: z.coerce.number().min(0).max(300).default(5).describe('seconds, 0 to 300'),
@@ -158,7 +146,7 @@ const schema = z.object({
   GUARD_SMALL_BOARD: count.default(20).describe('a whole number from 0'),
   EXPORTS_PER_DAY: positive.default(4).describe('a whole number from 1'),
   WEBHOOK_SECRET_KEY: z.string().min(32).max(200).optional().meta(secret('32 to 200 characters')),
-  WEBHOOK_ALLOWED_RANGES: addressRanges,
+  WEBHOOK_ALLOWED_RANGES: addressRanges.describe('a comma list of ADDRESS/BITS'),
   SIGNING_SECRET_KEY: z.string().min(32).max(200).optional().meta(secret('32 to 200 characters')),
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
   OPERATOR_NAME: z.string().trim().max(200).optional().describe('a name of up to 200 characters'),
@@ -166,10 +154,7 @@ const schema = z.object({
     .union([z.email(), url(['https'])])
     .optional()
     .describe('an e-mail address or an https URL'),
-  LOG_LEVEL: z
-    .enum(LOG_LEVELS)
-    .default('info')
-    .describe(`one of ${LOG_LEVELS.join(', ')}`),
+  LOG_LEVEL: logLevel.default('info').describe(`one of ${logLevel.options.join(', ')}`),
   STATE_DIR: z.string().min(1).default('.local').describe('a folder'),
 });
 

@@ -27,10 +27,8 @@ export const SIGNING_KEYS = collection('signingKeys', storedKey, {
 export const JOSE = 'application/jose';
 
 /** The latest generation first. */
-async function storedKeys(store: Store): Promise<readonly StoredKey[]> {
-  // OpenSearch returns no more at once.
-  const all = { query: { match_all: {} }, size: 10_000 };
-  return (await SIGNING_KEYS.search(store, { ...all, sort: [{ generation: 'desc' }] })).documents;
+function storedKeys(store: Store): Promise<readonly StoredKey[]> {
+  return SIGNING_KEYS.list(store, [{ generation: 'desc' }]);
 }
 
 /** What stands before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410, section 7). */
