@@ -71,22 +71,16 @@ export async function* pagesOf<Schema extends z.ZodType>(
   schema: Schema,
   body: NonNullable<API.Search_RequestBody>,
 ): AsyncGenerator<z.output<Schema>, undefined, undefined> {
+  const scroll = SCROLL_KEPT;
+  const all = { ...body, track_total_hits: true };
   let id: string | undefined;
   let read = 0;
   try {
     for (;;) {
       const answer =
         id === undefined
-          ? await client.search(
-              {
-                index,
-                scroll: SCROLL_KEPT,
-                allow_partial_search_results: false,
-                body: { ...body, track_total_hits: true },
-              },
-              ONCE,
-            )
-          : await client.scroll({ body: { scroll_id: id, scroll: SCROLL_KEPT } }, ONCE);
+          ? await client.search({ index, scroll, allow_partial_search_results: false, body: all }, ONCE)
+          : await client.scroll({ body: { scroll, scroll_id: id } }, ONCE);
       const { _scroll_id, hits, ...complete } = page.parse(answer.body);
       id = _scroll_id;
       requireComplete(complete);

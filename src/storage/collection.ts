@@ -89,14 +89,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     }
   }
 
-  /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
-  async function readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
-    if (ids.length === 0) return [];
-    const found = await documentsById(store.client, { index: store.names[index], body: { ids: [...ids] } });
-    const all = found.map((doc) => doc && checkedAndReported(store, doc._id, doc._source).document);
-    return all.filter((document) => document !== undefined);
-  }
-
   /** @throws {SearchUnavailableError} when the response is partial */
   async function searchDocuments(store: Store, body: SearchBody) {
     const request = { index: store.names[index], body: { track_total_hits: false, ...body } };
@@ -113,32 +105,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     };
   }
 
-  /**
-   * All valid documents that match, in pages of `size`.
-   *
-   * @param body with a sort by which no two documents are the same
-   * @throws {SearchUnavailableError} when a response is partial
-   */
-  async function* pages(
-    store: Store,
-    body: SearchBody & { readonly size: number },
-  ): AsyncGenerator<readonly Stored[], void, undefined> {
-    let after: Sort | undefined;
-    do {
-      const { documents, count, last } = await searchDocuments(store, {
-        ...body,
-        ...(after === undefined ? {} : { search_after: after }),
-      });
-      if (documents.length > 0) yield documents;
-      after = count < body.size ? undefined : last;
-    } while (after !== undefined);
-  }
-
-  /** The first documents in an order, of a kind of which there are at most 10,000. */
-  async function list(store: Store, sort: NonNullable<SearchBody['sort']>, size = MAX_LISTED) {
-    return (await searchDocuments(store, { sort, size: Math.min(size, MAX_LISTED) })).documents;
-  }
-
   /** @throws {ZodError} for a document that could not be read again */
   const valid = (document: Stored): Stored => schema.parse(document);
 
@@ -148,16 +114,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     request: Omit<API.Index_Request, 'index' | 'body'>,
   ) {
     return client.index({ index: names[index], body: valid(document), ...request }, { ignore: [CONFLICT] });
-  }
-
-  /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
-  async function append(store: Store, document: Stored): Promise<void> {
-    await write(store, document, { refresh: true });
-  }
-
-  /** Writes a document under an id, in place of the one before. */
-  async function put(store: Store, id: string, document: Stored): Promise<void> {
-    await write(store, document, { id });
   }
 
   /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
@@ -172,73 +128,104 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     return bulk(client, { index: names[index], body, refresh: operation === 'create' }, [CONFLICT]);
   }
 
-  /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
-  async function putAll(store: Store, documents: Documents): Promise<void> {
-    await writeAll(store, 'index', documents);
-  }
-
-  /**
-   * Writes documents under ids that are free, in one request, and makes them searchable. A document that is there stays.
-   *
-   * @returns of each, whether it was written
-   * @throws {SearchUnavailableError} when not all were taken
-   */
-  async function createAll(store: Store, documents: Documents): Promise<readonly boolean[]> {
-    return (await writeAll(store, 'create', documents)).map((status) => status !== CONFLICT);
-  }
-
-  /**
-   * Makes another document of the one of an id. When somebody else writes it meanwhile, it is done again with what they
-   * wrote.
-   *
-   * @param change gives the new document; the one it got, or `undefined`, where nothing changes
-   * @returns what `change` gave at last
-   * @throws what `change` and `read` throw
-   */
-  async function update<Changed extends Stored | undefined>(
-    store: Store,
-    id: string,
-    change: (current: Stored | undefined) => Changed,
-  ): Promise<Changed> {
-    for (;;) {
-      const current = await read(store, id);
-      const next = change(current?.document);
-      if (next === undefined || next === current?.document) return next;
-      if (await replace(store, id, current?.version, next)) return next;
-    }
-  }
-
-  /** @returns whether there was one */
-  async function remove({ client, names }: Store, id: string): Promise<boolean> {
-    const removed = await client.delete({ index: names[index], id, refresh: true }, { ignore: [404] });
-    return removed.statusCode !== 404;
-  }
-
-  /** Deletes all documents that match, and hides them at once. What is changed meanwhile stays. */
-  async function removeWhere(
-    { client, names }: Store,
-    query: NonNullable<SearchBody['query']>,
-  ): Promise<void> {
-    const request = { index: names[index], conflicts: 'proceed', refresh: true } as const;
-    await client.deleteByQuery({ ...request, body: { query } });
-  }
-
   return {
     schema,
     check,
     valid,
     read,
-    readAll,
     search: searchDocuments,
-    list,
-    pages,
-    append,
-    put,
-    putAll,
-    createAll,
     replace,
-    update,
-    remove,
-    removeWhere,
+
+    /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
+    async readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
+      if (ids.length === 0) return [];
+      const found = await documentsById(store.client, { index: store.names[index], body: { ids: [...ids] } });
+      const all = found.map((doc) => doc && checkedAndReported(store, doc._id, doc._source).document);
+      return all.filter((document) => document !== undefined);
+    },
+
+    /**
+     * All valid documents that match, in pages of `size`.
+     *
+     * @param body with a sort by which no two documents are the same
+     * @throws {SearchUnavailableError} when a response is partial
+     */
+    async *pages(
+      store: Store,
+      body: SearchBody & { readonly size: number },
+    ): AsyncGenerator<readonly Stored[], void, undefined> {
+      let after: Sort | undefined;
+      do {
+        const { documents, count, last } = await searchDocuments(store, {
+          ...body,
+          ...(after === undefined ? {} : { search_after: after }),
+        });
+        if (documents.length > 0) yield documents;
+        after = count < body.size ? undefined : last;
+      } while (after !== undefined);
+    },
+
+    /** The first documents in an order, of a kind of which there are at most 10,000. */
+    async list(store: Store, sort: NonNullable<SearchBody['sort']>, size = MAX_LISTED) {
+      return (await searchDocuments(store, { sort, size: Math.min(size, MAX_LISTED) })).documents;
+    },
+
+    /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
+    async append(store: Store, document: Stored): Promise<void> {
+      await write(store, document, { refresh: true });
+    },
+
+    /** Writes a document under an id, in place of the one before. */
+    async put(store: Store, id: string, document: Stored): Promise<void> {
+      await write(store, document, { id });
+    },
+
+    /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
+    async putAll(store: Store, documents: Documents): Promise<void> {
+      await writeAll(store, 'index', documents);
+    },
+
+    /**
+     * Writes documents under ids that are free, in one request, and makes them searchable. A document that is there stays.
+     *
+     * @returns of each, whether it was written
+     * @throws {SearchUnavailableError} when not all were taken
+     */
+    async createAll(store: Store, documents: Documents): Promise<readonly boolean[]> {
+      return (await writeAll(store, 'create', documents)).map((status) => status !== CONFLICT);
+    },
+
+    /**
+     * Makes another document of the one of an id. When somebody else writes it meanwhile, it is done again with what they
+     * wrote.
+     *
+     * @param change gives the new document; the one it got, or `undefined`, where nothing changes
+     * @returns what `change` gave at last
+     * @throws what `change` and `read` throw
+     */
+    async update<Changed extends Stored | undefined>(
+      store: Store,
+      id: string,
+      change: (current: Stored | undefined) => Changed,
+    ): Promise<Changed> {
+      for (;;) {
+        const current = await read(store, id);
+        const next = change(current?.document);
+        if (next === undefined || next === current?.document) return next;
+        if (await replace(store, id, current?.version, next)) return next;
+      }
+    },
+
+    /** @returns whether there was one */
+    async remove({ client, names }: Store, id: string): Promise<boolean> {
+      const removed = await client.delete({ index: names[index], id, refresh: true }, { ignore: [404] });
+      return removed.statusCode !== 404;
+    },
+
+    /** Deletes all documents that match, and hides them at once. What is changed meanwhile stays. */
+    async removeWhere({ client, names }: Store, query: NonNullable<SearchBody['query']>): Promise<void> {
+      const request = { index: names[index], conflicts: 'proceed', refresh: true } as const;
+      await client.deleteByQuery({ ...request, body: { query } });
+    },
   };
 }
