@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
 import { basename, join } from 'node:path';
 import { Agent, type Dispatcher, interceptors, request } from 'undici';
@@ -101,12 +101,11 @@ function onlySafely(source: SourceUrl): Dispatcher.DispatcherComposeInterceptor 
 }
 
 function requestHeaders({ authorization }: SourceUrl, last: StoredMetadata | undefined) {
-  const { etag = null, last_modified = null } = last ?? {};
   return {
     'accept-encoding': 'identity',
-    ...(authorization !== undefined && { authorization }),
-    ...(etag !== null && { 'if-none-match': etag }),
-    ...(last_modified !== null && { 'if-modified-since': last_modified }),
+    authorization,
+    'if-none-match': last?.etag ?? undefined,
+    'if-modified-since': last?.last_modified ?? undefined,
   };
 }
 
@@ -163,25 +162,22 @@ async function receive(
   const announced = headers['content-length'];
   const total = announced === null ? undefined : Number(announced);
   const part = `${path}.part`;
-  const file = await open(part, 'w');
   const hash = createHash('sha256');
-  const body: AsyncIterable<Buffer> = response.body;
-  try {
-    let length = 0;
-    const checkSize = (bytes: number) => {
-      if (bytes > MAX_BYTES) throw refused(`it has more than ${MAX_BYTES / 2 ** 30} GiB`);
-    };
-    checkSize(total ?? 0);
+  let length = 0;
+  async function* checkedChunks(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
     for await (const chunk of body) {
       if (length === 0 && WEB_PAGE.test(chunk.toString('latin1', 0, WEB_PAGE_START)))
         throw refused('the server sent a web page in place of the file; open the address in a browser');
-      hash.update(chunk);
-      await file.appendFile(chunk);
       length += chunk.length;
-      checkSize(length);
+      if (Math.max(length, total ?? 0) > MAX_BYTES)
+        throw refused(`it has more than ${MAX_BYTES / 2 ** 30} GiB`);
+      hash.update(chunk);
+      yield chunk;
       onBytes?.(length, total);
     }
-    await file.sync();
+  }
+  try {
+    await writeFile(part, checkedChunks(response.body), { flush: true });
     const sha256 = hash.digest('hex');
     if (sha256 !== (source.sha256 ?? sha256)) {
       throw new DownloadError(
@@ -193,7 +189,6 @@ async function receive(
     await writeFile(`${path}.json`, JSON.stringify(metadata));
     return metadata;
   } finally {
-    await file.close();
     await rm(part, { force: true });
   }
 }
