@@ -4,13 +4,7 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { firstAnswers } from './access/first-answers.ts';
-import {
-  DAY_SECONDS,
-  limitsConnection,
-  rateLimits,
-  sharedCounting,
-  withinGroup,
-} from './access/rate-limit.ts';
+import { DAY_SECONDS, limitsConnection, rateLimits, withinGroup } from './access/rate-limit.ts';
 import { keyUsage } from './access/usage.ts';
 import { latestCursor } from './changes/feed.ts';
 import { changesService } from './changes/service.ts';
@@ -99,7 +93,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
     log,
     store,
     redis,
-    counting: sharedCounting(redis, log),
+    limits: rateLimits(redis, config.INDEX_PREFIX, log),
     tracker,
     lookups,
     rosters,
@@ -122,7 +116,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const { config, log, store, tracker, lookups, rosters, changes, usage, signing } = api;
-  const limitOf = rateLimits(api.redis, config.INDEX_PREFIX, api.counting.inMemory);
+  const { limitOf } = api.limits;
   const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
@@ -182,7 +176,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 
 /** Health, metrics and the queue's board, on the admin port. */
 function operatorApp(api: Api): Koa<RequestState> {
-  const { config, log, tracker, lookups, rosters, counting, records, draining } = api;
+  const { config, log, tracker, lookups, rosters, limits, records, draining } = api;
   const readiness = async () => {
     const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
     // A process that has been asked to stop is not ready, while it still answers.
@@ -198,7 +192,7 @@ function operatorApp(api: Api): Koa<RequestState> {
   const app = adminApp({ config, log, stopping: draining, readiness, metrics: () => metrics.metrics() });
   const openQueue = async () => (await import('./publications/job.ts')).publishQueue(config);
   app.use(queueBoard(openQueue, config.QUEUE_BOARD_PASSWORD));
-  stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records);
+  stateGauges(tracker, lookups, rosters.itemsInFlight, limits.isShared, records);
   return app;
 }
 

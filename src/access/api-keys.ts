@@ -141,13 +141,14 @@ export type KeyCheck = ReturnType<typeof keyCheck>;
  * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
  */
 export function keyCheck(store: Store, keyPrefix: string) {
-  const active = new LRUCache<string, Activity>({
+  /** The name of the account of a key that may be used; empty for a key that may not. */
+  const accounts = new LRUCache<string, string>({
     max: KEYS_CACHED,
     ttl: KEY_CACHED_MS,
     // `hasBeenActive` needs the last value while the key is read again, and after that has failed.
     noDeleteOnStaleGet: true,
     noDeleteOnFetchRejection: true,
-    fetchMethod: (hash) => activity(store, hash),
+    fetchMethod: (hash) => activeAccount(store, hash),
   });
   return (key: string) => {
     if (!isWellFormedKey(keyPrefix, key)) return undefined;
@@ -155,21 +156,16 @@ export function keyCheck(store: Store, keyPrefix: string) {
     return {
       id: keyId(hash),
       /** The name of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
-      activeAccount: async () => (active.get(hash) ?? (await active.fetch(hash)))?.account,
+      activeAccount: async () => (accounts.get(hash) ?? (await accounts.fetch(hash))) || undefined,
       /** Whether it was active when this process last read it; sends no request. */
-      hasBeenActive: () => active.peek(hash, { allowStale: true })?.account !== undefined,
+      hasBeenActive: () => Boolean(accounts.peek(hash, { allowStale: true })),
     };
   };
 }
 
-/** The name of the account of a key that may be used; without one, the key may not. */
-interface Activity {
-  readonly account?: string;
-}
+const INACTIVE = '';
 
-const INACTIVE: Activity = {};
-
-async function activity(store: Store, hash: string): Promise<Activity> {
+async function activeAccount(store: Store, hash: string): Promise<string> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
     const key = (await API_KEYS.read(store, hash, { requestTimeout: KEY_LOOK_UP_MS }))?.document;
@@ -177,7 +173,7 @@ async function activity(store: Store, hash: string): Promise<Activity> {
     if (!isKnown || key.revoked_at !== null) return INACTIVE;
     const requestTimeout = Math.max(1, Math.round(deadline - performance.now()));
     const holder = (await ACCOUNTS.read(store, accountId(key.account), { requestTimeout }))?.document;
-    return isActive(holder) ? { account: key.account } : INACTIVE;
+    return isActive(holder) ? key.account : INACTIVE;
   } catch (error) {
     // A key or an account that is not valid gives no access.
     if (error instanceof BadDocumentError) return INACTIVE;

@@ -22,7 +22,7 @@ export class TooManyRequestsError extends Error {
 }
 
 /** Counts requests of one kind for each client address. */
-export type RateLimit = ReturnType<ReturnType<typeof rateLimits>>;
+export type RateLimit = ReturnType<ReturnType<typeof rateLimits>['limitOf']>;
 
 /** A counter takes half a kilobyte. */
 const MAX_COUNTERS = 100_000;
@@ -43,44 +43,32 @@ function boundedMemory(options: IRateLimiterOptions, onCount: () => void): RateL
 }
 
 /**
- * Limits count together while Redis takes their counts. It may be there and yet take none, as when its memory is full;
- * so the limits tell. What they counted in memory counts for a minute.
- */
-export function sharedCounting(redis: Pick<Redis, 'status'>, log: Logger) {
-  let inMemoryAt = Number.NEGATIVE_INFINITY;
-  const logInMemory = onceAMinute((counts) =>
-    log.warn({ counts }, 'limits count in memory: Redis takes no counts'),
-  );
-  return {
-    isShared: (): boolean =>
-      redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
-    /** Notes that a limit has counted in this process's memory. */
-    inMemory: (): void => {
-      inMemoryAt = performance.now();
-      logInMemory();
-    },
-  };
-}
-
-/**
  * Limits per client address and minute, kept in Redis for all processes. Where Redis does not answer, each process
  * counts in its own memory until it does, so nothing goes unlimited and nothing waits.
  *
  * @param prefix keeps the counters of different installations apart
- * @param onMemory called when a limit counts in memory
  */
-export function rateLimits(redis: Redis, prefix: string, onMemory: () => void = () => undefined) {
+export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Logger) {
+  let inMemoryAt = Number.NEGATIVE_INFINITY;
+  const logInMemory = onceAMinute((counts) =>
+    log.warn({ counts }, 'limits count in memory: Redis takes no counts'),
+  );
+  function onMemory(): void {
+    inMemoryAt = performance.now();
+    logInMemory();
+  }
+
   /**
    * @param name keeps the counters of different limits apart
    * @param ranges address ranges with limits of their own; the first that fits counts
    * @param seconds the time of which requests are counted, if not a minute
    */
-  return (
+  function limitOf(
     name: string,
     requestsPerMinute: number,
     ranges: readonly RateLimitRange[] = [],
     seconds = MINUTE_SECONDS,
-  ) => {
+  ) {
     const options = { points: requestsPerMinute, keyPrefix: `limit:${prefix}${name}`, duration: seconds };
     // Only its counts are used: each address is held to its own limit below.
     const limiter = new RateLimiterRedis({
@@ -124,6 +112,16 @@ export function rateLimits(redis: Redis, prefix: string, onMemory: () => void = 
         await limiter.reward(addressKey(address), points);
       },
     };
+  }
+
+  return {
+    limitOf,
+    /**
+     * Whether limits count together. Redis may be there and yet take no counts, as when its memory is full; what was
+     * counted in memory counts for a minute.
+     */
+    isShared: (): boolean =>
+      redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
   };
 }
 

@@ -6,10 +6,11 @@ import {
   limitsConnection,
   plainAddress,
   rateLimits,
-  sharedCounting,
   withinGroup,
 } from '../../src/access/rate-limit.ts';
 import { addedUp, statusOutcome } from '../../src/access/usage.ts';
+
+const SILENT = pino({ level: 'silent' });
 
 describe('a new key', () => {
   test.each(['olv', 'x', 'abcdefghijklmnop'])(
@@ -134,7 +135,7 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
   const redis = limitsConnection('redis://127.0.0.1:1');
   redis.on('error', () => undefined);
   try {
-    const limit = rateLimits(redis, '')('test', 600);
+    const limit = rateLimits(redis, '', SILENT).limitOf('test', 600);
     const spent = async (address: string) => (await limit.spend(address)).remaining;
     expect([await spent('192.0.2.1'), await spent('192.0.2.1'), await spent('192.0.2.1')]).toEqual([
       599, 598, 597,
@@ -153,32 +154,32 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
 });
 
 describe('rate limits', () => {
-  test('are counted by each process alone after one lost Redis, and together again a minute later', () => {
+  test('are counted by each process alone after one lost Redis, and together again a minute later', async () => {
     jest.useFakeTimers();
     try {
-      const counting = sharedCounting({ status: 'ready' }, pino({ level: 'silent' }));
-      expect(counting.isShared()).toBe(true);
-      counting.inMemory();
-      expect(counting.isShared()).toBe(false);
+      // It is there, and takes no counts.
+      const limits = rateLimits({ status: 'ready' }, '', SILENT);
+      expect(limits.isShared()).toBe(true);
+      await limits.limitOf('test', 1).spend('192.0.2.1');
+      expect(limits.isShared()).toBe(false);
       jest.advanceTimersByTime(60_000);
-      expect(counting.isShared()).toBe(false);
+      expect(limits.isShared()).toBe(false);
       jest.advanceTimersByTime(1);
-      expect(counting.isShared()).toBe(true);
+      expect(limits.isShared()).toBe(true);
     } finally {
       jest.useRealTimers();
     }
   });
 
   test('are counted by each process alone while Redis does not answer', () => {
-    const counting = sharedCounting({ status: 'reconnecting' }, pino({ level: 'silent' }));
-    expect(counting.isShared()).toBe(false);
+    expect(rateLimits({ status: 'reconnecting' }, '', SILENT).isShared()).toBe(false);
   });
 });
 
 test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {
   const redis = limitsConnection('redis://127.0.0.1:1');
   redis.on('error', () => undefined);
-  const limitOf = rateLimits(redis, '');
+  const { limitOf } = rateLimits(redis, '', SILENT);
   const each = limitOf('each', 3);
   const all = limitOf('all', 4);
   const [visitors, accounts] = ['visitors', 'accounts'].map((group) => withinGroup(each, all, group));
