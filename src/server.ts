@@ -127,6 +127,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const savesOf = (group: string) =>
     withinGroup(limitOf(`${group}-saves-a-day`, savesPerDay, [], DAY_SECONDS), allSaves, group);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
+  const access = { log, usage, keys, limit: restLimit, badKeyLimit };
   const idempotencyKeys = limitOf('idempotency-keys', IDEMPOTENCY_KEYS_PER_DAY, [], DAY_SECONDS);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
@@ -151,11 +152,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   );
 
   const app = httpApp(log, api.draining, config.TRUSTED_PROXIES);
-  app.use(
-    restApi(rest, () => tracker.current()?.metadata.date, {
-      ...{ log, usage, keys, limit: restLimit, badKeyLimit },
-    }),
-  );
+  app.use(restApi(rest, () => tracker.current()?.metadata.date, access));
   app.use(mcp.routes());
   app.use(
     await website({
@@ -163,10 +160,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       files: [status, signingKeysRoute(signing), ...docs],
       live: () => tracker.current(),
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
-      saveLimits: {
-        aMinute: limitOf('web-saves', SAVES_PER_MINUTE),
-        aDay: savesOf('web'),
-      },
+      saveLimits: { aMinute: limitOf('web-saves', SAVES_PER_MINUTE), aDay: savesOf('web') },
       endedWorkbooks: limitOf('ended-workbooks', 1),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
@@ -181,13 +175,7 @@ function operatorApp(api: Api): Koa<RequestState> {
     const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
     // A process that has been asked to stop is not ready, while it still answers.
     const ready = index !== undefined && !draining.aborted;
-    const problem = tracker.problem();
-    return {
-      ready,
-      index: index ?? null,
-      stopping: draining.aborted,
-      ...(problem !== undefined && { problem }),
-    };
+    return { ready, index: index ?? null, stopping: draining.aborted, problem: tracker.problem() };
   };
   const app = adminApp({ config, log, stopping: draining, readiness, metrics: () => metrics.metrics() });
   const openQueue = async () => (await import('./publications/job.ts')).publishQueue(config);

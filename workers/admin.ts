@@ -50,7 +50,7 @@ export function workerAdminApp(
     log,
     readiness: async () => {
       const [opensearch, redis, problem] = await connected();
-      return { ready: opensearch && redis, opensearch, redis, ...(problem !== undefined && { problem }) };
+      return { ready: opensearch && redis, opensearch, redis, problem };
     },
     metrics: async () => metrics.text(...(await readings())),
   });

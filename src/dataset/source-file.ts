@@ -88,23 +88,15 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 
 /** Lines of which at least one is not UTF-8. */
 function decodedByField(bytes: Buffer): string {
-  return bytes
-    .toString('latin1')
-    .split('\n')
-    .map((line) => (isOther(line) ? line.split(',').map(decodedField).join(',') : decodedField(line)))
-    .join('\n');
+  return bytes.toString('latin1').replace(/[^\n,]+/g, decodedField);
 }
 
 const NOT_ASCII = /[\u0080-\u00ff]/;
 
-/** Whether bytes, as the characters of Latin-1, are not UTF-8. */
-function isOther(latin1: string): boolean {
-  return NOT_ASCII.test(latin1) && !isUtf8(Buffer.from(latin1, 'latin1'));
-}
-
 function decodedField(latin1: string): string {
   if (!NOT_ASCII.test(latin1)) return latin1;
-  return (isOther(latin1) ? WINDOWS_1252 : UTF8).decode(Buffer.from(latin1, 'latin1'));
+  const bytes = Buffer.from(latin1, 'latin1');
+  return (isUtf8(bytes) ? UTF8 : WINDOWS_1252).decode(bytes);
 }
 
 /** A gzip file that can't be unpacked, or a file that is packed in another way. */
