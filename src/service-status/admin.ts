@@ -79,18 +79,14 @@ export function stateGauges(
   });
   const ofBoards = (read: (activity: BoardActivity, date: string) => number | null) => () => {
     const { activity = [], metadata } = tracker.current() ?? {};
-    return [...activity].map(([board, each]) => [board, read(each, metadata?.date ?? '')] as const);
+    return Array.from(activity, ([board, each]) => [board, read(each, metadata?.date ?? '')] as const);
   };
-  gaugeBy(
-    'board',
-    'licenses_board_unchanged_days',
-    ofBoards(({ last_changed: last }, date) => (last === null ? null : daysBetween(last, date))),
+  const unchangedDays = ofBoards(({ last_changed: last }, date) =>
+    last === null ? null : daysBetween(last, date),
   );
-  gaugeBy(
-    'board',
-    'licenses_board_usual_changes',
-    ofBoards(({ usual_changes_per_day: usual }) => usual),
-  );
+  gaugeBy('board', 'licenses_board_unchanged_days', unchangedDays);
+  const usualChanges = ofBoards(({ usual_changes_per_day: usual }) => usual);
+  gaugeBy('board', 'licenses_board_usual_changes', usualChanges);
   gauge('licenses_publication_licenses', () => {
     const live = tracker.current();
     return live && [...live.licenses.values()].reduce((sum, count) => sum + count, 0);

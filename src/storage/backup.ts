@@ -64,12 +64,12 @@ const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 function documentCheck(checks: DocumentChecks, prefix = '') {
   const documents = backupCounts.parse({});
   const leftOut: BadDocument[] = [];
-  function keptOf({ index, id, source }: z.output<typeof backupDocument>): object[] {
-    const { kept, problem } = checks[KINDS[index].index](source, id);
+  function keptOf({ index, id, source: stored }: z.output<typeof backupDocument>) {
+    const { kept: source, problem } = checks[KINDS[index].index](stored, id);
     if (problem !== undefined) leftOut.push({ index: prefix + index, id, problem });
-    if (kept === undefined) return [];
+    if (source === undefined) return [];
     documents[index] += 1;
-    return [kept];
+    return [{ index, id, source }];
   }
   return { keptOf, result: { documents, leftOut } };
 }
@@ -98,10 +98,7 @@ export async function writeBackup(store: Store, file: string, checks: DocumentCh
       await client.indices.refresh({ index: prefix + index });
       const inOrder = { size: documentsAtOnce(KINDS[index].index), sort: [{ _seq_no: 'asc' as const }] };
       for await (const page of pagesOf(client, prefix + index, storedDocuments, inOrder)) {
-        const kept = page.flatMap(({ _id: id, _source }) =>
-          keptOf({ index, id, source: _source }).map((source) => ({ index, id, source })),
-        );
-        yield hashedLines(kept);
+        yield hashedLines(page.flatMap(({ _id: id, _source: source }) => keptOf({ index, id, source })));
       }
     }
     yield lineOf({ documents: result.documents, sha256: hash.digest('hex') });
@@ -224,9 +221,8 @@ export async function restoreBackup(
   try {
     // Within an index, OpenSearch keeps the order of a bulk request.
     for await (const document of documentsIn(file)) {
-      const kept = keptOf(document);
-      if (kept.length > 0)
-        page.push({ create: { _index: prefix + document.index, _id: document.id } }, ...kept);
+      for (const { index, id, source } of keptOf(document))
+        page.push({ create: { _index: prefix + index, _id: id } }, source);
       if (page.length / 2 >= documentsAtOnce(KINDS[document.index].index)) await write();
     }
     await write();

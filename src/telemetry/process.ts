@@ -98,17 +98,15 @@ export function endInOrder(
 ): () => Promise<void> {
   let exitCode = 0;
   let ended: Promise<void> | undefined;
-  async function exit(code: number): Promise<void> {
-    await writeLog();
-    process.exit(code);
-  }
   async function end(): Promise<void> {
-    setTimeout(() => {
+    setTimeout(async () => {
       log.error(late);
-      return exit(1);
+      await writeLog();
+      process.exit(1);
     }, withinMs);
     await close();
-    await exit(exitCode);
+    await writeLog();
+    process.exit(exitCode);
   }
   const endOnce = () => {
     ended ??= end();
