@@ -155,9 +155,13 @@ export interface Spent {
   readonly msBeforeReset: number;
 }
 
-/** A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away. */
+/**
+ * A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away.
+ * Requests of one moment are counted in one round trip, so that their lookups share a request to OpenSearch, too.
+ */
 export function limitsConnection(redisUrl: string): Redis {
   return new Redis(redisUrl, {
+    enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: 100,
