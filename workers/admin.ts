@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
@@ -11,6 +10,7 @@ import { currentEpoch } from '../src/publications/fence.ts';
 import { type PublicationTimes, publicationTimes } from '../src/publications/ledger.ts';
 import { liveIndex, SeveralLiveError } from '../src/publications/metadata.ts';
 import { adminApp } from '../src/service-status/admin.ts';
+import { withTimeout } from '../src/storage/batcher.ts';
 import type { Store } from '../src/storage/store.ts';
 import { BadDocumentError } from '../src/storage/stored.ts';
 import { processMetrics } from '../src/telemetry/registry.ts';
@@ -76,8 +76,7 @@ async function queueJobs(queue: Queue): Promise<JobCounts> {
 
 /** What is read, or `undefined` where OpenSearch or Redis does not answer in time. */
 function unlessAway<Result>(reading: Promise<Result>): Promise<Result | undefined> {
-  const tooLate = sleep(ANSWER_WITHIN_MS, undefined, { ref: false });
-  return Promise.race([reading, tooLate]).catch(() => undefined);
+  return withTimeout(reading, ANSWER_WITHIN_MS).catch(() => undefined);
 }
 
 /** A server that returns an invalid document counts as reachable. */

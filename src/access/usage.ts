@@ -136,14 +136,12 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
 
 /** The counts of all processes together, in the order of their first. */
 export function addedUp(stored: readonly KeyDay[]): KeyDay[] {
-  const byKeyAndDay = Map.groupBy(stored, ({ key, day }) => `${key}/${day}`);
-  return [...byKeyAndDay.values()].flatMap((each) => {
-    const [first] = each;
-    if (first === undefined) return [];
-    const outcomes = OUTCOMES.flatMap((outcome) => {
-      const sum = each.reduce((total, usage) => total + (usage.counts[outcome] ?? 0), 0);
-      return sum === 0 ? [] : [[outcome, sum] as const];
-    });
-    return [{ key: first.key, day: first.day, counts: Object.fromEntries(outcomes) }];
-  });
+  const sums = new Map<string, KeyDay>();
+  for (const { key, day, counts } of stored) {
+    const id = `${key}/${day}`;
+    const before = sums.get(id)?.counts;
+    const all = OUTCOMES.map((each) => [each, (before?.[each] ?? 0) + (counts[each] ?? 0)] as const);
+    sums.set(id, { key, day, counts: Object.fromEntries(all.filter(([, count]) => count > 0)) });
+  }
+  return [...sums.values()];
 }
