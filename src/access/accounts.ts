@@ -18,7 +18,7 @@ const storedAccount = z.object({
 export type StoredAccount = z.output<typeof storedAccount>;
 
 /** The accounts, under a hash of their names. */
-export const ACCOUNTS = collection('accounts', storedAccount);
+export const ACCOUNTS = collection('accounts', storedAccount, { order: [{ account: 'asc' }] });
 
 const MAX_CHARACTERS = 200;
 
@@ -81,10 +81,6 @@ function existing(account: string, stored: StoredAccount | undefined): StoredAcc
  */
 export function isActive(account: StoredAccount | undefined): boolean {
   return account?.deactivated_at === null;
-}
-
-export function listAccounts(store: Store): Promise<readonly StoredAccount[]> {
-  return ACCOUNTS.list(store, [{ account: 'asc' }]);
 }
 
 function bounded(what: string, text: string): string {

@@ -55,8 +55,10 @@ const storedKey = z.object({
 
 export type StoredKey = z.output<typeof storedKey>;
 
+/** All keys, revoked ones too; the earliest is listed first. */
 export const API_KEYS = collection('apiKeys', storedKey, {
   isStoredUnder: (id, { sha256 }) => id === sha256,
+  order: [{ created_at: 'asc' }],
 });
 
 /** A stored key, and its text, which is never available again. */
@@ -103,11 +105,6 @@ export async function rotateKey(store: Store, keyPrefix: string, id: string): Pr
 /** What operators call a key: the first 12 characters of its hash. */
 function keyId(sha256: string): string {
   return sha256.slice(0, 12);
-}
-
-/** All keys, the earliest first, revoked ones too. */
-export function listKeys(store: Store): Promise<readonly StoredKey[]> {
-  return API_KEYS.list(store, [{ created_at: 'asc' }]);
 }
 
 /** Ends a key. Every process stops taking it within ten seconds: it keeps for `KEY_CACHED_MS` what it has read. */

@@ -1,9 +1,9 @@
-import { accountId, listAccounts, setAccountActive } from '../access/accounts.ts';
+import { ACCOUNTS, accountId, setAccountActive } from '../access/accounts.ts';
 import {
+  API_KEYS,
   type CreatedKey,
   createKey,
   keyById,
-  listKeys,
   revokeKey,
   rotateKey,
   type StoredKey,
@@ -11,7 +11,7 @@ import {
 import { lastUsed, readKeyUsage } from '../access/usage.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { rotateSigningKey } from '../signing/keys.ts';
-import { readAudit, recordAudit } from '../storage/audit-log.ts';
+import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { WEBHOOKS, webhookState } from '../subscriptions/webhook.ts';
 import type { Actions } from './options.ts';
@@ -37,9 +37,9 @@ export const ACTIONS: Actions = {
   }),
   'keys list': storeAction(
     async (store, _given, _options, { API_KEY_PREFIX: prefix }) => {
-      const accountOf = new Map((await listAccounts(store)).map((account) => [account.account, account]));
+      const accountOf = new Map((await ACCOUNTS.list(store)).map((account) => [account.account, account]));
       const used = await lastUsed(store);
-      return (await listKeys(store)).map((key) => {
+      return (await API_KEYS.list(store)).map((key) => {
         const account = accountOf.get(key.account);
         const held = account ? stateSince('account deactivated', account.deactivated_at) : 'account missing';
         const state = stateSince('revoked', key.revoked_at) ?? held ?? 'active';
@@ -59,7 +59,7 @@ export const ACTIONS: Actions = {
   ),
   'accounts list': storeAction(
     async (store) => {
-      const [accounts, keys] = await Promise.all([listAccounts(store), listKeys(store)]);
+      const [accounts, keys] = await Promise.all([ACCOUNTS.list(store), API_KEYS.list(store)]);
       return accounts.map((each) => ({
         ...each,
         keys: keys.filter((key) => key.account === each.account && key.revoked_at === null).length,
@@ -73,7 +73,7 @@ export const ACTIONS: Actions = {
   // Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown.
   'webhooks list': storeAction(async (store) => {
     const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
-    const nameOf = new Map((await listAccounts(store)).map(({ account }) => [accountId(account), account]));
+    const nameOf = new Map((await ACCOUNTS.list(store)).map(({ account }) => [accountId(account), account]));
     const listed = (await WEBHOOKS.search(store, all)).documents.map((webhook) => {
       const { failing_since, delivered_at, delivered_cursor } = webhook;
       const account = nameOf.get(webhook.account) ?? webhook.account;
@@ -90,7 +90,7 @@ export const ACTIONS: Actions = {
     },
     ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
   ),
-  audit: storeAction((store, _given, { limit }) => readAudit(store, limit), table),
+  audit: storeAction((store, _given, { limit }) => AUDIT_ENTRIES.list(store, limit), table),
 };
 
 function shownOnce(issued: object): string[] {

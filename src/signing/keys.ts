@@ -16,20 +16,17 @@ const storedKey = z.object({
 type StoredKey = Readonly<z.output<typeof storedKey>>;
 
 /**
- * The public keys with which anything was signed, the present one among them. The private ones are stored nowhere: they
- * are derived from SIGNING_SECRET_KEY and the generation. So processes that start at the same time have the same key.
+ * The public keys with which anything was signed, the present one among them; the latest generation is listed first. The
+ * private ones are stored nowhere: they are derived from SIGNING_SECRET_KEY and the generation. So processes that start
+ * at the same time have the same key.
  */
 export const SIGNING_KEYS = collection('signingKeys', storedKey, {
   isStoredUnder: (id, { kid }) => id === kid,
+  order: [{ generation: 'desc' }],
 });
 
 /** The media type of what is signed: a compact JWS. */
 export const JOSE = 'application/jose';
-
-/** The latest generation first. */
-function storedKeys(store: Store): Promise<readonly StoredKey[]> {
-  return SIGNING_KEYS.list(store, [{ generation: 'desc' }]);
-}
 
 /** What stands before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_BEGINNING = Buffer.from('302e020100300506032b657004220420', 'hex');
@@ -76,7 +73,7 @@ export function signingKeys(store: Store, secret: string | undefined) {
     isOn: secret !== undefined,
     /** The public keys as a JSON Web Key Set (RFC 7517), those of earlier generations and secrets, too. */
     async keySet() {
-      const stored = await storedKeys(store);
+      const stored = await SIGNING_KEYS.list(store);
       const present = secret === undefined ? [] : [await presentKey(secret, stored)];
       const all = new Map([...present, ...stored].map(({ kid, x }) => [kid, x]));
       const common = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' };
@@ -85,7 +82,7 @@ export function signingKeys(store: Store, secret: string | undefined) {
     /** Signs JSON. @returns a compact JWS (RFC 7515) whose `kid` names the key; `undefined` without a secret */
     async sign(statement: object): Promise<string | undefined> {
       if (secret === undefined) return undefined;
-      const stored = await storedKeys(store);
+      const stored = await SIGNING_KEYS.list(store);
       const key = await presentKey(secret, stored);
       if (!stored.some(({ kid }) => kid === key.kid)) await keep(store, [key]);
       return new CompactSign(Buffer.from(JSON.stringify(statement)))
@@ -103,7 +100,7 @@ export function signingKeys(store: Store, secret: string | undefined) {
  */
 export async function rotateSigningKey(store: Store, secret: string | undefined) {
   if (secret === undefined) throw new Error('SIGNING_SECRET_KEY is not set: nothing is signed.');
-  const stored = await storedKeys(store);
+  const stored = await SIGNING_KEYS.list(store);
   const before = await presentKey(secret, stored);
   const now = await derivedKey(secret, Math.max(before.generation, stored[0]?.generation ?? 0) + 1);
   await keep(store, [before, now]);

@@ -28,7 +28,10 @@ const auditEntry = z.object({
 
 type AuditEntry = z.output<typeof auditEntry>;
 
-export const AUDIT_ENTRIES = collection('audit', auditEntry);
+/** The latest is listed first. */
+export const AUDIT_ENTRIES = collection('audit', auditEntry, {
+  order: [{ at: 'desc' }, { _seq_no: 'desc' }],
+});
 
 /**
  * Appends an entry of now; nothing in the audit log is ever changed.
@@ -53,9 +56,4 @@ export function whoRuns(): string {
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}@${hostname()}`;
   }
-}
-
-/** The latest entries of the audit log, the latest first; 10,000 of them at the most. */
-export function readAudit(store: Store, limit?: number): Promise<readonly AuditEntry[]> {
-  return AUDIT_ENTRIES.list(store, [{ at: 'desc' }, { _seq_no: 'desc' }], limit);
 }

@@ -41,6 +41,8 @@ interface Options<Stored> {
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
   /** Whether the valid parts of a document that is not valid are of use; it is left out unless so. */
   readonly keepsValidParts?: boolean;
+  /** The order in which they are listed. */
+  readonly order?: NonNullable<SearchBody['sort']>;
 }
 
 /**
@@ -50,7 +52,7 @@ interface Options<Stored> {
 export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
   schema: Schema,
-  { isStoredUnder = () => true, keepsValidParts = false }: Options<z.output<Schema>> = {},
+  { isStoredUnder = () => true, keepsValidParts = false, order = [] }: Options<z.output<Schema>> = {},
 ) {
   type Stored = z.output<Schema>;
   type Documents = readonly (readonly [id: string, document: Stored])[];
@@ -165,9 +167,9 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       } while (after !== undefined);
     },
 
-    /** The first documents in an order, of a kind of which there are at most 10,000. */
-    async list(store: Store, sort: NonNullable<SearchBody['sort']>, size = MAX_LISTED) {
-      return (await searchDocuments(store, { sort, size: Math.min(size, MAX_LISTED) })).documents;
+    /** The first documents in their order; 10,000 at the most. */
+    async list(store: Store, size = MAX_LISTED): Promise<readonly Stored[]> {
+      return (await searchDocuments(store, { sort: order, size: Math.min(size, MAX_LISTED) })).documents;
     },
 
     /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */

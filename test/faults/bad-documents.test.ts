@@ -4,15 +4,15 @@ import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { accountId, listAccounts } from '../../src/access/accounts.ts';
-import { createKey, listKeys } from '../../src/access/api-keys.ts';
+import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
+import { API_KEYS, createKey } from '../../src/access/api-keys.ts';
 import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/usage.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
-import { readAudit, recordAudit } from '../../src/storage/audit-log.ts';
+import { AUDIT_ENTRIES, recordAudit } from '../../src/storage/audit-log.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { addBadDocuments, STORED_INDICES } from '../support/bad-documents.ts';
@@ -57,11 +57,11 @@ async function readAll() {
     ...{ live, publications, rejected },
     events: await readEvents(store),
     indices: await licensesIndices(store),
-    keys: await listKeys(store),
-    accounts: await listAccounts(store),
+    keys: await API_KEYS.list(store),
+    accounts: await ACCOUNTS.list(store),
     used: (await lastUsed(store)).get(key),
     usage: (await readKeyUsage(store, LONG_AGO)).filter((each) => each.key === key),
-    audit: await readAudit(store),
+    audit: await AUDIT_ENTRIES.list(store),
     record: await savedRecords(store, RECORD_LIMITS).read(code),
     changes: await allChanges(rest),
     watched: await allChanges(rest, '', 7, { watched: 'true' }),

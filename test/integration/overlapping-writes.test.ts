@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
-import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
+import { API_KEYS, createKey, keyById, revokeKey } from '../../src/access/api-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
@@ -44,14 +44,14 @@ describe('what another command wrote after this one had read', () => {
   test('stays when a key is issued: the account is deactivated, and no key is issued', async () => {
     const { store } = environment;
     await issue(store, 'Acme');
-    const before = await listKeys(store);
+    const before = await API_KEYS.list(store);
     const deactivate = () => setAccountActive(store, 'Acme', false);
     const result = await withWriteAfterRead(store.names.accounts, deactivate, (slow) =>
       issue(slow, 'Acme', 'grace@acme.example'),
     );
     expect(String(result)).toContain('The account "Acme" is deactivated');
     const account = { deactivated_at: expect.any(String), contact: null };
-    expect([await accountNamed(store, 'Acme'), await listKeys(store)]).toMatchObject([account, before]);
+    expect([await accountNamed(store, 'Acme'), await API_KEYS.list(store)]).toMatchObject([account, before]);
   });
 
   test('stays when an account is deactivated: its new contact', async () => {
