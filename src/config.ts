@@ -186,6 +186,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     throw new ConfigError(`${name} is ${shown}, but must be ${description}.`);
   }
   const config = result.data;
+  const { PUBLIC_URL, MCP_ALLOWED_HOSTS: hosts } = config;
   if (config.PUBLISH_SCHEDULE !== undefined && !(config.DATASET_INDIVIDUAL && config.DATASET_BUSINESS)) {
     throw new ConfigError(
       `PUBLISH_SCHEDULE is ${JSON.stringify(config.PUBLISH_SCHEDULE)}, but must stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS.`,
@@ -194,10 +195,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const local = readLocalServices(config.STATE_DIR);
   return {
     ...config,
-    MCP_ALLOWED_HOSTS:
-      config.MCP_ALLOWED_HOSTS.length > 0 || config.PUBLIC_URL === undefined
-        ? config.MCP_ALLOWED_HOSTS
-        : [new URL(config.PUBLIC_URL).hostname],
+    MCP_ALLOWED_HOSTS: hosts.length > 0 || PUBLIC_URL === undefined ? hosts : [new URL(PUBLIC_URL).hostname],
     OPENSEARCH_URL: config.OPENSEARCH_URL ?? local.opensearch ?? `http://${LOOPBACK}:9200`,
     REDIS_URL: config.REDIS_URL ?? local.redis ?? `redis://${LOOPBACK}:6379`,
   };

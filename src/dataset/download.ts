@@ -65,7 +65,12 @@ export async function downloadSource(url: string, options: DownloadOptions) {
     }),
   );
   try {
-    const headers = requestHeaders(source, last);
+    const headers = {
+      'accept-encoding': 'identity',
+      authorization: source.authorization,
+      'if-none-match': last?.etag ?? undefined,
+      'if-modified-since': last?.last_modified ?? undefined,
+    };
     const response = await request(source.url, { dispatcher, headers, signal: options.signal });
     // What is not read to its end fails when the agent is destroyed.
     response.body.on('error', () => undefined);
@@ -97,15 +102,6 @@ function onlySafely(source: SourceUrl): Dispatcher.DispatcherComposeInterceptor 
       );
     }
     return dispatch(options, handler);
-  };
-}
-
-function requestHeaders({ authorization }: SourceUrl, last: StoredMetadata | undefined) {
-  return {
-    'accept-encoding': 'identity',
-    authorization,
-    'if-none-match': last?.etag ?? undefined,
-    'if-modified-since': last?.last_modified ?? undefined,
   };
 }
 

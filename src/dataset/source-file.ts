@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
@@ -29,8 +30,8 @@ const sampleManifest = z.object({
 /** Whether `licenses sample-data` wrote the file: the manifest in its folder lists its hash. */
 export async function isSampleFile(file: InspectedFile): Promise<boolean> {
   try {
-    const text = await readFile(join(dirname(file.path), 'sample.json'), 'utf8');
-    const { sha256 } = sampleManifest.parse(JSON.parse(text));
+    const manifest = await readFile(join(dirname(file.path), 'sample.json'), 'utf8');
+    const { sha256 } = sampleManifest.parse(JSON.parse(manifest));
     return sha256.individual === file.sha256 || sha256.business === file.sha256;
   } catch {
     return false;
@@ -116,7 +117,7 @@ async function* unpackedChunks(
   path: string,
   onBytes: FileTextListener['onBytes'],
 ): AsyncGenerator<Buffer, void, undefined> {
-  const start = await firstBytes(path);
+  const start = await text(createReadStream(path, { end: 3, encoding: 'latin1' }));
   if (start.startsWith(ZIP)) {
     throw new BrokenSourceError(
       `${basename(path)} is a zip file, which is not read; unpack it, or pack the CSV file with gzip.`,
@@ -145,9 +146,4 @@ async function* unpackedChunks(
   } finally {
     disk.destroy();
   }
-}
-
-async function firstBytes(path: string): Promise<string> {
-  for await (const bytes of createReadStream(path, { end: 3, encoding: 'latin1' })) return bytes;
-  return '';
 }
