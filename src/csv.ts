@@ -159,10 +159,9 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows
   const [first = 0, second = 0] = bytes;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
-  const zeros = [0, 0];
   const start = bytes.subarray(0, BYTES_LOOKED_AT);
-  for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
+  const zerosAt = (side: 0 | 1) => start.filter((byte, at) => byte === 0 && at % 2 === side).length;
+  const [even, odd] = [zerosAt(0), zerosAt(1)];
   // Most characters of a list are ASCII, so every other byte is zero.
   if (odd > start.length / 4 && even < odd / 4) return 'utf-16le';
   if (even > start.length / 4 && odd < even / 4) return 'utf-16be';

@@ -135,13 +135,11 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
     ...each,
     spend: async (address, points = 1) => {
       const spent = await each.spend(address, points);
-      try {
-        await all.spend(group, points);
-        return spent;
-      } catch (error) {
+      await all.spend(group, points).catch(async (error: unknown) => {
         await each.giveBack(address, points);
         throw error;
-      }
+      });
+      return spent;
     },
     giveBack: async (address, points) => {
       await Promise.all([each.giveBack(address, points), all.giveBack(group, points)]);
