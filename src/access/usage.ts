@@ -61,10 +61,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
     const written = [...unwritten];
     unwritten.clear();
     try {
-      await KEY_USAGE.putAll(
-        store,
-        written.map(([id, usage]) => [`${id}/${run}`, usage]),
-      );
+      await KEY_USAGE.putAll(store, written);
       isFailing = false;
       const today = todayInOhio();
       for (const [id, { day }] of known) if (day !== today && !unwritten.has(id)) known.delete(id);
@@ -80,7 +77,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
   return {
     count: (key: string, outcome: Outcome): void => {
       const day = todayInOhio();
-      const id = `${key}/${day}`;
+      const id = `${key}/${day}/${run}`;
       const usage = known.get(id) ?? { key, day, counts: {} };
       usage.counts[outcome] = (usage.counts[outcome] ?? 0) + 1;
       known.set(id, usage);
