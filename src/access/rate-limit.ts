@@ -93,7 +93,7 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
        *
        * @throws {TooManyRequestsError} when they are over what is left
        */
-      spend: async (address: string, points = 1): Promise<Spent> => {
+      spend: async (address: string, points = 1) => {
         const key = addressKey(address);
         const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, points);
         const remaining = limitFor(address) - consumedPoints;
@@ -148,10 +148,7 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
 }
 
 /** What is left of an address's limit. */
-export interface Spent {
-  readonly remaining: number;
-  readonly msBeforeReset: number;
-}
+export type Spent = Awaited<ReturnType<RateLimit['spend']>>;
 
 /**
  * A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away.
