@@ -130,7 +130,7 @@ async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
 /** The publication of an index. Its types are the catalog's until they have been counted. */
 export async function readPublication(store: Store, index: string) {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
-  const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});
+  const byLabel = Object.entries(metadata.boards ?? {});
   const licenses = byLabel.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const published = Map.groupBy(counted?.types ?? [], ({ board }) => currentBoardName(board));
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
