@@ -65,7 +65,9 @@ export async function post(
 ): Promise<Answer> {
   // The API seldom posts; without undici it starts sooner.
   const { Agent, request } = await import('undici');
-  const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? systemAddresses : publicAddresses);
+  // In allowed ranges are also hosts that this machine alone knows.
+  const knownAddresses = (host: string) => lookup(host, { all: true });
+  const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? knownAddresses : publicAddresses);
   const checkedAddresses = async (host: string, _options: unknown): Promise<LookupAddress[]> => {
     const addresses = await addressesFound(host);
     const isRefused = addresses.some(({ address }) => !isAllowed(address, new URL(url), allowedRanges));
@@ -103,11 +105,6 @@ function reasonOf(error: unknown): Answer['reason'] {
   if (error instanceof BadRequestError) return 'address not allowed';
   const text = error instanceof Error ? `${error.name} ${'code' in error ? error.code : ''}` : '';
   return REASONS.find(([pattern]) => pattern.test(text))?.[1];
-}
-
-/** Those that this machine knows, too. */
-function systemAddresses(host: string): Promise<LookupAddress[]> {
-  return lookup(host, { all: true });
 }
 
 const NAME_SERVER_MS = 2000;
