@@ -172,10 +172,7 @@ export class CountedLicenses {
   add(license_number: string, change?: ColumnChange): void {
     this.count += 1;
     if (this.examples.length >= EXAMPLES) return;
-    this.examples.push({
-      license_number,
-      ...(change !== undefined && { before: change.before, now: change.after }),
-    });
+    this.examples.push({ license_number, ...(change && { before: change.before, now: change.after }) });
   }
 }
 

@@ -33,11 +33,12 @@ const MIN_GROWTH_BYTES = 8 * 1024;
 
 /** A digest of a publication, without entries. They are added in the order in which the licenses are read. */
 export function emptyDigest() {
-  const parts = new Map<number, { buffer: Buffer; length: number }>();
+  const emptyPart = () => ({ buffer: Buffer.alloc(0), length: 0 });
+  const parts = new Map<number, ReturnType<typeof emptyPart>>();
   let bytes = 0;
 
   function add({ id, record, row }: DigestEntry): void {
-    const part = valueAt(parts, partOf(id), () => ({ buffer: Buffer.alloc(0), length: 0 }));
+    const part = valueAt(parts, partOf(id), emptyPart);
     const idBytes = Buffer.byteLength(id);
     const needed = part.length + ID_LENGTH_BYTES + idBytes + HASH_BYTES;
     const before = part.buffer.length;
@@ -56,7 +57,7 @@ export function emptyDigest() {
 
   /** The entries of one part as bytes. */
   function partAt(number: number): Buffer {
-    const { buffer, length } = parts.get(number) ?? { buffer: Buffer.alloc(0), length: 0 };
+    const { buffer, length } = parts.get(number) ?? emptyPart();
     return buffer.subarray(0, length);
   }
 
