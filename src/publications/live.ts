@@ -139,9 +139,8 @@ export async function readPublication(store: Store, index: string) {
   });
   // Lookups do not wait for a feed or changes that cannot be read.
   let feedError: unknown;
-  const feed = await readFeed(store, index, metadata.feed).catch((error: unknown) => {
+  const feed = await readFeed(store, index, metadata.feed).catch((error: unknown): undefined => {
     feedError = error;
-    return undefined;
   });
   const changes =
     feed === undefined ? [] : await readPublishedChanges(store, metadata, feed).catch(() => undefined);
