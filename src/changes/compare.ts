@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { currentBoardName } from '../licenses/boards.ts';
+import { valueAt } from '../licenses/counts.ts';
 import { fold } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
 import { nameParts } from '../licenses/names.ts';
@@ -171,10 +172,7 @@ export class CountedLicenses {
   add(license_number: string, change?: ColumnChange): void {
     this.count += 1;
     if (this.examples.length >= EXAMPLES) return;
-    this.examples.push({
-      license_number,
-      ...(change !== undefined && { before: change.before, now: change.after }),
-    });
+    this.examples.push({ license_number, ...(change && { before: change.before, now: change.after }) });
   }
 }
 
@@ -226,12 +224,6 @@ interface CounterOptions {
   readonly isCounted?: (change: ColumnChange) => boolean;
   /** Where a license is counted; at its board unless given. */
   readonly groupsOf?: (license: ComparedLicense) => readonly BoardDifferences[];
-}
-
-function valueAt<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
-  const value = map.get(name) ?? make();
-  map.set(name, value);
-  return value;
 }
 
 /** Counts by board. */

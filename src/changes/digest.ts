@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { addTo } from '../licenses/counts.ts';
+import { addTo, valueAt } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { bulk, documentsById } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
@@ -33,13 +33,12 @@ const MIN_GROWTH_BYTES = 8 * 1024;
 
 /** A digest of a publication, without entries. They are added in the order in which the licenses are read. */
 export function emptyDigest() {
-  const parts = new Map<number, { buffer: Buffer; length: number }>();
+  const emptyPart = () => ({ buffer: Buffer.alloc(0), length: 0 });
+  const parts = new Map<number, ReturnType<typeof emptyPart>>();
   let bytes = 0;
 
   function add({ id, record, row }: DigestEntry): void {
-    const number = partOf(id);
-    const part = parts.get(number) ?? { buffer: Buffer.alloc(0), length: 0 };
-    parts.set(number, part);
+    const part = valueAt(parts, partOf(id), emptyPart);
     const idBytes = Buffer.byteLength(id);
     const needed = part.length + ID_LENGTH_BYTES + idBytes + HASH_BYTES;
     const before = part.buffer.length;
@@ -58,7 +57,7 @@ export function emptyDigest() {
 
   /** The entries of one part as bytes. */
   function partAt(number: number): Buffer {
-    const { buffer, length } = parts.get(number) ?? { buffer: Buffer.alloc(0), length: 0 };
+    const { buffer, length } = parts.get(number) ?? emptyPart();
     return buffer.subarray(0, length);
   }
 
@@ -79,9 +78,7 @@ export function emptyDigest() {
       }
     },
     /** All parts, in order. */
-    *parts(): Generator<Buffer, void, undefined> {
-      for (let number = 0; number < DIGEST_PARTS; number += 1) yield partAt(number);
-    },
+    parts: () => Array.from({ length: DIGEST_PARTS }, (_, number) => partAt(number)),
     /** How much memory its entries take, outside of the heap. */
     bytes: (): number => bytes,
   };
@@ -132,14 +129,8 @@ export function* differences(before: Buffer, after: Buffer): Generator<Differenc
   // Nearly all licenses are the same in both: only the others are decoded.
   const right = byId(entriesIn(after).filter((entry) => !onlyBefore.delete(entry)));
   const left = byId(onlyBefore);
-  const removed = Map.groupBy(
-    [...left.keys()].filter((id) => !right.has(id)),
-    licenseNumber,
-  );
-  const added = Map.groupBy(
-    [...right.keys()].filter((id) => !left.has(id)),
-    licenseNumber,
-  );
+  const removed = Map.groupBy(new Set(left.keys()).difference(right), licenseNumber);
+  const added = Map.groupBy(new Set(right.keys()).difference(left), licenseNumber);
   const counterpart = (id: string) => {
     const number = licenseNumber(id);
     const [before = [], after = []] = [removed.get(number), added.get(number)];
@@ -189,7 +180,7 @@ function partId(part: number): string {
 export async function writeDigest({ client, prefix }: Store, licensesIndex: string, digest: Digest) {
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
-  const parts = [...digest.parts()];
+  const parts = digest.parts();
   const largest = parts.reduce((most, { length }) => Math.max(most, length), 1);
   const count = Math.ceil(REQUEST_BYTES / largest);
   for (let first = 0; first < DIGEST_PARTS; first += count) {
@@ -223,10 +214,12 @@ function isWhole(part: Buffer): boolean {
 /**
  * The parts of a publication's stored digest, in order. One of version 0.3.0 is divided anew, in memory.
  *
- * @throws {BadDocumentError} when one is missing or not valid
+ * @throws {BadDocumentError} when there are none, or one is missing or not valid
  */
 export async function* readDigest(store: Store, licensesIndex: string) {
   const index = digestIndexName(store.prefix, licensesIndex);
+  if (!(await hasDigest(store, licensesIndex)))
+    throw new BadDocumentError({ index, id: partId(0), problem: 'there is no such index' });
   const isEarlier = (await store.client.exists({ index, id: '0' })).body;
   if (!isEarlier) return yield* readParts(store, index, partId);
   const digest = emptyDigest();

@@ -14,6 +14,7 @@ import {
   type StoredChange,
   storedChange,
 } from './change.ts';
+import type { DifferingLicense } from './compare.ts';
 import { type FeedBeginning, type FeedState, lastOf, positionOf, switchesOf } from './feed.ts';
 import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
@@ -91,15 +92,10 @@ export function withoutChanges(feed: FeedState): FeedChanges {
   return { feed, changes: { kinds: {}, causes: {}, boards: {} } };
 }
 
-/** One of the records may be missing. */
-interface Pair {
-  /** Its document id. */
-  readonly license: string;
-  readonly before: LicenseRecord | undefined;
-  readonly after: LicenseRecord | undefined;
-  /** The license's other number, where the State writes it in another way. */
-  readonly renumbered?: string | undefined;
-}
+type RecordPair = Pick<DifferingLicense, 'license' | 'renumbered'> &
+  Readonly<Record<'before' | 'after', LicenseRecord | undefined>>;
+
+const noCounts = () => new Map<string, number>();
 
 const ERASED = { before: null, after: null, erased: true } as const;
 
@@ -120,11 +116,7 @@ export function changeMaker(
   const { feed } = lastOf(state);
   const entry = { feed, epoch, at: new Date().toISOString(), publication, date };
   let total = 0;
-  const counts = {
-    kinds: new Map<string, number>(),
-    causes: new Map<string, number>(),
-    boards: new Map<string, number>(),
-  };
+  const [kinds, causes, boards] = [noCounts(), noCounts(), noCounts()];
   return {
     /**
      * The change that makes one record of a license the other; `undefined` when they are the same. Each license comes
@@ -132,7 +124,7 @@ export function changeMaker(
      * fields whose earlier values must be erased. A license that comes back without a place may have had one before. The
      * change of a removed license says no place at all: the State may withdraw it while the license is away.
      */
-    make({ license, before, after, renumbered }: Pair, ofPair: ChangeCause): StoredChange | undefined {
+    make({ license, before, after, renumbered }: RecordPair, ofPair: ChangeCause): StoredChange | undefined {
       const record = after ?? before;
       const fields = Object.entries(changedFields(before, after));
       if (record === undefined || fields.length === 0) return undefined;
@@ -146,9 +138,9 @@ export function changeMaker(
         return kind === 'removed' ? [] : [[name, ERASED]];
       });
       total += 1;
-      addTo(counts.kinds, kind);
-      addTo(counts.causes, cause);
-      addTo(counts.boards, record.board);
+      addTo(kinds, kind);
+      addTo(causes, cause);
+      addTo(boards, record.board);
       return {
         ...entry,
         position: positionOf(epoch, total),
@@ -170,9 +162,9 @@ export function changeMaker(
     /** Makes the changes searchable, once all are stored. @returns the feed with them, and their counts */
     async finish(store: Store): Promise<FeedChanges> {
       const changes = {
-        kinds: Object.fromEntries(counts.kinds),
-        causes: Object.fromEntries(counts.causes),
-        boards: Object.fromEntries(counts.boards),
+        kinds: Object.fromEntries(kinds),
+        causes: Object.fromEntries(causes),
+        boards: Object.fromEntries(boards),
       };
       await store.client.indices.refresh({ index: store.names.changes });
       return { feed: [...state, { ...entry, changes: total }], changes };

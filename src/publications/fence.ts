@@ -88,11 +88,7 @@ type AliasAction = Record<string, { index: string; alias?: string; must_exist?: 
  *
  * @returns whether it was changed
  */
-async function changeWhileLive(
-  store: Store,
-  live: string,
-  actions: readonly AliasAction[],
-): Promise<boolean> {
+async function changeWhileLive(store: Store, live: string, actions: readonly AliasAction[]) {
   const alias = store.names.alias;
   const isLive = [{ remove: { index: live, alias, must_exist: true } }, { add: { index: live, alias } }];
   const body = { actions: [...isLive, ...actions] };
@@ -221,11 +217,7 @@ export async function deleteIndex({ client }: Pick<Store, 'client'>, index: stri
  * @param read the epoch, read before they were chosen
  * @returns what was deleted; `undefined` when the epoch has changed since, and they must be chosen again
  */
-export async function deleteObsolete(
-  store: Store,
-  read: ReadEpoch,
-  obsolete: readonly string[],
-): Promise<readonly string[] | undefined> {
+export async function deleteObsolete(store: Store, read: ReadEpoch, obsolete: readonly string[]) {
   if (obsolete.length === 0) return [];
   try {
     if (!(await replaceEpoch(store, read, { deletes: [...obsolete] }))) return undefined;

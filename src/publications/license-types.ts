@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { hasDigest } from '../changes/digest.ts';
 import { currentBoardName } from '../licenses/boards.ts';
-import { addTo, countsByName } from '../licenses/counts.ts';
+import { addTo } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
-import { type LicensesIndex, readableLiveIndex } from './metadata.ts';
+import { readableLiveIndex } from './metadata.ts';
 
 /** More types than this are not listed. The State has about 500. */
 const MAX_TYPES = 2000;
@@ -18,8 +18,6 @@ const licenseType = z.object({ board: z.string(), license_type: z.string() });
 
 /** What is counted of a publication's licenses, so that no process that starts looks at all of them. */
 const licenseTypes = z.object({
-  /** Licenses by the label in the BOARD column. */
-  boards: countsByName,
   types: z.array(licenseType).max(MAX_TYPES),
   /** One license, to see whether lookups find what is there. */
   sample: sample.optional(),
@@ -58,10 +56,7 @@ const MAX_TYPE_LENGTH = 100;
  * Counts the licenses of an index by type, and stores it beside the digest, for as long as the index is kept. It takes
  * seconds at the size of the State.
  */
-export async function storeLicenseTypes(
-  store: Store,
-  { index, metadata: { boards = {} } }: LicensesIndex,
-): Promise<void> {
+export async function storeLicenseTypes(store: Store, index: string): Promise<void> {
   const sources = Object.keys(licenseType.shape).map((field) => ({ [field]: { terms: { field } } }));
   const { aggregations } = await search(store.client, countedResponse, {
     index,
@@ -70,7 +65,7 @@ export async function storeLicenseTypes(
   const types = aggregations.types.buckets
     .map(({ key }) => key)
     .filter(({ license_type: type }) => type.length <= MAX_TYPE_LENGTH);
-  const body = licenseTypes.parse({ boards, types, sample: await anyLicense(store, index) });
+  const body = licenseTypes.parse({ types, sample: await anyLicense(store, index) });
   await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
 }
 
@@ -78,7 +73,7 @@ export async function storeLicenseTypes(
 export async function addMissingLicenseTypes(store: Store): Promise<void> {
   const live = await readableLiveIndex(store);
   if (live === undefined || !(await hasDigest(store, live.index))) return;
-  if ((await readLicenseTypes(store, live.index)) === undefined) await storeLicenseTypes(store, live);
+  if ((await readLicenseTypes(store, live.index)) === undefined) await storeLicenseTypes(store, live.index);
 }
 
 /** Counts by the names that the boards have now. */

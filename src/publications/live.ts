@@ -130,7 +130,7 @@ async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
 /** The publication of an index. Its types are the catalog's until they have been counted. */
 export async function readPublication(store: Store, index: string) {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
-  const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});
+  const byLabel = Object.entries(metadata.boards ?? {});
   const licenses = byLabel.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const published = Map.groupBy(counted?.types ?? [], ({ board }) => currentBoardName(board));
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
@@ -139,9 +139,8 @@ export async function readPublication(store: Store, index: string) {
   });
   // Lookups do not wait for a feed or changes that cannot be read.
   let feedError: unknown;
-  const feed = await readFeed(store, index, metadata.feed).catch((error: unknown) => {
+  const feed = await readFeed(store, index, metadata.feed).catch((error: unknown): undefined => {
     feedError = error;
-    return undefined;
   });
   const changes =
     feed === undefined ? [] : await readPublishedChanges(store, metadata, feed).catch(() => undefined);

@@ -192,13 +192,10 @@ export async function liveIndex(store: Store): Promise<string | undefined> {
  * @param preferred which one it is where the alias has several
  * @throws {SeveralLiveError}
  */
-export async function liveLicensesIndex(store: Store, preferred?: string) {
-  try {
-    return await indexNamed(store, store.names.alias, preferred);
-  } catch (error) {
-    if (isIndexNotFound(error)) return undefined;
-    throw error;
-  }
+export function liveLicensesIndex(store: Store, preferred?: string) {
+  return indexNamed(store, store.names.alias, preferred).catch((error: unknown): undefined => {
+    if (!isIndexNotFound(error)) throw error;
+  });
 }
 
 /**

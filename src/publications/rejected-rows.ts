@@ -81,26 +81,19 @@ const ROWS_A_PAGE = 1000;
 /** The rows that a publication rejected and kept, by file and line, in pages. */
 export async function* readRejectedRows(store: Store, publication: string) {
   await store.client.indices.refresh({ index: store.names.rejectedRows });
+  const filter = [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }];
   yield* REJECTED_ROWS.pages(store, {
     size: ROWS_A_PAGE,
-    query: {
-      bool: {
-        filter: [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }],
-      },
-    },
+    query: { bool: { filter } },
     sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
   });
 }
 
 /** Writes the rows that a publication rejected to a CSV file. Spreadsheets run none of the cells. */
 export async function writeRejects(store: Store, publication: string, path: string) {
-  const pages = readRejectedRows(store, publication);
-  const rows = await writeSpreadsheet(
-    path,
-    ['FILE', 'LINE', 'REASON', 'ROW'],
-    pages,
-    ({ file, line, reason, raw }) => [[file, line, reason, raw]],
-  );
+  const header = ['FILE', 'LINE', 'REASON', 'ROW'];
+  const cells = ({ file, line, reason, raw }: RejectedRow) => [[file, line, reason, raw]];
+  const rows = await writeSpreadsheet(path, header, readRejectedRows(store, publication), cells);
   return { file: path, rows };
 }
 

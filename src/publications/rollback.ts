@@ -1,5 +1,5 @@
 import { differingLicenses } from '../changes/compare.ts';
-import { hasDigest, readDigest } from '../changes/digest.ts';
+import { readDigest } from '../changes/digest.ts';
 import { newFeed, rolledBackFeed } from '../changes/feed.ts';
 import {
   CHANGES,
@@ -8,9 +8,8 @@ import {
   type FeedChanges,
   withoutChanges,
 } from '../changes/stored-changes.ts';
-import { readFeed } from '../changes/stored-feed.ts';
+import { noneIfBad, readFeed } from '../changes/stored-feed.ts';
 import type { Store } from '../storage/store.ts';
-import { BadDocumentError } from '../storage/stored.ts';
 import {
   currentEpoch,
   FlipRefusedError,
@@ -123,22 +122,16 @@ async function storeChanges(store: Store, { from, to }: Rollback, epoch: number)
   const before = await feedOf(store, from);
   const then = await readFeed(store, to.index, to.metadata.feed);
   const { feed, isKnown } = rolledBackFeed(before, then, to.metadata);
-  try {
-    const digests = await Promise.all([from, to].map(({ index }) => hasDigest(store, index)));
-    if (isKnown && !digests.includes(false)) {
-      const maker = changeMaker(feed, beginning, { dateBefore: from.metadata.date });
-      const comparison = { before: from.index, after: to.index, parts: readDigest(store, to.index) };
-      for await (const group of differingLicenses(store, comparison)) {
-        const changes = group.flatMap((license) => maker.make(license, 'rollback') ?? []);
-        await CHANGES.putAll(
-          store,
-          changes.map((change) => [String(change.position), change]),
-        );
-      }
-      return await maker.finish(store);
+  const compared = async () => {
+    const maker = changeMaker(feed, beginning, { dateBefore: from.metadata.date });
+    const comparison = { before: from.index, after: to.index, parts: readDigest(store, to.index) };
+    for await (const group of differingLicenses(store, comparison)) {
+      const changes = group.flatMap((license) => maker.make(license, 'rollback') ?? []);
+      const documents = changes.map((change) => [String(change.position), change] as const);
+      await CHANGES.putAll(store, documents);
     }
-  } catch (error) {
-    if (!(error instanceof BadDocumentError)) throw error;
-  }
-  return withoutChanges(newFeed(beginning, feed));
+    return maker.finish(store);
+  };
+  const made = isKnown ? await compared().catch(noneIfBad) : undefined;
+  return made ?? withoutChanges(newFeed(beginning, feed));
 }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { SERVICE_VERSION } from '../config.ts';
+import { DAY_MS } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 
 /** From the first question for its address to the last header of its answer. */
@@ -12,7 +13,6 @@ const MAX_URL_CHARACTERS = 500;
 const MAX_HEADER_BYTES = 8192;
 /** So much of a response is read, since some receivers fail when it is not; none of it is kept. */
 const MAX_BODY_BYTES = 4096;
-const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Then the host's next address is tried, too. */
 const NEXT_ADDRESS_AFTER_MS = 1000;
 const USER_AGENT = `Ohio-License-Verification/${SERVICE_VERSION}`;
@@ -65,7 +65,9 @@ export async function post(
 ): Promise<Answer> {
   // The API seldom posts; without undici it starts sooner.
   const { Agent, request } = await import('undici');
-  const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? systemAddresses : publicAddresses);
+  // In allowed ranges are also hosts that this machine alone knows.
+  const knownAddresses = (host: string) => lookup(host, { all: true });
+  const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? knownAddresses : publicAddresses);
   const checkedAddresses = async (host: string, _options: unknown): Promise<LookupAddress[]> => {
     const addresses = await addressesFound(host);
     const isRefused = addresses.some(({ address }) => !isAllowed(address, new URL(url), allowedRanges));
@@ -103,11 +105,6 @@ function reasonOf(error: unknown): Answer['reason'] {
   if (error instanceof BadRequestError) return 'address not allowed';
   const text = error instanceof Error ? `${error.name} ${'code' in error ? error.code : ''}` : '';
   return REASONS.find(([pattern]) => pattern.test(text))?.[1];
-}
-
-/** Those that this machine knows, too. */
-function systemAddresses(host: string): Promise<LookupAddress[]> {
-  return lookup(host, { all: true });
 }
 
 const NAME_SERVER_MS = 2000;
@@ -179,5 +176,5 @@ function isAllowed(address: string, { protocol, port }: URL, allowedRanges: read
 function readRetryAfter(text: string): number | undefined {
   const isDate = text.endsWith(' GMT');
   const ms = isDate ? Date.parse(text) - Date.now() : /^\d+$/.test(text) ? Number(text) * 1000 : Number.NaN;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), DAY_MS);
 }

@@ -41,10 +41,8 @@ export function subscriptionsService(store: Store) {
   /** Creates subscriptions, unless another request was faster. @returns those that there are now */
   async function create(wanted: readonly Subscription[]): Promise<Watched[]> {
     if (wanted.length === 0) return [];
-    const isNew = await SUBSCRIPTIONS.createAll(
-      store,
-      wanted.map((each) => [each.id, each]),
-    );
+    const documents = wanted.map((each) => [each.id, each] as const);
+    const isNew = await SUBSCRIPTIONS.createAll(store, documents);
     const created = wanted.filter((_, at) => isNew[at]).map((each) => ({ ...each, isNew: true }));
     const others = new Map(wanted.filter((_, at) => !isNew[at]).map((each) => [each.license, each]));
     const ids = Array.from(others.values(), ({ id }) => id);

@@ -65,10 +65,8 @@ export function followRenumbered(store: Store, state: FeedState): Promise<void> 
     const removed = nextChanges([visible([entry]), { term: { kind: 'removed' } }], PAGE);
     for await (const changes of CHANGE_HEADS.pages(store, removed)) {
       const renumbered = changes.filter((each) => each.renumbered_to !== undefined);
-      const watched = await subscriptionsTo(
-        store,
-        renumbered.map(({ license }) => license),
-      );
+      const gone = renumbered.map(({ license }) => license);
+      const watched = await subscriptionsTo(store, gone);
       for (const change of renumbered) {
         const [license = '', before = ''] = licensesOf(change);
         const { renumbered_to: license_number = '' } = change;

@@ -67,7 +67,6 @@ test('the license types of a publication are listed in order, but none of free t
   const business = [{ board: 'Dental Board', number: '1', type: 'Practice' }];
   const { index } = await published(environment, '2026-11-21', { individual, business });
   expect(await readLicenseTypes(environment.store, index)).toMatchObject({
-    boards: { 'Dental Board': 1, [NURSING]: 5 },
     types: [
       { board: 'Dental Board', license_type: 'Practice' },
       { board: NURSING, license_type: 'First' },

@@ -2,6 +2,8 @@
 export const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 10_000;
 
+const EMPTY = { bodiesEnd: 0, rowsEnd: 0, count: 0 };
+
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
@@ -30,9 +32,7 @@ export interface Batch {
  * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
  * their request is answered would cost a third of a load's CPU in garbage collection (measured).
  */
-export async function* batched(
-  groups: AsyncIterable<readonly BulkOperation[]>,
-): AsyncGenerator<Batch, void, undefined> {
+export async function* batched(groups: AsyncIterable<readonly BulkOperation[]>) {
   const free: Memory[] = [];
   let filling: Memory | undefined;
   for await (const group of groups) {
@@ -48,25 +48,23 @@ export async function* batched(
   if (filling !== undefined) yield batchIn(filling, free);
 }
 
-interface Memory {
-  /** What goes to OpenSearch. */
-  readonly bodies: Buffer;
-  /** The rows of the file, in case one is rejected. */
-  readonly rows: Buffer;
-  /** Where each row ends. */
-  readonly rowEnds: Uint32Array;
-  bodiesEnd: number;
-  rowsEnd: number;
-  count: number;
+type Memory = ReturnType<typeof newMemory>;
+
+function newMemory(bytes: number) {
+  return {
+    /** What goes to OpenSearch. */
+    bodies: Buffer.allocUnsafe(bytes),
+    /** The rows of the file, in case one is rejected, and where each ends. */
+    rows: Buffer.allocUnsafe(bytes),
+    rowEnds: new Uint32Array(BATCH_DOCUMENTS),
+    ...EMPTY,
+  };
 }
 
 function memoryFor({ body, row }: BulkOperation, free: Memory[]): Memory {
   const needed = Math.max(body.length, row.raw.length) * MAX_BYTES_PER_UNIT;
   const reused = needed > BATCH_BYTES ? undefined : free.pop();
-  if (reused !== undefined) return reused;
-  const bytes = Math.max(needed, BATCH_BYTES);
-  const [bodies, rows] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)];
-  return { bodies, rows, rowEnds: new Uint32Array(BATCH_DOCUMENTS), bodiesEnd: 0, rowsEnd: 0, count: 0 };
+  return reused ?? newMemory(Math.max(needed, BATCH_BYTES));
 }
 
 function hasRoom({ bodies, bodiesEnd, rows, rowsEnd, rowEnds, count }: Memory, { body, row }: BulkOperation) {
@@ -90,7 +88,7 @@ function batchIn(memory: Memory, free: Memory[]): Batch {
     ...{ count, body: bodies.subarray(0, bodiesEnd) },
     rowAt: (position) => rows.toString('utf8', rowEnds[position - 1] ?? 0, rowEnds[position]),
     release: () => {
-      if (bodies.length === BATCH_BYTES) free.push({ ...memory, bodiesEnd: 0, rowsEnd: 0, count: 0 });
+      if (bodies.length === BATCH_BYTES) free.push({ ...memory, ...EMPTY });
     },
   };
 }

@@ -10,7 +10,7 @@ import {
 } from '../../src/changes/compare.ts';
 import type { Config } from '../../src/config.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
-import { addTo } from '../../src/licenses/counts.ts';
+import { addTo, valueAt } from '../../src/licenses/counts.ts';
 import { byCurrentName } from '../../src/publications/license-types.ts';
 import { namesOf } from './guards.ts';
 import { type Judgement, judge, judgeShare, percent, sum } from './judgement.ts';
@@ -28,16 +28,18 @@ import {
 import type { PublishRun } from './run.ts';
 
 /** Licenses that are judged together: those of a board, of all small boards, or of a part of a board. */
-interface Population {
-  readonly name: string;
-  /** Of a part: the population that has it, too. */
-  readonly whole: string | undefined;
-  readonly now: BoardProfile;
-  /** The live publication's: what the differing licenses were, and the others as they are. */
-  readonly before: BoardProfile;
-  readonly differences: BoardDifferences;
-  /** Licenses that look better than in the live publication, by column. */
-  readonly improved: Map<string, CountedLicenses>;
+type Population = ReturnType<typeof newPopulation>;
+
+/** @param whole of a part: the population that has it, too */
+function newPopulation(name: string, whole?: string) {
+  return {
+    ...{ name, whole, now: new BoardProfile() },
+    /** The live publication's: what the differing licenses were, and the others as they are. */
+    before: new BoardProfile(),
+    differences: new BoardDifferences(),
+    /** Licenses that look better than in the live publication, by column. */
+    improved: new Map<string, CountedLicenses>(),
+  };
 }
 
 const NO_LICENSES = new CountedLicenses();
@@ -63,25 +65,18 @@ export function guardedComparison(
   const populations = new Map<string, Population>();
   const populationsOfParts = new Map<string, readonly Population[]>();
 
-  function population(name: string, whole?: string): Population {
-    const known = populations.get(name);
-    const [now, before, differences] = [new BoardProfile(), new BoardProfile(), new BoardDifferences()];
-    const made = known ?? { name, whole, now, before, differences, improved: new Map() };
-    populations.set(name, made);
-    return made;
-  }
+  const population = (name: string, whole?: string): Population =>
+    valueAt(populations, name, () => newPopulation(name, whole));
 
   function populationsOf(board: string, part: Part): readonly Population[] {
     const name = `${board} (${part})`;
-    const known = populationsOfParts.get(name);
-    if (known !== undefined) return known;
-    const isSmall = (licensesBefore.get(board) ?? small) < small;
-    const whole = population(isSmall ? `Boards under ${small} licenses` : board);
-    const licenses = loaded.get(board);
-    const isMost = licenses !== undefined && licenses[part].licenses >= MOST_OF_BOARD * licenses.licenses;
-    const made = isMost ? [whole] : [whole, population(name, whole.name)];
-    populationsOfParts.set(name, made);
-    return made;
+    return valueAt(populationsOfParts, name, () => {
+      const isSmall = (licensesBefore.get(board) ?? small) < small;
+      const whole = population(isSmall ? `Boards under ${small} licenses` : board);
+      const licenses = loaded.get(board);
+      const isMost = licenses !== undefined && licenses[part].licenses >= MOST_OF_BOARD * licenses.licenses;
+      return isMost ? [whole] : [whole, population(name, whole.name)];
+    });
   }
 
   const populationsWith = (license: ComparedLicense) =>
@@ -140,9 +135,8 @@ export function guardedComparison(
     for (const { column, isWorse, value } of WORSE) {
       if (!isWorse(old) || isWorse(now)) continue;
       for (const { improved } of populationsWith(now)) {
-        const known = improved.get(column) ?? new CountedLicenses();
-        improved.set(column, known);
-        known.add(now.license_number, { column, before: value(old), after: value(now) });
+        const counted = valueAt(improved, column, () => new CountedLicenses());
+        counted.add(now.license_number, { column, before: value(old), after: value(now) });
       }
     }
   }

@@ -102,14 +102,10 @@ async function requireDisk({ store, live }: PublishRun, { individual, business }
 
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
   const settings = { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS };
-  try {
-    await store.client.indices.create({
-      index,
-      body: { settings, mappings: { _meta: publicationMetadata.parse(metadata) } },
-    });
-  } catch (error) {
+  const body = { settings, mappings: { _meta: publicationMetadata.parse(metadata) } };
+  await store.client.indices.create({ index, body }).catch((error: unknown) => {
     throw isDiskFull(error) ? new Error(DISK_IS_FULL, { cause: error }) : error;
-  }
+  });
 }
 
 /** Of fewer, the files are read to their end, so that the other guards speak, too. */

@@ -34,11 +34,7 @@ const LICENSES_OF_KIND = 3;
  * @returns one sentence for each answer that differs from the files, without a holder's name
  * @throws what the lookup service throws when it does not answer three times
  */
-export async function askCanary(
-  store: Store,
-  index: string,
-  { boards }: Pick<Tally, 'boards'>,
-): Promise<readonly string[]> {
+export async function askCanary(store: Store, index: string, { boards }: Pick<Tally, 'boards'>) {
   const lookups = lookupsIn(store, await readPublication(store, index));
   const wrong: string[] = [];
   for (const { sample } of boards.values()) {

@@ -1,6 +1,6 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
 import { type DifferingLicense, differingLicenses } from '../../src/changes/compare.ts';
-import { DIGEST_PARTS, hasDigest } from '../../src/changes/digest.ts';
+import { DIGEST_PARTS } from '../../src/changes/digest.ts';
 import { type FeedState, keptFeed, newFeed } from '../../src/changes/feed.ts';
 import {
   changeMaker,
@@ -8,11 +8,12 @@ import {
   type FeedChanges,
   withoutChanges,
 } from '../../src/changes/stored-changes.ts';
+import { noneIfBad } from '../../src/changes/stored-feed.ts';
+import { DAY_MS } from '../../src/licenses/dates.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
-import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Batch } from './batch.ts';
 import { guardedComparison } from './board-guards.ts';
 import type { Built } from './build.ts';
@@ -21,8 +22,6 @@ import { load } from './load.ts';
 import type { PublishRun } from './run.ts';
 
 type Compared = Pick<Built, 'index' | 'metadata' | 'tally' | 'goneColumns' | 'newColumns' | 'newFields'>;
-
-const MS_A_DAY = 86_400_000;
 
 /**
  * Compares the loaded licenses with the live publication, asks the guards, and stores what changed. The changes become
@@ -37,13 +36,10 @@ export async function compare(run: PublishRun, built: Compared): Promise<FeedCha
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
-  const keptSince = new Date(Date.now() - run.config.CHANGES_KEPT_DAYS * MS_A_DAY).toISOString();
+  const keptSince = new Date(Date.now() - run.config.CHANGES_KEPT_DAYS * DAY_MS).toISOString();
   const feed = keptFeed(await feedOf(store, live), keptSince);
-  try {
-    if (await hasDigest(store, live.index)) return await withChanges(run, live, built, feed);
-  } catch (error) {
-    if (!(error instanceof BadDocumentError)) throw error;
-  }
+  const changes = await withChanges(run, live, built, feed).catch(noneIfBad);
+  if (changes !== undefined) return changes;
   run.notes.push('The digest of the live publication is missing, so what changed was not compared.');
   return withoutChanges(newFeed(metadata, feed));
 }

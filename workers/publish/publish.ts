@@ -135,7 +135,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     await verifyIndex(client, index, tally, run.advance);
     tally.digest.remove(tally.refused);
     await writeDigest(store, index, tally.digest);
-    await storeLicenseTypes(store, built);
+    await storeLicenseTypes(store, index);
     const wrong = await askCanary(store, index, tally);
     run.enforce([judge('canary', wrong.length, 0, { sentence: wrong.join('; ') })]);
     const changes = await compare(run, built);

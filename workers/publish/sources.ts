@@ -128,10 +128,7 @@ function runDateOf(row: CsvRow, header: Header): string | undefined {
  *
  * @throws {RefusedError} when the file is no CSV
  */
-export async function* readRows(
-  source: SourceFile,
-  listener: FileTextListener,
-): AsyncGenerator<readonly CsvRow[], void, undefined> {
+export async function* readRows(source: SourceFile, listener: FileTextListener) {
   let isHeader = true;
   for await (const rows of rowsOf(source, listener, source.header.width)) {
     yield isHeader ? rows.slice(1) : rows;
@@ -139,11 +136,7 @@ export async function* readRows(
   }
 }
 
-async function* rowsOf(
-  { path, name }: InspectedFile,
-  listener?: FileTextListener,
-  width?: number,
-): AsyncGenerator<readonly CsvRow[], void, undefined> {
+async function* rowsOf({ path, name }: InspectedFile, listener?: FileTextListener, width?: number) {
   try {
     yield* readCsv(fileText(path, listener), width);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { type DigestEntry, emptyDigest, recordHash } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
-import { addTo } from '../../src/licenses/counts.ts';
+import { addTo, valueAt } from '../../src/licenses/counts.ts';
 import { type LicenseDocument, recordText } from '../../src/licenses/license.ts';
 import { disciplineOf } from '../../src/licenses/standing.ts';
 import type { BulkOperation } from './batch.ts';
@@ -124,9 +124,7 @@ export class Tally {
   }
 
   #board(name: string): BoardLicenses {
-    const known = this.boards.get(name) ?? new BoardLicenses();
-    this.boards.set(name, known);
-    return known;
+    return valueAt(this.boards, name, () => new BoardLicenses());
   }
 
   /** Adds a document to the counts, or takes it out. @returns what is counted of its board */

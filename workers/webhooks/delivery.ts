@@ -1,26 +1,22 @@
 import { ACCOUNTS, isActive } from '../../src/access/accounts.ts';
 import { changesAfterCursor, latestCursor } from '../../src/changes/feed.ts';
 import type { LiveFeed } from '../../src/changes/service.ts';
+import { DAY_MS } from '../../src/licenses/dates.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { changesMessage, messageId, signedHeaders } from '../../src/subscriptions/message.ts';
 import { post } from '../../src/subscriptions/outgoing.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import type { FanOut } from './fan-out.ts';
 
-const SECOND_MS = 1000;
-const HOUR_MS = 3_600_000;
-const PAUSED_AFTER_MS = 5 * 24 * HOUR_MS;
+const PAUSED_AFTER_MS = 5 * DAY_MS;
 
-/** How long each wait after a failure is, as Standard Webhooks recommends; the last is repeated. */
-const WAITS_MS = [
-  5 * SECOND_MS,
-  300 * SECOND_MS,
-  ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
-];
+const HOUR_S = 3600;
+/** How many seconds each wait after a failure takes, as Standard Webhooks recommends; the last is repeated. */
+const WAITS_S = [5, 300, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_S)];
 
 /** @param attempts how many have failed, from 1 */
 export function waitAfter(attempts: number): number {
-  return WAITS_MS[attempts - 1] ?? 24 * HOUR_MS;
+  return 1000 * (WAITS_S[attempts - 1] ?? 24 * HOUR_S);
 }
 
 const GONE = 410;

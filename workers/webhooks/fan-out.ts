@@ -2,18 +2,19 @@ import { LRUCache } from 'lru-cache';
 import type { FeedEntry } from '../../src/changes/feed.ts';
 import { CHANGE_HEADS, licensesOf, nextChanges, visible } from '../../src/changes/stored-changes.ts';
 import { currentBoardName } from '../../src/licenses/boards.ts';
+import { valueAt } from '../../src/licenses/counts.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
 import { PAGE, subscriptionsTo } from '../../src/subscriptions/subscription.ts';
 
 /** What a publication or rollback changed of what an account watches: how much, and the first of it. */
-interface News {
-  readonly counts: NonNullable<Announcement['counts']>;
-  readonly changes: Announcement['changes'][number][];
-}
+const noNews = () => ({
+  counts: { added: 0, changed: 0, removed: 0 },
+  changes: Array.of<Announcement['changes'][number]>(),
+});
 
 /** By the ids of accounts. */
-type NewsByAccount = ReadonlyMap<string, News>;
+type NewsByAccount = ReadonlyMap<string, ReturnType<typeof noNews>>;
 
 /** So that a receiver that fails for some days does not make each attempt read the changes again. */
 const KEPT_PUBLICATIONS = 10;
@@ -37,7 +38,7 @@ export function fanOut(store: Store) {
 }
 
 async function readNews(store: Store, entry: FeedEntry): Promise<NewsByAccount | undefined> {
-  const news = new Map<string, News>();
+  const news = new Map<string, ReturnType<typeof noNews>>();
   let read = 0;
   for await (const page of CHANGE_HEADS.pages(store, nextChanges([visible([entry])], PAGE))) {
     read += page.length;
@@ -47,14 +48,10 @@ async function readNews(store: Store, entry: FeedEntry): Promise<NewsByAccount |
       const license_number = license.slice(license.indexOf('/') + 1);
       const all = licensesOf(change).flatMap((each) => watchers.get(each) ?? []);
       for (const { account, board, reference } of new Map(all.map((each) => [each.account, each])).values()) {
-        const { counts, changes } = news.get(account) ?? {
-          counts: { added: 0, changed: 0, removed: 0 },
-          changes: [],
-        };
+        const { counts, changes } = valueAt(news, account, noNews);
         counts[kind] += 1;
         if (changes.length < MAX_LISTED)
           changes.push({ board: currentBoardName(board), license_number, kind, reference });
-        news.set(account, { counts, changes });
       }
     }
   }

@@ -161,10 +161,8 @@ async function* undelivered(store: Store, cursor: string) {
     size: PAGE,
   });
   for await (const page of pages) {
-    const accounts = await ACCOUNTS.readAll(
-      store,
-      page.map(({ account }) => account),
-    );
+    const ids = page.map(({ account }) => account);
+    const accounts = await ACCOUNTS.readAll(store, ids);
     const active = new Set(accounts.filter(isActive).map((each) => accountId(each.account)));
     yield page.filter(({ account }) => active.has(account));
   }
