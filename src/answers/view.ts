@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import DESCRIPTIONS from '../../data/field-descriptions.json' with { type: 'json' };
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import {
@@ -15,7 +16,7 @@ import {
   missDetail,
   NOTE_WORDS,
   ONLY_MATCH_BY_NAME,
-  REASON_WORDS,
+  REASONS,
   recordSentences,
   VOICES,
   type Voice,
@@ -27,26 +28,13 @@ const notes = NOTES.map((code) => `${code} (${NOTE_WORDS[code].meaning})`).join(
 /** A license record in the answers of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
 export const responseRecord = licenseRecord.extend({
   found: z.literal(true),
-  days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
+  days_until_expiry: z.int().nullable().describe(DESCRIPTIONS.answer.days_until_expiry),
   cautions: z.array(z.enum(CAUTIONS)).describe(`What a reader must not miss, in this order: ${cautions}`),
   notes: z.array(z.enum(NOTES)).describe(`What else a reader should know, in this order: ${notes}`),
   ...originFields,
-  name_match: z
-    .boolean()
-    .optional()
-    .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
-  name_at_board: z
-    .boolean()
-    .optional()
-    .describe(
-      'Where name_match is false: whether another license of the board has that name; absent where nobody looked',
-    ),
-  url: z
-    .url()
-    .optional()
-    .describe(
-      'The page of the license at this service, to cite; absent where the service has no public address',
-    ),
+  name_match: z.boolean().optional().describe(DESCRIPTIONS.answer.name_match),
+  name_at_board: z.boolean().optional().describe(DESCRIPTIONS.answer.name_at_board),
+  url: z.url().optional().describe(DESCRIPTIONS.answer.url),
 });
 
 export type ResponseRecord = z.output<typeof responseRecord>;
@@ -89,30 +77,18 @@ export function toResponseRecord(
 /** Why a number has no license, as a code. */
 const notFoundReason = z
   .enum(NOT_FOUND_REASONS)
-  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASON_WORDS[code].meaning}.`).join(' '));
+  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASONS[code]}.`).join(' '));
 
 /** What the answers of every interface have for a number that was not found, beside words. */
 export const missFacts = z.object({
   reason: notFoundReason,
-  did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
+  did_you_mean: z.array(z.string()).describe(DESCRIPTIONS.answer.did_you_mean),
   did_you_mean_name_match: z
     .array(z.boolean())
     .optional()
-    .describe(
-      'Of each number in did_you_mean: whether its holder has the name that was sent; absent without one',
-    ),
-  last_in_dataset: z
-    .string()
-    .nullable()
-    .optional()
-    .describe(
-      'Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known',
-    ),
-  last_raw_status: z
-    .string()
-    .nullable()
-    .optional()
-    .describe('Where reason is removed: its status then; null where it is not known'),
+    .describe(DESCRIPTIONS.answer.did_you_mean_name_match),
+  last_in_dataset: z.string().nullable().optional().describe(DESCRIPTIONS.answer.last_in_dataset),
+  last_raw_status: z.string().nullable().optional().describe(DESCRIPTIONS.answer.last_raw_status),
 });
 
 /** What found a license: its number, or a name of which it is the only match. */
@@ -175,7 +151,7 @@ function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFa
     ...(request.by === 'number' && { reason }),
     did_you_mean: [...didYouMean],
     ...(ofTheName && { did_you_mean_name_match: didYouMean.map((number) => ofTheName.includes(number)) }),
-    ...(left && { last_in_dataset: left.lastInDataset, last_raw_status: left.lastRawStatus }),
+    ...left,
   };
 }
 
@@ -210,10 +186,3 @@ export function needOf(view: View): Need {
   const isOfTheName = view.outcome === 'not_found' && (view.miss.ofTheName ?? []).length > 0;
   return view.outcome === 'ambiguous' || isOfTheName ? 'attention' : 'not_found';
 }
-
-export const NEED_WORDS: Readonly<Record<Need, string>> = {
-  attention: 'Needs attention',
-  not_found: 'Not found',
-  invalid: 'Not checked',
-  clear: 'Clear',
-};

@@ -131,8 +131,8 @@ export function leftBy(
 ): Miss | undefined {
   const { board } = request;
   // One whose number the State writes in another way has not left.
-  const left = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
-  const removed = left.filter((each) => board === undefined || boardByLabel(each.board) === board);
+  const gone = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
+  const removed = gone.filter((each) => board === undefined || boardByLabel(each.board) === board);
   const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // A number that was not found may be near others. One that was known is none of them.
@@ -144,12 +144,9 @@ export function leftBy(
   }
   // What is told of one is not told of several.
   const only = another === undefined ? last : undefined;
-  const lastRawStatus = only?.fields.raw_status?.before ?? null;
-  const lastInDataset = only?.last_in_dataset ?? null;
-  return {
-    ...miss,
-    reason: 'removed',
-    left: { lastInDataset, lastRawStatus },
-    boards: [currentBoardName(last.board)],
+  const left = {
+    last_in_dataset: only?.last_in_dataset ?? null,
+    last_raw_status: only?.fields.raw_status?.before ?? null,
   };
+  return { ...miss, reason: 'removed', left, boards: [currentBoardName(last.board)] };
 }

@@ -340,8 +340,8 @@ describe('a number that left the dataset', () => {
     ...{ license: `NUR/${license_number}`, number: 'RN1' },
     ...more,
   });
-  const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
-  const UNKNOWN_LEFT = { reason: 'removed', left: { lastInDataset: null, lastRawStatus: null } };
+  const REMOVED = { reason: 'removed', left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active' } };
+  const UNKNOWN_LEFT = { reason: 'removed', left: { last_in_dataset: null, last_raw_status: null } };
 
   test.each<[string, StoredChange[], object | undefined]>([
     ['by the last change', [change('RN.1')], REMOVED],
