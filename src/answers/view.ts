@@ -101,8 +101,6 @@ interface Viewed {
   /** Whether more match than are here. */
   readonly truncated: boolean;
   readonly foundBy: (typeof FOUND_BY)[number];
-  /** Whether one license was found that has no cautions. */
-  readonly isClear: boolean;
 }
 
 /** What the outcome of a lookup means. Interfaces arrange it; none looks at the outcome again. */
@@ -114,13 +112,8 @@ export type View = Viewed &
     | { readonly outcome: 'invalid'; readonly detail: string }
   );
 
-/** How a lookup ended, in the words of every interface. */
-export type ViewOutcome = View['outcome'];
-
 /** The facts of a miss; those of a name have no reason. */
 export type MissFacts = Omit<z.output<typeof missFacts>, 'reason'> & { readonly reason?: NotFoundReason };
-
-const NO_LICENSE = { records: [], truncated: false, isClear: false };
 
 /** What an outcome means. @param foundBy what was looked for */
 export function viewOf(
@@ -128,21 +121,20 @@ export function viewOf(
   origin: Origin,
   foundBy: Viewed['foundBy'] = 'number',
 ): View {
-  const from = { origin, foundBy };
+  const from = { origin, foundBy, truncated: false };
   switch (outcome.outcome) {
     case 'found': {
       const record = toResponseRecord(outcome.record, origin, outcome);
-      const isClear = record.cautions.length === 0;
-      return { ...from, outcome: 'found', record, records: [record], truncated: false, isClear };
+      return { ...from, outcome: 'found', record, records: [record] };
     }
     case 'several': {
       const records = outcome.records.map((record) => toResponseRecord(record, origin));
-      return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated, isClear: false };
+      return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated };
     }
     case 'none':
-      return { ...from, ...NO_LICENSE, outcome: 'not_found', miss: outcome, facts: factsOf(outcome) };
+      return { ...from, outcome: 'not_found', records: [], miss: outcome, facts: factsOf(outcome) };
     case 'invalid':
-      return { ...from, ...NO_LICENSE, outcome: 'invalid', detail: outcome.detail };
+      return { ...from, outcome: 'invalid', records: [], detail: outcome.detail };
   }
 }
 
@@ -181,7 +173,7 @@ export type Need = (typeof NEEDS)[number];
 
 /** A number that was not found is to be looked at where a similar one has a holder of the name that was sent. */
 export function needOf(view: View): Need {
-  if (view.outcome === 'found') return view.isClear ? 'clear' : 'attention';
+  if (view.outcome === 'found') return view.record.cautions.length === 0 ? 'clear' : 'attention';
   if (view.outcome === 'invalid') return 'invalid';
   const isOfTheName = view.outcome === 'not_found' && (view.miss.ofTheName ?? []).length > 0;
   return view.outcome === 'ambiguous' || isOfTheName ? 'attention' : 'not_found';
