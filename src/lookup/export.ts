@@ -7,17 +7,6 @@ import { recordText, storedLicense } from '../licenses/license.ts';
 import { countDocuments, pagesOf } from '../storage/checked-search.ts';
 import type { Lookups } from './service.ts';
 
-/** What an export is of. */
-export interface ExportOrigin {
-  readonly publication: string;
-  /** The publication's run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** How many records the publication has. */
-  readonly records: number;
-  /** The place in the feed of changes from which a copy of these records is kept current. */
-  readonly cursor: string;
-}
-
 export type LicenseExports = ReturnType<typeof licenseExports>;
 
 /** The last line of an export. */
@@ -35,6 +24,16 @@ const RECORDS_BESIDE_LOOKUPS = 64;
 const MAX_GIVE_WAY_MS = 50;
 
 /**
+ * What an export is of: the publication with its run date, how many records it has, and the place in the feed of changes
+ * from which a copy of these records is kept current.
+ */
+async function originOf(client: Client, { index, publication, date, state }: LiveFeed) {
+  return { publication, date, records: await countDocuments(client, index), cursor: latestCursor(state) };
+}
+
+export type ExportOrigin = Awaited<ReturnType<typeof originOf>>;
+
+/**
  * Exports of the live publication.
  *
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
@@ -44,14 +43,9 @@ export function licenseExports(
   live: () => Promise<LiveFeed>,
   singles: Pick<Lookups, 'idle' | 'hadSingle'>,
 ) {
-  async function originOf({ index, publication, date, state }: LiveFeed): Promise<ExportOrigin> {
-    const records = await countDocuments(client, index);
-    return { publication, date, records, cursor: latestCursor(state) };
-  }
-
   return {
     /** What an export that begins now is of. */
-    origin: async (): Promise<ExportOrigin> => originOf(await live()),
+    origin: async () => originOf(client, await live()),
     /**
      * Exports one publication. The index that it reads may be deleted meanwhile: then `pages` fails.
      *
@@ -69,9 +63,11 @@ export function licenseExports(
         const source = await live();
         const read = pagesOf(client, source.index, page, { size: RECORDS_A_PAGE, sort: ['_doc'] });
         try {
-          const began = await Promise.all([originOf(source), read.next()]).catch((error: unknown) => ({
-            error,
-          }));
+          const began = await Promise.all([originOf(client, source), read.next()]).catch(
+            (error: unknown) => ({
+              error,
+            }),
+          );
           signal.throwIfAborted();
           // What was live may have been pruned before it was read.
           if ((await live()).index !== source.index) return undefined;

@@ -239,33 +239,20 @@ export async function licenseHistory(
   spentMs = 0,
 ): Promise<LicenseHistory> {
   return readFromOne(async () => {
-    const [found, ofNumber] = await Promise.all([
+    const [found, { publication, changes: all, since, gaps }] = await Promise.all([
       lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
       changes.ofNumber(board, number),
     ]);
     // Reading the changes makes lookups that begin later answer from the same publication, or from a newer one.
-    return found.publication === ofNumber.publication ? historyOf(found, ofNumber, number) : undefined;
+    if (found.publication !== publication) return undefined;
+    const { outcome } = found;
+    const record = outcome.outcome === 'found' ? outcome.record : undefined;
+    const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
+    // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
+    const ofRemoved = () =>
+      isAmbiguous ? all.filter((each) => each.license_number === number) : changesOfOne(all, number);
+    const listed = record === undefined ? ofRemoved() : changesOfLicense(all, record.license_number);
+    const licenseNumber = record?.license_number ?? listed[0]?.license_number;
+    return { ...found, since, gaps, licenseNumber, record, changes: listed };
   });
-}
-
-function historyOf(
-  found: DatedOutcome,
-  { changes, since, gaps }: NumberChanges,
-  number: string,
-): LicenseHistory {
-  const { outcome } = found;
-  const record = outcome.outcome === 'found' ? outcome.record : undefined;
-  const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
-  // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
-  const ofRemoved = () =>
-    isAmbiguous ? changes.filter((each) => each.license_number === number) : changesOfOne(changes, number);
-  const listed = record === undefined ? ofRemoved() : changesOfLicense(changes, record.license_number);
-  return {
-    ...found,
-    since,
-    gaps,
-    licenseNumber: record?.license_number ?? listed[0]?.license_number,
-    record,
-    changes: listed,
-  };
 }
