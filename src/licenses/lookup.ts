@@ -4,6 +4,7 @@ import { type Board, boardByName } from './boards.ts';
 import { type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
+import type { TypedParts } from './names.ts';
 
 /** The request is invalid. The message says what to send instead. */
 export class BadRequestError extends Error {}
@@ -27,12 +28,6 @@ export const MAX_LISTED_MATCHES = 20;
 
 /** The most characters of a field. */
 export const MAX_CHARACTERS = 200;
-
-/** Either part of a person's name, as typed. */
-export interface TypedParts {
-  readonly lastName?: string | undefined;
-  readonly firstName?: string | undefined;
-}
 
 /** A person's name, a business's, or either of them as a whole, as typed. */
 export type TypedName = TypedParts | { readonly businessName: string } | { readonly wholeName: string };

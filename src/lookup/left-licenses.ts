@@ -24,16 +24,9 @@ const MAX_WAIT_MS = 1500;
 
 /**
  * Says of a number whether it left the dataset, as the feed of the publication that answered has it, or is in a row that
- * this publication rejected.
+ * this publication rejected. One for single lookups, and one for lists: neither waits for the other's searches.
  */
-export type WithLeft = (
-  request: LookupRequest,
-  outcome: LookupOutcome,
-  live: LivePublication,
-) => Promise<LookupOutcome>;
-
-/** One for single lookups, and one for lists: neither waits for the other's searches. */
-export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch): WithLeft {
+export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch) {
   const lastChanges = batcher(
     async (asked: readonly { readonly state: FeedState; readonly number: string }[]) => {
       const byState = Map.groupBy(asked, ({ state }) => state);
@@ -69,7 +62,12 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
 
-  return async (request, outcome, { feed: state, feedError, metadata, index }) => {
+  return async (
+    request: LookupRequest,
+    outcome: LookupOutcome,
+    live: LivePublication,
+  ): Promise<LookupOutcome> => {
+    const { feed: state, feedError, metadata, index } = live;
     if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;

@@ -81,20 +81,10 @@ export interface SearchResult {
  * @param maxMatches the most matches of a name; the search asks for one more, which shows that there are more
  */
 export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
-  switch (query.by) {
-    case 'id':
-      return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
-    case 'number':
-      return numbersBody([query.numberKey]);
-    case 'near_number':
-      return nearNumberBody(query);
-    case 'person':
-    case 'business':
-    case 'words':
-      return nameBody(query, maxMatches);
-    default:
-      return query.body;
-  }
+  if (query.by === 'id') return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
+  if (query.by === 'number') return numbersBody([query.numberKey]);
+  if (query.by === 'near_number') return nearNumberBody(query);
+  return 'body' in query ? query.body : nameBody(query, maxMatches);
 }
 
 const searchResponse = z.object({
@@ -300,20 +290,11 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   return {
     search: async (query) => {
       if (query === undefined) return NOTHING;
-      switch (query.by) {
-        case 'id':
-          return byId(query);
-        case 'number':
-          return byNumber(query);
-        case 'person':
-          return canShareSearch(query) ? byPerson(query) : others(query);
-        case 'near_number':
-          return query.businessOnly ? others(query) : near(query);
-        case 'list':
-          return lists(query);
-        default:
-          return others(query);
-      }
+      if (query.by === 'id') return byId(query);
+      if (query.by === 'number') return byNumber(query);
+      if (query.by === 'person' && canShareSearch(query)) return byPerson(query);
+      if (query.by === 'near_number' && !query.businessOnly) return near(query);
+      return query.by === 'list' ? lists(query) : others(query);
     },
     nearSurnames: async (body) => (body === undefined ? [] : nearSurnames(client, index, body)),
   };
@@ -329,14 +310,12 @@ function measured<Query, Response>(kind: string, request: (queries: readonly Que
   return async (queries: readonly Query[]): Promise<Response> => {
     batchSize.observe({ asks: kind }, queries.length);
     const stopTimer = openSearchSeconds.startTimer({ asks: kind });
-    try {
-      const response = await request(queries);
-      stopTimer({ answered: 'yes' });
-      return response;
-    } catch (error) {
-      stopTimer({ answered: 'no' });
-      throw error;
-    }
+    const response = request(queries);
+    response.then(
+      () => stopTimer({ answered: 'yes' }),
+      () => stopTimer({ answered: 'no' }),
+    );
+    return response;
   };
 }
 

@@ -185,7 +185,7 @@ describe('a lookup by person', () => {
   test('searches once, with everything that was given', async () => {
     const { queries, search } = answering([]);
     expect(await lookUp(byPerson('Smith'), search)).toEqual(UNKNOWN);
-    expect(queries).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
+    expect(queries).toEqual([personQuery({ board: NURSING, filters: { city: 'Lima' } }, 'Smith', 'Ann')]);
   });
 
   const many = (name: string, count: number) => named(Array(count).fill(name));
@@ -201,7 +201,7 @@ describe('a lookup by person', () => {
     const { queries, search } = answering(halves, exact);
     const records = [...exact, ...halves.slice(0, 97)];
     expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated: true });
-    const query = personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' });
+    const query = personQuery({ board: NURSING, filters: { city: 'Lima' } }, 'Smith', 'Ann');
     expect(queries).toEqual([query, { ...query, select: 'exact' }]);
   });
 
