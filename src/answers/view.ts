@@ -23,6 +23,7 @@ import {
 } from './words.ts';
 
 const cautions = CAUTIONS.map((code) => `${code} (${CAUTION_WORDS[code].meaning})`).join(', ');
+const reasons = NOT_FOUND_REASONS.map((code) => `${code}: ${REASONS[code]}.`).join(' ');
 const notes = NOTES.map((code) => `${code} (${NOTE_WORDS[code].meaning})`).join(', ');
 
 /** A license record in the answers of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
@@ -74,14 +75,10 @@ export function toResponseRecord(
   };
 }
 
-/** Why a number has no license, as a code. */
-const notFoundReason = z
-  .enum(NOT_FOUND_REASONS)
-  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASONS[code]}.`).join(' '));
-
 /** What the answers of every interface have for a number that was not found, beside words. */
 export const missFacts = z.object({
-  reason: notFoundReason,
+  /** Why a number has no license, as a code. */
+  reason: z.enum(NOT_FOUND_REASONS).describe(reasons),
   did_you_mean: z.array(z.string()).describe(DESCRIPTIONS.answer.did_you_mean),
   did_you_mean_name_match: z
     .array(z.boolean())
@@ -122,20 +119,18 @@ export function viewOf(
   foundBy: Viewed['foundBy'] = 'number',
 ): View {
   const from = { origin, foundBy, truncated: false };
-  switch (outcome.outcome) {
-    case 'found': {
-      const record = toResponseRecord(outcome.record, origin, outcome);
-      return { ...from, outcome: 'found', record, records: [record] };
-    }
-    case 'several': {
-      const records = outcome.records.map((record) => toResponseRecord(record, origin));
-      return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated };
-    }
-    case 'none':
-      return { ...from, outcome: 'not_found', records: [], miss: outcome, facts: factsOf(outcome) };
-    case 'invalid':
-      return { ...from, outcome: 'invalid', records: [], detail: outcome.detail };
+  if (outcome.outcome === 'invalid') {
+    return { ...from, outcome: 'invalid', records: [], detail: outcome.detail };
   }
+  if (outcome.outcome === 'none') {
+    return { ...from, outcome: 'not_found', records: [], miss: outcome, facts: factsOf(outcome) };
+  }
+  if (outcome.outcome === 'several') {
+    const records = outcome.records.map((record) => toResponseRecord(record, origin));
+    return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated };
+  }
+  const record = toResponseRecord(outcome.record, origin, outcome);
+  return { ...from, outcome: 'found', record, records: [record] };
 }
 
 function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFacts {
@@ -149,21 +144,14 @@ function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFa
 
 /** What is told of an answer, a sentence each, and what to do next. */
 export function sentencesOf(view: View, voice: Voice): string[] {
-  switch (view.outcome) {
-    case 'found':
-      return [
-        ...(view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []),
-        ...recordSentences(view.record, view.record, view.origin.today),
-      ];
-    case 'ambiguous': {
-      const more = view.truncated ? 'More than ' : '';
-      return [`${more}${view.records.length} licenses ${VOICES[voice].severalMatch}`];
-    }
-    case 'not_found':
-      return [missDetail(view.miss, view.origin, voice)];
-    case 'invalid':
-      return [view.detail];
+  if (view.outcome === 'invalid') return [view.detail];
+  if (view.outcome === 'not_found') return [missDetail(view.miss, view.origin, voice)];
+  if (view.outcome === 'ambiguous') {
+    const more = view.truncated ? 'More than ' : '';
+    return [`${more}${view.records.length} licenses ${VOICES[voice].severalMatch}`];
   }
+  const told = recordSentences(view.record, view.record, view.origin.today);
+  return view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME, ...told] : told;
 }
 
 /** What whoever sent a list must do with a row: look at it, correct it, or nothing. */

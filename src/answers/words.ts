@@ -23,10 +23,9 @@ import {
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
 /**
- * What cautions, notes, reasons and needs mean, for the documents of the interfaces; the tag of a caution beside the status,
- * null where the status itself says it; and where the voices differ: how a number is looked up as a person's, after a
- * lookup that was restricted to businesses; what to do next where no license has the number, and none of a similar one has
- * the name that was sent; what follows every miss, and the number of licenses that match.
+ * The words that depend on no license. A caution has no tag where the status itself says it. Of a voice: `asPersons` says how
+ * a number is looked up as a person's, after a lookup that was restricted to businesses; `afterUnknown` what to do next where
+ * no license has the number, and none of a similar one has the name that was sent; `severalMatch` follows their number.
  */
 export const {
   cautions: CAUTION_WORDS,
@@ -68,33 +67,34 @@ function fullStatus({ raw_status: raw }: StandingFields): string {
   return `Report the full status: ${raw ?? 'the State does not state one'}`;
 }
 
+type StandingSentence = (license: StandingFields, today: string) => string;
+
 /** What a reader must tell of each caution and note; empty where another caution says it. */
-export const SENTENCES: Readonly<Record<Caution | Note, (license: StandingFields, today: string) => string>> =
-  {
-    name_mismatch: () =>
-      'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
-    not_active: (license) => `${fullStatus(license)}, whatever its expiry date.`,
-    sub_status: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
-    past_expiry: () => 'The State lists it as active although its expiry date has passed: report both.',
-    no_expiry_date: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
-    board_action: (license) =>
-      `The board has acted on this license; only the board can tell what it ordered.${
-        !isBoardActionGiven(license) && boardAction(license) !== ''
-          ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
-          : ''
-      }`,
-    dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>
-      `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
-    endorsed_license: endorsedSentence,
-    expires_soon: ({ expiry_date: expiry }, today) => {
-      const days = daysBetween(today, expiry ?? today);
-      return `It expires on ${expiry}, ${days === 0 ? 'today' : `in ${days} ${days === 1 ? 'day' : 'days'}`}.`;
-    },
-    endorsement: (license, today) => {
-      const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
-      return `Look at its endorsements, too: ${told.join('; ')}.`;
-    },
-  };
+export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
+  name_mismatch: () =>
+    'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+  not_active: (license) => `${fullStatus(license)}, whatever its expiry date.`,
+  sub_status: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
+  past_expiry: () => 'The State lists it as active although its expiry date has passed: report both.',
+  no_expiry_date: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
+  board_action: (license) =>
+    `The board has acted on this license; only the board can tell what it ordered.${
+      !isBoardActionGiven(license) && boardAction(license) !== ''
+        ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
+        : ''
+    }`,
+  dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>
+    `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
+  endorsed_license: endorsedSentence,
+  expires_soon: ({ expiry_date: expiry }, today) => {
+    const days = daysBetween(today, expiry ?? today);
+    return `It expires on ${expiry}, ${days === 0 ? 'today' : `in ${days} ${days === 1 ? 'day' : 'days'}`}.`;
+  },
+  endorsement: (license, today) => {
+    const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
+    return `Look at its endorsements, too: ${told.join('; ')}.`;
+  },
+};
 
 function endorsedSentence(license: StandingFields): string {
   const { number, standing } = endorsedLicense(license) ?? {};
@@ -155,9 +155,9 @@ export function boardActionInWords(license: StandingFields): string {
 }
 
 /** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
-const MISS_SENTENCES: Readonly<
-  Record<NotFoundReason, (miss: Miss, number: string, where: string, voice: Voice) => string>
-> = {
+type MissSentence = (miss: Miss, number: string, where: string, voice: Voice) => string;
+
+const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
   unknown: (miss, number, where, voice) => {
     const next = (miss.ofTheName ?? []).length > 0 ? '' : VOICES[voice].afterUnknown;
     return `No license with the ${number} is ${where}.${similarNumbers(miss)} ${next}`;
@@ -267,8 +267,6 @@ export function noChangeKnown({ reason }: Miss, since: string): string[] {
     : [`No change of a license of that board with this number is known since ${since}.`];
 }
 
-const GROUPED = new Intl.NumberFormat('en-US');
-
 /** How many items of a list ended in each way; `clear` is how many of the found have no cautions. */
 export type RosterSummary = Readonly<
   Record<'found' | 'clear' | 'ambiguous' | 'not_found' | 'invalid', number>
@@ -287,7 +285,7 @@ export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: 
     [not_found, 'not found'],
     [invalid, 'invalid'],
   ] as const;
-  return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
+  return parts.map(([count, words]) => `${count.toLocaleString('en-US')} ${words}`).join(', ');
 }
 
 function nearestBoard(name: string): string {
