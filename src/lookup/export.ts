@@ -9,12 +9,6 @@ import type { Lookups } from './service.ts';
 
 export type LicenseExports = ReturnType<typeof licenseExports>;
 
-/** The last line of an export. */
-export const exportEnd = z.object({
-  records: z.int().describe('How many lines are above'),
-  sha256: z.string().describe('The SHA-256 of the bytes above, uncompressed, their last line break included'),
-});
-
 const RECORDS_A_PAGE = 256;
 
 /** Single lookups wait while this many records are checked and written. If none arrived lately, a page is done at once. */
@@ -50,7 +44,7 @@ export function licenseExports(
      * Exports one publication. The index that it reads may be deleted meanwhile: then `pages` fails.
      *
      * @param work is given the export when its first page has been read from the publication that is live: the records
-     *   as lines of JSON, many lines at a time, and the line that ends them (`exportEnd`). Each page is read when it is
+     *   as lines of JSON, many lines at a time, and the line that ends them. Each page is read when it is
      *   asked for, and fails with `SearchUnavailableError` where not every record could be read.
      * @param signal stops the reading
      * @throws {SearchUnavailableError} when OpenSearch does not answer
@@ -103,7 +97,9 @@ async function* linesOf(
     for (let at = 0; at < records.length; ) {
       const some = records.slice(at, singles.hadSingle() ? at + RECORDS_BESIDE_LOOKUPS : undefined);
       at += some.length;
-      const lines = withoutLineBreaks(some.map(({ _source }) => lineOf(_source)).join(''));
+      const lines = withoutLineBreaks(
+        some.map(({ _source }) => `${recordText(exportedLicense.parse(_source))}}\n`).join(''),
+      );
       hash.update(lines);
       yield lines;
       await singles.idle(MAX_GIVE_WAY_MS);
@@ -111,12 +107,8 @@ async function* linesOf(
     }
     read += records.length;
   }
-  yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') } satisfies z.output<typeof exportEnd>)}\n`;
-}
-
-/** @throws {ZodError} for a document that is no license */
-function lineOf(source: unknown): string {
-  return `${recordText(exportedLicense.parse(source))}}\n`;
+  // The hash is of the bytes above, uncompressed, their last line break included.
+  yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') })}\n`;
 }
 
 /** Some programs also end a line at these characters, which JSON does not have to escape. */
