@@ -2,11 +2,7 @@ import DESCRIPTIONS from '../../data/filters.json' with { type: 'json' };
 import { distinctKeys, fold, memoize, visibleText } from './fold.ts';
 
 /** What filters read of a license. */
-type Filtered = Readonly<
-  Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null> & {
-    extra_data: Record<string, string>;
-  }
->;
+type Filtered = Readonly<Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null>>;
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
 export type Filter = (typeof FILTERS)[FilterName];
@@ -57,9 +53,7 @@ export function hasFilters(filters: Filters): boolean {
 }
 
 /** Applies a function to each filter and returns the results by filter name. */
-export function mapFilters<Result>(
-  make: (filter: Filter, name: FilterName) => Result,
-): Record<FilterName, Result> {
+export function mapFilters<Result>(make: (filter: Filter, name: FilterName) => Result) {
   const made = (name: FilterName) => make(FILTERS[name], name);
   return {
     license_type: made('license_type'),

@@ -4,7 +4,7 @@ import { type Board, boardByName } from './boards.ts';
 import { type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
-import type { TypedParts } from './names.ts';
+import type { PersonParts, TypedParts } from './names.ts';
 
 /** The request is invalid. The message says what to send instead. */
 export class BadRequestError extends Error {}
@@ -42,11 +42,9 @@ export interface NumberRequest {
   readonly name?: TypedName | undefined;
 }
 
-export interface PersonRequest {
+export interface PersonRequest extends PersonParts {
   readonly by: 'person';
   readonly board?: Board | undefined;
-  readonly lastName: string;
-  readonly firstName?: string | undefined;
   readonly filters: Filters;
 }
 

@@ -3,7 +3,7 @@ import type { StoredChange } from '../changes/change.ts';
 import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
-import { differInZeros, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
+import { MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { LookupOutcome, LookupRequest, Miss, NumberRequest } from '../licenses/lookup.ts';
 import { boardsOfLetters, isSurelyNumber } from '../licenses/number-forms.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -57,7 +57,7 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     const { licenses } = await searchOf(index).search(sameDigitsQuery(request.number));
     const padded = licenses.filter(
       ({ board, license_number: each }) =>
-        miss.boards?.includes(board) === true && differInZeros(each, request.number),
+        miss.boards?.includes(board) === true && withoutZeros(each) === withoutZeros(request.number),
     );
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
@@ -100,6 +100,11 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     }
     return left === undefined ? outcome : withPadded(left, request, index);
   };
+}
+
+/** Boards pad the same number in different ways. */
+function withoutZeros(written: string): string {
+  return numberKey(written).replaceAll('0', '');
 }
 
 /** That the license that was found need not be the only one: another board with such numbers has one that is unreadable. */

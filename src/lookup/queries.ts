@@ -422,19 +422,15 @@ export type NearSurnamesBody = NonNullable<ReturnType<typeof nearSurnamesBody>>;
 export function nearSurnamesBody(board: Board | undefined, lastName: string) {
   const surname = surnameKey(lastName);
   if (surname === '' || surname.length > MAX_SURNAME_LENGTH) return undefined;
-  const term = (code: string) =>
-    ({
-      field: 'keys.surname',
-      suggest_mode: 'always',
-      max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
-      prefix_length: `${code}/`.length,
-      size: MAX_SUGGESTED_NAMES,
-      shard_size: NEAR_NAMES_PER_SHARD,
-    }) as const;
-  return {
-    size: 0,
-    suggest: Object.fromEntries(
-      boardsOf(board).map(({ code }) => [code, { text: `${code}/${surname}`, term: term(code) }]),
-    ),
-  };
+  const term = {
+    field: 'keys.surname',
+    suggest_mode: 'always',
+    max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
+    // Every code has three letters.
+    prefix_length: 'NUR/'.length,
+    size: MAX_SUGGESTED_NAMES,
+    shard_size: NEAR_NAMES_PER_SHARD,
+  } as const;
+  const texts = boardsOf(board).map(({ code }) => [code, { text: `${code}/${surname}`, term }] as const);
+  return { size: 0, suggest: Object.fromEntries(texts) };
 }

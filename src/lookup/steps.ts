@@ -107,11 +107,7 @@ function queriesOf(request: NameRequest, scope: Scope = request): NameQuery[] {
   return queries.filter((query) => query !== undefined);
 }
 
-async function lookUpNumber(
-  request: NumberRequest,
-  publication: PublicationSearch,
-  suggest: boolean,
-): Promise<LookupOutcome> {
+async function lookUpNumber(request: NumberRequest, publication: PublicationSearch, suggest: boolean) {
   const { board, number } = request;
   const written = await publication.search(board && writtenNumberQuery(board, number));
   const asTyped = written.licenses.filter(
@@ -140,11 +136,7 @@ async function licensesOfNumberKey(
   return ofBoard.licenses.length > 0 ? ofBoard.licenses : licenses;
 }
 
-async function lookUpName(
-  request: NameRequest,
-  publication: PublicationSearch,
-  suggest: boolean,
-): Promise<LookupOutcome> {
+async function lookUpName(request: NameRequest, publication: PublicationSearch, suggest: boolean) {
   for (const query of queriesOf(request)) {
     const found = await searchNames(query, publication);
     if (found.licenses.length > 0) return matches(found, request);
