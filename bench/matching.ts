@@ -79,7 +79,7 @@ function hasTyped(request: LookupRequest, record: LicenseRecord): boolean {
     case 'number':
       return numberKey(record.license_number) === numberKey(request.number);
     case 'person':
-      return matchesPersonName(record.full_name, request.lastName, request.firstName);
+      return matchesPersonName(record.full_name, request);
     case 'business':
       return matchesBusinessName(record.full_name, request.name);
   }
@@ -89,8 +89,8 @@ function hasTyped(request: LookupRequest, record: LicenseRecord): boolean {
 function finds(offer: string, { by }: LookupRequest, license: LicenseRecord): boolean {
   if (by === 'number') return offer === license.license_number;
   if (by === 'business') return matchesBusinessName(license.full_name, offer);
-  const [last, first] = offer.split(', ');
-  return matchesPersonName(license.full_name, last, first);
+  const [lastName, firstName] = offer.split(', ');
+  return matchesPersonName(license.full_name, { lastName, firstName });
 }
 
 /** One published dataset, and how it is asked. */

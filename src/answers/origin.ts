@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import DESCRIPTIONS from '../../data/field-descriptions.json' with { type: 'json' };
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
@@ -32,16 +33,12 @@ export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
 }
 
 /** The age of the data, as every answer says it. */
-export const dataAge = {
-  data_age_days: z
-    .int()
-    .describe('Days from the run date of the dataset to today; late from 3, stale from 8'),
-};
+export const dataAge = { data_age_days: z.int().describe(DESCRIPTIONS.answer.data_age_days) };
 
 /** What every answer of the REST API says of its origin. */
 export const originFields = {
   source: z.literal('dataset'),
-  last_scraped: z.string().describe('The run date of the dataset that answered, YYYY-MM-DDT00:00:00'),
+  last_scraped: z.string().describe(DESCRIPTIONS.answer.last_scraped),
   ...dataAge,
 };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import DESCRIPTIONS from '../../data/field-descriptions.json' with { type: 'json' };
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import {
@@ -15,38 +16,26 @@ import {
   missDetail,
   NOTE_WORDS,
   ONLY_MATCH_BY_NAME,
-  REASON_WORDS,
+  REASONS,
   recordSentences,
   VOICES,
   type Voice,
 } from './words.ts';
 
 const cautions = CAUTIONS.map((code) => `${code} (${CAUTION_WORDS[code].meaning})`).join(', ');
+const reasons = NOT_FOUND_REASONS.map((code) => `${code}: ${REASONS[code]}.`).join(' ');
 const notes = NOTES.map((code) => `${code} (${NOTE_WORDS[code].meaning})`).join(', ');
 
 /** A license record in the answers of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
 export const responseRecord = licenseRecord.extend({
   found: z.literal(true),
-  days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
+  days_until_expiry: z.int().nullable().describe(DESCRIPTIONS.answer.days_until_expiry),
   cautions: z.array(z.enum(CAUTIONS)).describe(`What a reader must not miss, in this order: ${cautions}`),
   notes: z.array(z.enum(NOTES)).describe(`What else a reader should know, in this order: ${notes}`),
   ...originFields,
-  name_match: z
-    .boolean()
-    .optional()
-    .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
-  name_at_board: z
-    .boolean()
-    .optional()
-    .describe(
-      'Where name_match is false: whether another license of the board has that name; absent where nobody looked',
-    ),
-  url: z
-    .url()
-    .optional()
-    .describe(
-      'The page of the license at this service, to cite; absent where the service has no public address',
-    ),
+  name_match: z.boolean().optional().describe(DESCRIPTIONS.answer.name_match),
+  name_at_board: z.boolean().optional().describe(DESCRIPTIONS.answer.name_at_board),
+  url: z.url().optional().describe(DESCRIPTIONS.answer.url),
 });
 
 export type ResponseRecord = z.output<typeof responseRecord>;
@@ -86,33 +75,17 @@ export function toResponseRecord(
   };
 }
 
-/** Why a number has no license, as a code. */
-const notFoundReason = z
-  .enum(NOT_FOUND_REASONS)
-  .describe(NOT_FOUND_REASONS.map((code) => `${code}: ${REASON_WORDS[code].meaning}.`).join(' '));
-
 /** What the answers of every interface have for a number that was not found, beside words. */
 export const missFacts = z.object({
-  reason: notFoundReason,
-  did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
+  /** Why a number has no license, as a code. */
+  reason: z.enum(NOT_FOUND_REASONS).describe(reasons),
+  did_you_mean: z.array(z.string()).describe(DESCRIPTIONS.answer.did_you_mean),
   did_you_mean_name_match: z
     .array(z.boolean())
     .optional()
-    .describe(
-      'Of each number in did_you_mean: whether its holder has the name that was sent; absent without one',
-    ),
-  last_in_dataset: z
-    .string()
-    .nullable()
-    .optional()
-    .describe(
-      'Where reason is removed: the date of the last dataset with the license, YYYY-MM-DD; null where it is not known',
-    ),
-  last_raw_status: z
-    .string()
-    .nullable()
-    .optional()
-    .describe('Where reason is removed: its status then; null where it is not known'),
+    .describe(DESCRIPTIONS.answer.did_you_mean_name_match),
+  last_in_dataset: z.string().nullable().optional().describe(DESCRIPTIONS.answer.last_in_dataset),
+  last_raw_status: z.string().nullable().optional().describe(DESCRIPTIONS.answer.last_raw_status),
 });
 
 /** What found a license: its number, or a name of which it is the only match. */
@@ -125,8 +98,6 @@ interface Viewed {
   /** Whether more match than are here. */
   readonly truncated: boolean;
   readonly foundBy: (typeof FOUND_BY)[number];
-  /** Whether one license was found that has no cautions. */
-  readonly isClear: boolean;
 }
 
 /** What the outcome of a lookup means. Interfaces arrange it; none looks at the outcome again. */
@@ -138,13 +109,8 @@ export type View = Viewed &
     | { readonly outcome: 'invalid'; readonly detail: string }
   );
 
-/** How a lookup ended, in the words of every interface. */
-export type ViewOutcome = View['outcome'];
-
 /** The facts of a miss; those of a name have no reason. */
 export type MissFacts = Omit<z.output<typeof missFacts>, 'reason'> & { readonly reason?: NotFoundReason };
-
-const NO_LICENSE = { records: [], truncated: false, isClear: false };
 
 /** What an outcome means. @param foundBy what was looked for */
 export function viewOf(
@@ -152,22 +118,19 @@ export function viewOf(
   origin: Origin,
   foundBy: Viewed['foundBy'] = 'number',
 ): View {
-  const from = { origin, foundBy };
-  switch (outcome.outcome) {
-    case 'found': {
-      const record = toResponseRecord(outcome.record, origin, outcome);
-      const isClear = record.cautions.length === 0;
-      return { ...from, outcome: 'found', record, records: [record], truncated: false, isClear };
-    }
-    case 'several': {
-      const records = outcome.records.map((record) => toResponseRecord(record, origin));
-      return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated, isClear: false };
-    }
-    case 'none':
-      return { ...from, ...NO_LICENSE, outcome: 'not_found', miss: outcome, facts: factsOf(outcome) };
-    case 'invalid':
-      return { ...from, ...NO_LICENSE, outcome: 'invalid', detail: outcome.detail };
+  const from = { origin, foundBy, truncated: false };
+  if (outcome.outcome === 'invalid') {
+    return { ...from, outcome: 'invalid', records: [], detail: outcome.detail };
   }
+  if (outcome.outcome === 'none') {
+    return { ...from, outcome: 'not_found', records: [], miss: outcome, facts: factsOf(outcome) };
+  }
+  if (outcome.outcome === 'several') {
+    const records = outcome.records.map((record) => toResponseRecord(record, origin));
+    return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated };
+  }
+  const record = toResponseRecord(outcome.record, origin, outcome);
+  return { ...from, outcome: 'found', record, records: [record] };
 }
 
 function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFacts {
@@ -175,27 +138,20 @@ function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFa
     ...(request.by === 'number' && { reason }),
     did_you_mean: [...didYouMean],
     ...(ofTheName && { did_you_mean_name_match: didYouMean.map((number) => ofTheName.includes(number)) }),
-    ...(left && { last_in_dataset: left.lastInDataset, last_raw_status: left.lastRawStatus }),
+    ...left,
   };
 }
 
 /** What is told of an answer, a sentence each, and what to do next. */
 export function sentencesOf(view: View, voice: Voice): string[] {
-  switch (view.outcome) {
-    case 'found':
-      return [
-        ...(view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []),
-        ...recordSentences(view.record, view.record, view.origin.today),
-      ];
-    case 'ambiguous': {
-      const more = view.truncated ? 'More than ' : '';
-      return [`${more}${view.records.length} licenses ${VOICES[voice].severalMatch}`];
-    }
-    case 'not_found':
-      return [missDetail(view.miss, view.origin, voice)];
-    case 'invalid':
-      return [view.detail];
+  if (view.outcome === 'invalid') return [view.detail];
+  if (view.outcome === 'not_found') return [missDetail(view.miss, view.origin, voice)];
+  if (view.outcome === 'ambiguous') {
+    const more = view.truncated ? 'More than ' : '';
+    return [`${more}${view.records.length} licenses ${VOICES[voice].severalMatch}`];
   }
+  const told = recordSentences(view.record, view.record, view.origin.today);
+  return view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME, ...told] : told;
 }
 
 /** What whoever sent a list must do with a row: look at it, correct it, or nothing. */
@@ -205,15 +161,8 @@ export type Need = (typeof NEEDS)[number];
 
 /** A number that was not found is to be looked at where a similar one has a holder of the name that was sent. */
 export function needOf(view: View): Need {
-  if (view.outcome === 'found') return view.isClear ? 'clear' : 'attention';
+  if (view.outcome === 'found') return view.record.cautions.length === 0 ? 'clear' : 'attention';
   if (view.outcome === 'invalid') return 'invalid';
   const isOfTheName = view.outcome === 'not_found' && (view.miss.ofTheName ?? []).length > 0;
   return view.outcome === 'ambiguous' || isOfTheName ? 'attention' : 'not_found';
 }
-
-export const NEED_WORDS: Readonly<Record<Need, string>> = {
-  attention: 'Needs attention',
-  not_found: 'Not found',
-  invalid: 'Not checked',
-  clear: 'Clear',
-};

@@ -1,3 +1,4 @@
+import WORDS from '../../data/answer-words.json' with { type: 'json' };
 import { nearestBoards } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
@@ -21,11 +22,24 @@ import {
 } from '../licenses/standing.ts';
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
-/** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
-export type Voice = 'rest' | 'tool' | 'toolItem' | 'page';
+/**
+ * The words that depend on no license. A caution has no tag where the status itself says it. Of a voice: `asPersons` says how
+ * a number is looked up as a person's, after a lookup that was restricted to businesses; `afterUnknown` what to do next where
+ * no license has the number, and none of a similar one has the name that was sent; `severalMatch` follows their number.
+ */
+export const {
+  cautions: CAUTION_WORDS,
+  notes: NOTE_WORDS,
+  reasons: REASONS,
+  needs: NEED_WORDS,
+  voices: VOICES,
+} = WORDS;
 
-const NEVER_UNLICENSED = 'not_found never means that somebody is unlicensed';
-export const NOT_UNLICENSED = `${NEVER_UNLICENSED}: check the spelling, the number and the board.`;
+/** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
+export type Voice = keyof typeof VOICES;
+
+export const NOT_UNLICENSED =
+  'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
 
 /** Part of every result of the MCP server. */
 export const AUTHORITY =
@@ -38,45 +52,6 @@ export const NOT_GIVEN = 'Not given by the State';
 export const ONLY_MATCH_BY_NAME =
   'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
 
-/** Where the voices differ. */
-interface VoiceWords {
-  /** How a number is looked up as a person's, after a lookup that was restricted to businesses. */
-  readonly asPersons: string;
-  /** What to do next where no license has the number, and none of a similar one has the name that was sent. */
-  readonly afterUnknown?: string;
-  /** What follows every miss. */
-  readonly afterMiss: string;
-  /** What follows the number of licenses that match, with what to do next. */
-  readonly severalMatch: string;
-}
-
-export const VOICES: Readonly<Record<Voice, VoiceWords>> = {
-  rest: {
-    asPersons: 'Leave out search_type to look it up.',
-    afterMiss: 'The issuing board is the authority; ask it before you conclude anything.',
-    severalMatch: 'match. Send the number, or more of the name.',
-  },
-  tool: {
-    asPersons: 'verify_license looks it up.',
-    afterUnknown: 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.',
-    afterMiss: `${NEVER_UNLICENSED}.`,
-    severalMatch:
-      'match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.',
-  },
-  // The message of the whole list says the rest once.
-  toolItem: {
-    asPersons: 'Leave out business_name to look it up.',
-    afterUnknown: 'Next, search by name.',
-    afterMiss: '',
-    severalMatch: 'match: ask which one is meant.',
-  },
-  page: {
-    asPersons: '',
-    afterMiss: 'A license that is missing here may still exist: the issuing board is the authority.',
-    severalMatch: 'fit. Add the number, or more of the name.',
-  },
-};
-
 /** That the data is not fresh; empty where it is. */
 export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
   const age = dataAgeDays(origin);
@@ -87,68 +62,37 @@ export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
     : `The data is ${state}: ${age} days old. What happened since is not in it.`;
 }
 
-interface StandingWords<Tag> {
-  /** For the documents of the interfaces. */
-  readonly meaning: string;
-  /** In a few words, beside the status; `null` for what the status itself says. */
-  readonly tag: Tag;
-  /** What a reader must tell; empty where another caution says it. */
-  readonly sentence: (license: StandingFields, today: string) => string;
-}
-
 /** The status of a license as a reader must tell it. */
 function fullStatus({ raw_status: raw }: StandingFields): string {
   return `Report the full status: ${raw ?? 'the State does not state one'}`;
 }
 
-export const CAUTION_WORDS: Readonly<Record<Caution, StandingWords<string | null>>> = {
-  name_mismatch: {
-    meaning: "a name was sent with the number and is not the holder's",
-    tag: 'Name does not match',
-    sentence: () =>
-      'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+type StandingSentence = (license: StandingFields, today: string) => string;
+
+/** What a reader must tell of each caution and note; empty where another caution says it. */
+export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
+  name_mismatch: () =>
+    'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+  not_active: (license) => `${fullStatus(license)}, whatever its expiry date.`,
+  sub_status: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
+  past_expiry: () => 'The State lists it as active although its expiry date has passed: report both.',
+  no_expiry_date: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
+  board_action: (license) =>
+    `The board has acted on this license; only the board can tell what it ordered.${
+      !isBoardActionGiven(license) && boardAction(license) !== ''
+        ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
+        : ''
+    }`,
+  dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>
+    `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
+  endorsed_license: endorsedSentence,
+  expires_soon: ({ expiry_date: expiry }, today) => {
+    const days = daysBetween(today, expiry ?? today);
+    return `It expires on ${expiry}, ${days === 0 ? 'today' : `in ${days} ${days === 1 ? 'day' : 'days'}`}.`;
   },
-  not_active: {
-    meaning: 'the primary status is not Active',
-    tag: null,
-    sentence: (license) => `${fullStatus(license)}, whatever its expiry date.`,
-  },
-  sub_status: {
-    meaning: 'the raw status has a sub-status, such as Probation or Active In Renewal',
-    tag: null,
-    sentence: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
-  },
-  past_expiry: {
-    meaning: 'Active, but the expiry date has passed',
-    tag: null,
-    sentence: () => 'The State lists it as active although its expiry date has passed: report both.',
-  },
-  no_expiry_date: {
-    meaning: 'Active, but the State gives no expiry date',
-    tag: 'No expiry date',
-    sentence: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
-  },
-  board_action: {
-    meaning: 'Board Action is neither blank nor No, or the sub-status is disciplinary, such as Suspended',
-    tag: 'Board action',
-    sentence: (license) =>
-      `The board has acted on this license; only the board can tell what it ordered.${
-        !isBoardActionGiven(license) && boardAction(license) !== ''
-          ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
-          : ''
-      }`,
-  },
-  dates_conflict: {
-    meaning: 'the issue date is after the expiry date',
-    tag: 'Dates conflict',
-    sentence: ({ issue_date: issued, expiry_date: expiry }) =>
-      `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
-  },
-  endorsed_license: {
-    meaning:
-      'the license that this one endorses has a caution of its own, such as not_active or board_action',
-    tag: 'Endorsed license',
-    sentence: endorsedSentence,
+  endorsement: (license, today) => {
+    const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
+    return `Look at its endorsements, too: ${told.join('; ')}.`;
   },
 };
 
@@ -164,25 +108,6 @@ function endorsedSentence(license: StandingFields): string {
   ];
   return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
 }
-
-export const NOTE_WORDS: Readonly<Record<Note, StandingWords<string>>> = {
-  expires_soon: {
-    meaning: 'Active, and expires within 30 days',
-    tag: 'Expires soon',
-    sentence: ({ expiry_date: expiry }, today) => {
-      const days = daysBetween(today, expiry ?? today);
-      return `It expires on ${expiry}, ${days === 0 ? 'today' : `in ${days} ${days === 1 ? 'day' : 'days'}`}.`;
-    },
-  },
-  endorsement: {
-    meaning: 'one of its endorsements is not active, is past its expiry date or has a board action',
-    tag: 'Look at its endorsement',
-    sentence: (license, today) => {
-      const told = endorsementsInWords(license, today).map(({ name, standing }) => `${name}: ${standing}`);
-      return `Look at its endorsements, too: ${told.join('; ')}.`;
-    },
-  },
-};
 
 /** The endorsements that a reader must look at, each with the reason: `Active, the board has acted on it`. */
 export function endorsementsInWords(license: StandingFields, today: string) {
@@ -204,10 +129,10 @@ export function recordSentences(
 ): string[] {
   const sentences = [
     ...cautions.flatMap((caution) => [
-      CAUTION_WORDS[caution].sentence(license, today),
+      SENTENCES[caution](license, today),
       caution === 'name_mismatch' ? nameAtBoard(license) : '',
     ]),
-    ...notes.map((note) => NOTE_WORDS[note].sentence(license, today)),
+    ...notes.map((note) => SENTENCES[note](license, today)),
   ];
   return sentences.filter((sentence) => sentence !== '');
 }
@@ -229,61 +154,40 @@ export function boardActionInWords(license: StandingFields): string {
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 
-interface ReasonWords {
-  readonly meaning: string;
-  /** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
-  readonly sentence: (miss: Miss, number: string, where: string, voice: Voice) => string;
-}
+/** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
+type MissSentence = (miss: Miss, number: string, where: string, voice: Voice) => string;
 
-export const REASON_WORDS: Readonly<Record<NotFoundReason, ReasonWords>> = {
-  unknown: {
-    meaning: 'no board has the number',
-    sentence: (miss, number, where, voice) => {
-      const { afterUnknown = '' } = (miss.ofTheName ?? []).length > 0 ? {} : VOICES[voice];
-      return `No license with the ${number} is ${where}.${similarNumbers(miss)} ${afterUnknown}`;
-    },
+const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
+  unknown: (miss, number, where, voice) => {
+    const next = (miss.ofTheName ?? []).length > 0 ? '' : VOICES[voice].afterUnknown;
+    return `No license with the ${number} is ${where}.${similarNumbers(miss)} ${next}`;
   },
-  ambiguous: {
-    meaning: 'several licenses have it, or are written like it',
-    sentence: (miss, number, where) => {
-      const { didYouMean, boards = [] } = miss;
-      // Those of a list may be left out, the boards never.
-      return didYouMean.length < 2 && boards.length > 1
-        ? `More than one board has a license with the ${number} ${where}: the ${boards.join(' and the ')}. Name the board.`
-        : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
-    },
+  ambiguous: (miss, number, where) => {
+    const { didYouMean, boards = [] } = miss;
+    // Those of a list may be left out, the boards never.
+    return didYouMean.length < 2 && boards.length > 1
+      ? `More than one board has a license with the ${number} ${where}: the ${boards.join(' and the ')}. Name the board.`
+      : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
   },
-  other_board: {
-    meaning: 'only another board has it',
-    sentence: ({ request, boards = [] }, number, where) =>
-      `The ${number} is not one of the ${request.board?.name ?? 'board asked'}, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`,
+  other_board: ({ request, boards = [] }, number, where) =>
+    `The ${number} is not one of the ${request.board?.name ?? 'board asked'}, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`,
+  not_a_business: (_miss, number, where, voice) =>
+    `The ${number} is a person${genitive(voice)} license ${where}, not a business${genitive(voice)}. ${VOICES[voice].asPersons}`,
+  removed: ({ left, didYouMean }, number, where, voice) => {
+    const last =
+      left?.last_in_dataset == null
+        ? ''
+        : ` The last dataset that had it is of ${left.last_in_dataset}; its status then: ${left.last_raw_status ?? 'not stated'}.`;
+    const padded =
+      didYouMean.length === 0
+        ? ''
+        : ` The board has a number that differs only in zeros, and may be the same license: ${didYouMean.join(', ')}.`;
+    return `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
   },
-  not_a_business: {
-    meaning: 'it is a person’s, and a business was asked for',
-    sentence: (_miss, number, where, voice) =>
-      `The ${number} is a person${genitive(voice)} license ${where}, not a business${genitive(voice)}. ${VOICES[voice].asPersons}`,
-  },
-  removed: {
-    meaning: 'a license with it left the dataset; see last_in_dataset and last_raw_status',
-    sentence: ({ left, didYouMean }, number, where, voice) => {
-      const last =
-        left?.lastInDataset == null
-          ? ''
-          : ` The last dataset that had it is of ${left.lastInDataset}; its status then: ${left.lastRawStatus ?? 'not stated'}.`;
-      const padded =
-        didYouMean.length === 0
-          ? ''
-          : ` The board has a number that differs only in zeros, and may be the same license: ${didYouMean.join(', ')}.`;
-      return `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
-    },
-  },
-  unreadable: {
-    meaning: 'the row that the dataset has for it could not be read',
-    sentence: ({ unreadableIn: date }, number, where, voice) =>
-      `A row ${date === undefined ? where : `in the State${genitive(voice)} dataset of ${date}`} has the ${number}, but could not be read by this service${
-        date === undefined ? '' : ', and none that can be read has come since'
-      }. That says nothing of the license; ask the board.`,
-  },
+  unreadable: ({ unreadableIn: date }, number, where, voice) =>
+    `A row ${date === undefined ? where : `in the State${genitive(voice)} dataset of ${date}`} has the ${number}, but could not be read by this service${
+      date === undefined ? '' : ', and none that can be read has come since'
+    }. That says nothing of the license; ask the board.`,
 };
 
 function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
@@ -305,7 +209,7 @@ export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const where = `in the State${genitive(voice)} dataset of ${date}`;
   if (request.by !== 'number') return nameMessage(miss, request, where, voice);
   const number = `number ${quoted(request.number, voice)}`;
-  const message = REASON_WORDS[reason].sentence(miss, number, where, voice).trimEnd();
+  const message = MISS_SENTENCES[reason](miss, number, where, voice).trimEnd();
   return isFeedUnread ? `${message} ${FEED_UNREAD}` : message;
 }
 
@@ -363,8 +267,6 @@ export function noChangeKnown({ reason }: Miss, since: string): string[] {
     : [`No change of a license of that board with this number is known since ${since}.`];
 }
 
-const GROUPED = new Intl.NumberFormat('en-US');
-
 /** How many items of a list ended in each way; `clear` is how many of the found have no cautions. */
 export type RosterSummary = Readonly<
   Record<'found' | 'clear' | 'ambiguous' | 'not_found' | 'invalid', number>
@@ -383,7 +285,7 @@ export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: 
     [not_found, 'not found'],
     [invalid, 'invalid'],
   ] as const;
-  return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
+  return parts.map(([count, words]) => `${count.toLocaleString('en-US')} ${words}`).join(', ');
 }
 
 function nearestBoard(name: string): string {

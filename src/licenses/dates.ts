@@ -27,12 +27,8 @@ function existing(year = '', month = '', day = ''): string | undefined {
 
 export const OHIO_TIME_ZONE = 'America/New_York';
 
-const ohioDate = new Intl.DateTimeFormat('en-CA', {
-  timeZone: OHIO_TIME_ZONE,
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-});
+/** Swedish dates are `YYYY-MM-DD`. */
+const ohioDate = new Intl.DateTimeFormat('sv-SE', { timeZone: OHIO_TIME_ZONE, dateStyle: 'short' });
 
 const MINUTE_MS = 60_000;
 

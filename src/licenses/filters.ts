@@ -1,19 +1,11 @@
+import DESCRIPTIONS from '../../data/filters.json' with { type: 'json' };
 import { distinctKeys, fold, memoize, visibleText } from './fold.ts';
 
 /** What filters read of a license. */
-type Filtered = Readonly<
-  Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null> & {
-    extra_data: Record<string, string>;
-  }
->;
+type Filtered = Readonly<Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null>>;
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
-export interface Filter {
-  /** The folded values of a license. They are stored in `keys`, under the filter's name. */
-  readonly keysOf: (license: Filtered) => readonly string[];
-  readonly description: string;
-  readonly examples: Readonly<Record<'person' | 'business', readonly [string, ...string[]]>>;
-}
+export type Filter = (typeof FILTERS)[FilterName];
 
 const foldedKey = memoize((text) => distinctKeys([fold(text)]));
 
@@ -32,37 +24,25 @@ function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
 
 /**
  * The filters of every interface. To add one, add its name here and its key to `index-templates/licenses.json`. The
- * compiler then reports the other places, all of them in this file.
+ * compiler then reports the other places, all of them in this file and in `data/filters.json`.
  */
 export const FILTER_NAMES = ['license_type', 'status', 'city', 'county'] as const;
 
 export type FilterName = (typeof FILTER_NAMES)[number];
 
-const FILTERS: Readonly<Record<FilterName, Filter>> = {
-  license_type: {
-    keysOf: ({ license_type: type }) => licenseTypeKeys(type ?? ''),
-    description: 'Only licenses of this type, as the list of boards names it, or its abbreviation',
-    examples: {
-      person: ['Registered Nurse (RN)', 'LPN'],
-      business: ['Terminal Distributor of Dangerous Drugs'],
-    },
-  },
-  status: {
-    keysOf: statusKeys,
-    description: 'Only licenses with this primary status or whole raw_status',
-    examples: { person: ['ACTIVE', 'INACTIVE', 'CLOSED'], business: ['ACTIVE', 'INACTIVE', 'CLOSED'] },
-  },
-  city: {
-    keysOf: ({ city }) => foldedKey(city ?? ''),
-    description: 'Only holders in this city',
-    examples: { person: ['Columbus'], business: ['Columbus'] },
-  },
-  county: {
-    keysOf: ({ county }) => foldedKey(county ?? ''),
-    description: 'Only holders in this county; one of another state may have the same name',
-    examples: { person: ['Franklin'], business: ['Franklin'] },
-  },
+/** The folded values of a license. They are stored in `keys`, under the filter's name. */
+type KeysOf = (license: Filtered) => readonly string[];
+
+const FILTERS = {
+  license_type: filter('license_type', ({ license_type: type }) => licenseTypeKeys(type ?? '')),
+  status: filter('status', statusKeys),
+  city: filter('city', ({ city }) => foldedKey(city ?? '')),
+  county: filter('county', ({ county }) => foldedKey(county ?? '')),
 };
+
+function filter(name: FilterName, keysOf: KeysOf) {
+  return { ...DESCRIPTIONS[name], keysOf };
+}
 
 /** The filters of a request, as typed. */
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
@@ -73,9 +53,7 @@ export function hasFilters(filters: Filters): boolean {
 }
 
 /** Applies a function to each filter and returns the results by filter name. */
-export function mapFilters<Result>(
-  make: (filter: Filter, name: FilterName) => Result,
-): Record<FilterName, Result> {
+export function mapFilters<Result>(make: (filter: Filter, name: FilterName) => Result) {
   const made = (name: FilterName) => make(FILTERS[name], name);
   return {
     license_type: made('license_type'),

@@ -83,12 +83,6 @@ export function numberDigits(written: string): string {
   return digits?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
-/** Whether two numbers differ only in zeros: boards pad the same number in different ways. */
-export function differInZeros(one: string, other: string): boolean {
-  const withoutZeros = (written: string) => numberKey(written).replaceAll('0', '');
-  return numberDigits(one) === numberDigits(other) && withoutZeros(one) === withoutZeros(other);
-}
-
 /** Whether the text is the number itself, ignoring case, blanks around it and what nobody sees. */
 export function isExactNumber(written: string, licenseNumber: string): boolean {
   return visibleText(written).trim().toUpperCase() === visibleText(licenseNumber).toUpperCase();
@@ -104,12 +98,8 @@ export function memoize<Result>(compute: (text: string) => Result): (text: strin
     if (cached !== undefined) return cached;
     const result = compute(text);
     if (results.size >= MAX_RESULTS) results.clear();
-    results.set(copyOf(text), result);
+    // A slice of a file's chunk would keep the whole chunk in memory.
+    results.set(Buffer.from(text).toString(), result);
     return result;
   };
-}
-
-/** Copies the text, because a slice of a file's chunk would keep the whole chunk in memory. */
-function copyOf(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import DESCRIPTIONS from '../../data/field-descriptions.json' with { type: 'json' };
 import { boardByLabel, currentBoardName } from './boards.ts';
 import { mapFilters } from './filters.ts';
 import { fold, numberDigits, numberKey } from './fold.ts';
@@ -13,25 +14,18 @@ import {
 
 /** A license in the dataset (RECORD-01), without the fields that depend on the day or the publication. */
 export const licenseRecord = z.object({
-  license_number: z.string().describe('The number as the board writes it'),
-  full_name: z
-    .string()
-    .describe('"LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business'),
-  board: z.string().describe('The name of the board that issued it'),
+  license_number: z.string().describe(DESCRIPTIONS.record.license_number),
+  full_name: z.string().describe(DESCRIPTIONS.record.full_name),
+  board: z.string().describe(DESCRIPTIONS.record.board),
   license_type: z.string().nullable(),
-  status: z.string().nullable().describe('The primary status, upper case; the set of values may grow'),
-  expiry_date: z.string().nullable().describe('YYYY-MM-DD'),
+  status: z.string().nullable().describe(DESCRIPTIONS.record.status),
+  expiry_date: z.string().nullable().describe(DESCRIPTIONS.record.expiry_date),
   city: z.string().nullable(),
-  state: z.string().nullable().describe('Two letters'),
-  raw_status: z
-    .string()
-    .nullable()
-    .describe('The authoritative label: primary status, or primary - sub-status'),
+  state: z.string().nullable().describe(DESCRIPTIONS.record.state),
+  raw_status: z.string().nullable().describe(DESCRIPTIONS.record.raw_status),
   county: z.string().nullable(),
-  issue_date: z.string().nullable().describe('YYYY-MM-DD'),
-  extra_data: z
-    .record(z.string(), z.string())
-    .describe('Every other attribute of the row that is not empty, by its readable name; the set varies'),
+  issue_date: z.string().nullable().describe(DESCRIPTIONS.record.issue_date),
+  extra_data: z.record(z.string(), z.string()).describe(DESCRIPTIONS.record.extra_data),
 });
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;

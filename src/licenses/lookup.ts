@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import DESCRIPTIONS from '../../data/field-descriptions.json' with { type: 'json' };
 import { type Board, boardByName } from './boards.ts';
 import { type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
+import type { PersonParts, TypedParts } from './names.ts';
 
 /** The request is invalid. The message says what to send instead. */
 export class BadRequestError extends Error {}
@@ -27,12 +29,6 @@ export const MAX_LISTED_MATCHES = 20;
 /** The most characters of a field. */
 export const MAX_CHARACTERS = 200;
 
-/** Either part of a person's name, as typed. */
-export interface TypedParts {
-  readonly lastName?: string | undefined;
-  readonly firstName?: string | undefined;
-}
-
 /** A person's name, a business's, or either of them as a whole, as typed. */
 export type TypedName = TypedParts | { readonly businessName: string } | { readonly wholeName: string };
 
@@ -46,11 +42,9 @@ export interface NumberRequest {
   readonly name?: TypedName | undefined;
 }
 
-export interface PersonRequest {
+export interface PersonRequest extends PersonParts {
   readonly by: 'person';
   readonly board?: Board | undefined;
-  readonly lastName: string;
-  readonly firstName?: string | undefined;
   readonly filters: Filters;
 }
 
@@ -80,13 +74,6 @@ export const NOT_FOUND_REASONS = [
 
 export type NotFoundReason = (typeof NOT_FOUND_REASONS)[number];
 
-/** What is told of a license that left the dataset; null where it is not known, or several licenses had the number. */
-export interface LeftLicense {
-  /** The run date of the last dataset that had it, `YYYY-MM-DD`. */
-  readonly lastInDataset: string | null;
-  readonly lastRawStatus: string | null;
-}
-
 /** A lookup that found no license. That is an outcome, not an error. */
 export interface Miss {
   readonly outcome: 'none';
@@ -103,8 +90,8 @@ export interface Miss {
   readonly offered?: readonly LicenseRecord[];
   /** Of `other_board` and `ambiguous`: the boards that have the number; of `removed`: the one that had it. */
   readonly boards?: readonly string[];
-  /** Of `removed`. */
-  readonly left?: LeftLicense;
+  /** Of `removed`: the run date of the last dataset that had it; null where it is not known, or several had the number. */
+  readonly left?: Readonly<Record<'last_in_dataset' | 'last_raw_status', string | null>>;
   /** Of `unreadable`, where it is not known whether the dataset that answered has the row still: the date of one that had it. */
   readonly unreadableIn?: string;
   /** Set when the feed of changes did not say whether a license with the number left the dataset. */
@@ -147,13 +134,11 @@ export const lookupFields = z.object({
     .nullish()
     .transform((value) => visibleText(value ?? ''))
     .transform((value) => (value.trim() === '' ? undefined : value)),
-  license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
-  last_name: text.describe(
-    'The whole surname; either half of a hyphenated one. With a number: compared with the holder',
-  ),
-  first_name: text.describe('The beginning of the given names; only narrows last_name'),
-  search_type: text.describe('"business" for an establishment; left out for a person'),
-  business_name: text.describe('The beginning of either trade name, or words of it; needs search_type'),
+  license_number: text.describe(DESCRIPTIONS.lookup.license_number),
+  last_name: text.describe(DESCRIPTIONS.lookup.last_name),
+  first_name: text.describe(DESCRIPTIONS.lookup.first_name),
+  search_type: text.describe(DESCRIPTIONS.lookup.search_type),
+  business_name: text.describe(DESCRIPTIONS.lookup.business_name),
   ...mapFilters(({ description }) => text.describe(`${description}; ignored in a lookup by number`)),
 });
 

@@ -1,30 +1,22 @@
-import { z } from 'zod';
-import namesJson from '../../data/names.json' with { type: 'json' };
+import NAMES from '../../data/names.json' with { type: 'json' };
 import { distinctKeys, fold, unaccent, visibleText } from './fold.ts';
 
 /** Words in capitals, several to a text. */
-const words = z
-  .array(z.string().transform((text) => text.split(' ')))
-  .transform((lists) => new Set(lists.flat()));
-const NAMES = z
-  .strictObject({
-    generational_suffixes: words,
-    suffixes_or_initials: words,
-    titles: words,
-    credentials: words,
-    credentials_or_names: words,
-    surname_beginnings: words,
-    saints: words,
-    business_articles: words,
-    business_conjunctions: words,
-    business_legal_forms: words,
-    doing_business_as: words,
-  })
-  .parse(namesJson);
+function wordsOf(texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.flatMap((text) => text.split(' ')));
+}
 
-const SUFFIXES = NAMES.generational_suffixes;
+const SUFFIXES = wordsOf(NAMES.generational_suffixes);
 /** `V` and `VI` are suffixes only beside given names. After those, they may be initials, too. */
-const NUMERALS = NAMES.suffixes_or_initials;
+const NUMERALS = wordsOf(NAMES.suffixes_or_initials);
+const TITLES = wordsOf(NAMES.titles);
+const CREDENTIALS = wordsOf(NAMES.credentials);
+const CREDENTIALS_OR_NAMES = wordsOf(NAMES.credentials_or_names);
+const SURNAME_BEGINNINGS = wordsOf(NAMES.surname_beginnings);
+const SAINTS = wordsOf(NAMES.saints);
+const ARTICLES = wordsOf(NAMES.business_articles);
+const CONJUNCTIONS = wordsOf(NAMES.business_conjunctions);
+const LEGAL_FORMS = wordsOf(NAMES.business_legal_forms);
 const DASH = /[\p{Pd}\u2212]/u;
 const DASHES_AND_BLANKS = /[\s\p{Pd}\u2212]/u;
 
@@ -110,17 +102,14 @@ function surnameFormsOf(written: string, surname: string): string[] {
   return distinctKeys([...forms, ...written.split(DASH).flatMap((half) => saintForms(half))]);
 }
 
-const SAINT = new RegExp(
-  `(?<![\\p{L}\\p{N}])(?:${[...NAMES.saints].join('|')})(?=[.\\s\\p{Pd}]+\\p{L})`,
-  'giu',
-);
+const SAINT = new RegExp(`(?<![\\p{L}\\p{N}])(?:${[...SAINTS].join('|')})(?=[.\\s\\p{Pd}]+\\p{L})`, 'giu');
 /** Quicker: what most surnames do not have. */
 const MAYBE_SAINT = /ST[^A-Z]|STE[^A-Z]|SAINT/i;
 
 /** The keys of a surname, as written first, then with the other ways of writing `Saint` before a word. */
 function saintForms(surname: string, asWritten = fold(surname)): string[] {
   if (!MAYBE_SAINT.test(surname)) return [asWritten];
-  return distinctKeys([asWritten, ...Array.from(NAMES.saints, (word) => fold(surname.replace(SAINT, word)))]);
+  return distinctKeys([asWritten, ...Array.from(SAINTS, (word) => fold(surname.replace(SAINT, word)))]);
 }
 
 /** The parts of a double surname: `DE LA CRUZ GARCIA` → `DELACRUZ`, `GARCIA`. None for a surname of one part. */
@@ -129,7 +118,7 @@ function surnameUnits(surname: string): string[] {
   const units: string[] = [];
   let beginning = '';
   for (const key of surname.split(DASHES_AND_BLANKS).map(fold)) {
-    const isBeginning = key === '' || NAMES.surname_beginnings.has(key);
+    const isBeginning = key === '' || SURNAME_BEGINNINGS.has(key);
     // A single letter, such as the `Y` between two names, is no surname.
     if (!isBeginning && key.length > 1) units.push(beginning + key);
     beginning = isBeginning ? beginning + key : '';
@@ -196,9 +185,7 @@ const TITLE = /^\P{L}*(\p{L}+)[.,\s]+(?=\p{L})/u;
 /** `Dr. Mary Smith` → `Mary Smith`. */
 function withoutTitle(name: string): string {
   const [title, word] = TITLE.exec(name) ?? [];
-  return title !== undefined && NAMES.titles.has(fold(word ?? ''))
-    ? withoutTitle(name.slice(title.length))
-    : name;
+  return title !== undefined && TITLES.has(fold(word ?? '')) ? withoutTitle(name.slice(title.length)) : name;
 }
 
 /** @param before what stands before the word */
@@ -247,30 +234,26 @@ function isNoSurname(word: string, before: string): boolean {
 /** `RN`, `R.N.`, `FNP-C`; `DO` and `PA` are names, too, unless their capitals stand out. */
 function isCredential(word: string, before: string): boolean {
   const key = fold(word);
-  if (key === '' || NAMES.credentials.has(key)) return true;
+  if (key === '' || CREDENTIALS.has(key)) return true;
   // In capitals, at least at its end, and what stands before it is not.
-  if (NAMES.credentials_or_names.has(key)) return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
-  return DASH.test(word) && NAMES.credentials.has(fold(word.split(DASH)[0] ?? ''));
+  if (CREDENTIALS_OR_NAMES.has(key)) return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
+  return DASH.test(word) && CREDENTIALS.has(fold(word.split(DASH)[0] ?? ''));
 }
 
 /** Whether a word after a name that fits otherwise is no part of it: a suffix, a title or a credential. */
 function isNoName(word: string, before: string): boolean {
   const key = fold(word);
   const isInOneCase = word === word.toUpperCase() || word === word.toLowerCase();
-  const isLikelyCredential = isInOneCase && NAMES.credentials_or_names.has(key);
-  return isLikelyCredential || isSuffix(word) || NAMES.titles.has(key) || isCredential(word, before);
+  const isLikelyCredential = isInOneCase && CREDENTIALS_OR_NAMES.has(key);
+  return isLikelyCredential || isSuffix(word) || TITLES.has(key) || isCredential(word, before);
 }
 
 /**
  * Whether a person has the typed name: one of the surname's forms or half of it, and the beginning of the given names,
  * or more of them than the State has. Titles and credentials are no part of it.
  */
-export function matchesPersonName(
-  licenseeName: string,
-  lastName: string | undefined,
-  firstName: string | undefined,
-): boolean {
-  return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
+export function matchesPersonName(licenseeName: string, typed: TypedParts): boolean {
+  return isHolder(holderOf(licenseeName), typed, true);
 }
 
 /** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. A business has no surname. */
@@ -291,7 +274,7 @@ function holderOf(licenseeName: string) {
 /** @param mayHaveMore whether there may be given names that the State does not have */
 function isHolder(
   { surnames, given }: ReturnType<typeof holderOf>,
-  { lastName, firstName }: { lastName?: string | undefined; firstName?: string | undefined },
+  { lastName, firstName }: TypedParts,
   mayHaveMore: boolean,
 ): boolean {
   const isSurname = lastName === undefined || surnameKeys(lastName, true).some((key) => surnames.has(key));
@@ -334,6 +317,12 @@ function fitsNames(
   return further.length === 0 || (mayHaveMore && missing.every(isSuffix));
 }
 
+/** Either part of a person's name, as typed. */
+export interface TypedParts {
+  readonly lastName?: string | undefined;
+  readonly firstName?: string | undefined;
+}
+
 /** A person's name in two parts, as typed. */
 export interface PersonParts {
   readonly lastName: string;
@@ -357,11 +346,11 @@ export function personParts(wholeName: string): readonly PersonParts[] {
   const [lastWord = ''] = words.slice(-1);
   const ends = words.length > 1 && SUFFIXES.has(fold(lastWord)) ? 2 : 1;
   if (words.length <= ends) {
-    return last === '' || NAMES.credentials.has(fold(last)) ? [] : [{ lastName: words.join(' ') }];
+    return last === '' || CREDENTIALS.has(fold(last)) ? [] : [{ lastName: words.join(' ') }];
   }
   const splitAt = (at: number) => [words.slice(0, at).join(' '), words.slice(at).join(' ')] as const;
   const places = words.map((_, at) => at).slice(1, words.length - ends + 1);
-  const beginning = places.find((at) => NAMES.surname_beginnings.has(fold(words[at] ?? '')));
+  const beginning = places.find((at) => SURNAME_BEGINNINGS.has(fold(words[at] ?? '')));
   const likeliest = beginning ?? words.length - (words.length > 2 && isSuffix(lastWord) ? 2 : 1);
   const ordered = [likeliest, ...places.toReversed().filter((at) => at !== likeliest)];
   return [
@@ -383,8 +372,8 @@ function isAfterName(word: string, before: string): boolean {
   if (isCredential(word, before)) return true;
   const isSecondComma = before.indexOf(',') !== before.lastIndexOf(',');
   return (
-    (NAMES.titles.has(key) && hasTwoWords(before) && !SUFFIXES.has(key)) ||
-    (NAMES.credentials_or_names.has(key) && isSecondComma)
+    (TITLES.has(key) && hasTwoWords(before) && !SUFFIXES.has(key)) ||
+    (CREDENTIALS_OR_NAMES.has(key) && isSecondComma)
   );
 }
 
@@ -437,9 +426,8 @@ export function hasLegalForm(name: string): boolean {
   return DOING_BUSINESS_AS.test(name) || tradeNameWords(name).length < contentWords(name).length;
 }
 
-const ARTICLES = NAMES.business_articles;
 const DOING_BUSINESS_AS = new RegExp(
-  `(?:^|\\s)(?:${Array.from(NAMES.doing_business_as, (word) => word.replace(/[./]/g, '\\$&')).join('|')})(?:\\s+|$)`,
+  `(?:^|\\s)(?:${Array.from(wordsOf(NAMES.doing_business_as), (word) => word.replace(/[./]/g, '\\$&')).join('|')})(?:\\s+|$)`,
   'i',
 );
 
@@ -471,7 +459,7 @@ export function tradeNameKey(tradeName: string): string {
 /** The significant words of a trade name, folded, without legal forms at the end. */
 function tradeNameWords(tradeName: string): string[] {
   const words = contentWords(tradeName);
-  while (words.length > 1 && NAMES.business_legal_forms.has(words.at(-1) ?? '')) words.pop();
+  while (words.length > 1 && LEGAL_FORMS.has(words.at(-1) ?? '')) words.pop();
   return words;
 }
 
@@ -507,8 +495,6 @@ function contentWords(tradeName: string): string[] {
     .replace(/['’‘`.]/g, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
-  const kept = all.filter(
-    (word, at) => !(at === 0 && ARTICLES.has(word)) && !NAMES.business_conjunctions.has(word),
-  );
+  const kept = all.filter((word, at) => !(at === 0 && ARTICLES.has(word)) && !CONJUNCTIONS.has(word));
   return kept.length > 0 ? kept : all;
 }

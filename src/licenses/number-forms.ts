@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import statesJson from '../../data/states.json' with { type: 'json' };
+import STATES_BY_CODE from '../../data/states.json' with { type: 'json' };
 import { BOARDS, type Board } from './boards.ts';
 import { licenseTypeKeys } from './filters.ts';
 import { distinctKeys, fold, numberKey } from './fold.ts';
@@ -83,7 +82,7 @@ export function hasNumber(text: string): boolean {
 }
 
 const STATES: ReadonlyMap<string, string> = new Map(
-  Object.entries(z.record(z.string(), z.string()).parse(statesJson)).flatMap(([code, name]) =>
+  Object.entries(STATES_BY_CODE).flatMap(([code, name]) =>
     [code, fold(name)].map((key) => [key, name] as const),
   ),
 );

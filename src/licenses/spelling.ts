@@ -1,6 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
-import givenNamesJson from '../../data/given-names.json' with { type: 'json' };
+import GIVEN_NAMES from '../../data/given-names.json' with { type: 'json' };
 import { fold, numberKey, unaccent } from './fold.ts';
 
 /**
@@ -78,13 +77,10 @@ function mistypedDigits(key: string): string[] {
     .map((meant) => prefix + meant + suffix);
 }
 
-const { groups } = z
-  .object({ groups: z.array(z.string().transform((names) => names.split(' '))) })
-  .parse(givenNamesJson);
-
 /** The groups of each name. */
 const GROUPS = new Map<string, string[][]>();
-for (const group of groups) {
+for (const names of GIVEN_NAMES.groups) {
+  const group = names.split(' ');
   for (const name of group) GROUPS.set(name, [...(GROUPS.get(name) ?? []), group]);
 }
 

@@ -8,21 +8,16 @@ import type { PublicationSearch } from './search.ts';
 type ExampleNumbers = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Reads the example numbers of a publication, once. Where OpenSearch does not answer, there are none this time. */
-export function exampleNumbers(
-  searchOf: (index: string) => PublicationSearch,
-): (live: LivePublication) => Promise<ExampleNumbers> {
+export function exampleNumbers(searchOf: (index: string) => PublicationSearch) {
   const examples = new LRUCache<string, ExampleNumbers, LivePublication>({
     max: 1,
     fetchMethod: (index, _stale, { context }) => readExamples(searchOf(index), context),
   });
-  return async (live) =>
+  return async (live: LivePublication): Promise<ExampleNumbers> =>
     (await examples.fetch(live.index, { context: live }).catch(() => undefined)) ?? new Map();
 }
 
-async function readExamples(
-  publication: PublicationSearch,
-  { licenseTypes }: LivePublication,
-): Promise<ExampleNumbers> {
+async function readExamples(publication: PublicationSearch, { licenseTypes }: LivePublication) {
   const boards = BOARDS.map(async ({ name, aliases }) => {
     const numbers = (licenseTypes.get(name) ?? []).map(async (type) => {
       const filter = [{ terms: { board: [name, ...aliases] } }, { term: { license_type: type } }];

@@ -7,24 +7,7 @@ import { recordText, storedLicense } from '../licenses/license.ts';
 import { countDocuments, pagesOf } from '../storage/checked-search.ts';
 import type { Lookups } from './service.ts';
 
-/** What an export is of. */
-export interface ExportOrigin {
-  readonly publication: string;
-  /** The publication's run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** How many records the publication has. */
-  readonly records: number;
-  /** The place in the feed of changes from which a copy of these records is kept current. */
-  readonly cursor: string;
-}
-
 export type LicenseExports = ReturnType<typeof licenseExports>;
-
-/** The last line of an export. */
-export const exportEnd = z.object({
-  records: z.int().describe('How many lines are above'),
-  sha256: z.string().describe('The SHA-256 of the bytes above, uncompressed, their last line break included'),
-});
 
 const RECORDS_A_PAGE = 256;
 
@@ -33,6 +16,16 @@ const RECORDS_BESIDE_LOOKUPS = 64;
 
 /** The most that the next records wait for single lookups. */
 const MAX_GIVE_WAY_MS = 50;
+
+/**
+ * What an export is of: the publication with its run date, how many records it has, and the place in the feed of changes
+ * from which a copy of these records is kept current.
+ */
+async function originOf(client: Client, { index, publication, date, state }: LiveFeed) {
+  return { publication, date, records: await countDocuments(client, index), cursor: latestCursor(state) };
+}
+
+export type ExportOrigin = Awaited<ReturnType<typeof originOf>>;
 
 /**
  * Exports of the live publication.
@@ -44,19 +37,14 @@ export function licenseExports(
   live: () => Promise<LiveFeed>,
   singles: Pick<Lookups, 'idle' | 'hadSingle'>,
 ) {
-  async function originOf({ index, publication, date, state }: LiveFeed): Promise<ExportOrigin> {
-    const records = await countDocuments(client, index);
-    return { publication, date, records, cursor: latestCursor(state) };
-  }
-
   return {
     /** What an export that begins now is of. */
-    origin: async (): Promise<ExportOrigin> => originOf(await live()),
+    origin: async () => originOf(client, await live()),
     /**
      * Exports one publication. The index that it reads may be deleted meanwhile: then `pages` fails.
      *
      * @param work is given the export when its first page has been read from the publication that is live: the records
-     *   as lines of JSON, many lines at a time, and the line that ends them (`exportEnd`). Each page is read when it is
+     *   as lines of JSON, many lines at a time, and the line that ends them. Each page is read when it is
      *   asked for, and fails with `SearchUnavailableError` where not every record could be read.
      * @param signal stops the reading
      * @throws {SearchUnavailableError} when OpenSearch does not answer
@@ -69,9 +57,11 @@ export function licenseExports(
         const source = await live();
         const read = pagesOf(client, source.index, page, { size: RECORDS_A_PAGE, sort: ['_doc'] });
         try {
-          const began = await Promise.all([originOf(source), read.next()]).catch((error: unknown) => ({
-            error,
-          }));
+          const began = await Promise.all([originOf(client, source), read.next()]).catch(
+            (error: unknown) => ({
+              error,
+            }),
+          );
           signal.throwIfAborted();
           // What was live may have been pruned before it was read.
           if ((await live()).index !== source.index) return undefined;
@@ -107,7 +97,9 @@ async function* linesOf(
     for (let at = 0; at < records.length; ) {
       const some = records.slice(at, singles.hadSingle() ? at + RECORDS_BESIDE_LOOKUPS : undefined);
       at += some.length;
-      const lines = withoutLineBreaks(some.map(({ _source }) => lineOf(_source)).join(''));
+      const lines = withoutLineBreaks(
+        some.map(({ _source }) => `${recordText(exportedLicense.parse(_source))}}\n`).join(''),
+      );
       hash.update(lines);
       yield lines;
       await singles.idle(MAX_GIVE_WAY_MS);
@@ -115,12 +107,8 @@ async function* linesOf(
     }
     read += records.length;
   }
-  yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') } satisfies z.output<typeof exportEnd>)}\n`;
-}
-
-/** @throws {ZodError} for a document that is no license */
-function lineOf(source: unknown): string {
-  return `${recordText(exportedLicense.parse(source))}}\n`;
+  // The hash is of the bytes above, uncompressed, their last line break included.
+  yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') })}\n`;
 }
 
 /** Some programs also end a line at these characters, which JSON does not have to escape. */

@@ -3,7 +3,7 @@ import type { StoredChange } from '../changes/change.ts';
 import type { FeedState } from '../changes/feed.ts';
 import { lastChangesOfNumbers } from '../changes/service.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
-import { differInZeros, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
+import { MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { LookupOutcome, LookupRequest, Miss, NumberRequest } from '../licenses/lookup.ts';
 import { boardsOfLetters, isSurelyNumber } from '../licenses/number-forms.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -24,16 +24,9 @@ const MAX_WAIT_MS = 1500;
 
 /**
  * Says of a number whether it left the dataset, as the feed of the publication that answered has it, or is in a row that
- * this publication rejected.
+ * this publication rejected. One for single lookups, and one for lists: neither waits for the other's searches.
  */
-export type WithLeft = (
-  request: LookupRequest,
-  outcome: LookupOutcome,
-  live: LivePublication,
-) => Promise<LookupOutcome>;
-
-/** One for single lookups, and one for lists: neither waits for the other's searches. */
-export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch): WithLeft {
+export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch) {
   const lastChanges = batcher(
     async (asked: readonly { readonly state: FeedState; readonly number: string }[]) => {
       const byState = Map.groupBy(asked, ({ state }) => state);
@@ -64,12 +57,17 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     const { licenses } = await searchOf(index).search(sameDigitsQuery(request.number));
     const padded = licenses.filter(
       ({ board, license_number: each }) =>
-        miss.boards?.includes(board) === true && differInZeros(each, request.number),
+        miss.boards?.includes(board) === true && withoutZeros(each) === withoutZeros(request.number),
     );
     return padded.length === 0 ? miss : { ...miss, ...offeredNumbers(request, padded) };
   }
 
-  return async (request, outcome, { feed: state, feedError, metadata, index }) => {
+  return async (
+    request: LookupRequest,
+    outcome: LookupOutcome,
+    live: LivePublication,
+  ): Promise<LookupOutcome> => {
+    const { feed: state, feedError, metadata, index } = live;
     if (request.by !== 'number' || outcome.outcome === 'several') return outcome;
     const number = numberKey(request.number);
     if (number === '' || number.length > MAX_FOLDED_CHARACTERS) return outcome;
@@ -104,6 +102,11 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
   };
 }
 
+/** Boards pad the same number in different ways. */
+function withoutZeros(written: string): string {
+  return numberKey(written).replaceAll('0', '');
+}
+
 /** That the license that was found need not be the only one: another board with such numbers has one that is unreadable. */
 function ofSeveralBoards(
   request: NumberRequest,
@@ -131,8 +134,8 @@ export function leftBy(
 ): Miss | undefined {
   const { board } = request;
   // One whose number the State writes in another way has not left.
-  const left = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
-  const removed = left.filter((each) => board === undefined || boardByLabel(each.board) === board);
+  const gone = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
+  const removed = gone.filter((each) => board === undefined || boardByLabel(each.board) === board);
   const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // A number that was not found may be near others. One that was known is none of them.
@@ -144,12 +147,9 @@ export function leftBy(
   }
   // What is told of one is not told of several.
   const only = another === undefined ? last : undefined;
-  const lastRawStatus = only?.fields.raw_status?.before ?? null;
-  const lastInDataset = only?.last_in_dataset ?? null;
-  return {
-    ...miss,
-    reason: 'removed',
-    left: { lastInDataset, lastRawStatus },
-    boards: [currentBoardName(last.board)],
+  const left = {
+    last_in_dataset: only?.last_in_dataset ?? null,
+    last_raw_status: only?.fields.raw_status?.before ?? null,
   };
+  return { ...miss, reason: 'removed', left, boards: [currentBoardName(last.board)] };
 }

@@ -6,7 +6,7 @@ import { isPossible, type LookupOutcome, type NumberRequest } from '../licenses/
 import { nameParts, type PersonParts, readTypedPerson } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import type { Counts } from './facets.ts';
-import { businessQuery, businessWordsQuery, numberQuery, personQuery } from './queries.ts';
+import { businessQuery, businessWordsQuery, numberQuery, personQuery, type Scope } from './queries.ts';
 import { listQuery, type PublicationSearch } from './search.ts';
 import {
   type SuggestedNames,
@@ -70,11 +70,9 @@ export async function listLicenses(
   }
 
   const ofPersons = (parts: readonly PersonParts[], at: Scope = request) =>
-    kind === 'business'
-      ? []
-      : parts.map(({ lastName, firstName }) => personQuery(at.board, lastName, firstName, at.filters));
+    kind === 'business' ? [] : parts.map(({ lastName, firstName }) => personQuery(at, lastName, firstName));
   const ofBusiness = (typed: string, at: Scope = request) =>
-    kind === 'person' ? [] : [businessQuery(at.board, typed, at.filters)];
+    kind === 'person' ? [] : [businessQuery(at, typed)];
 
   /** The licenses of similar names, with the given names that were typed; else those of the surname alone. */
   async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
@@ -115,11 +113,11 @@ export async function listLicenses(
   const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
   const asTyped = (at: Scope, isAnywhere: boolean) => [
     () => list([...ofPersons(readings, at), ...ofBusiness(name, at)], [], isAnywhere),
-    () => list(kind === 'person' ? [] : [businessWordsQuery(at.board, name, at.filters)], [], isAnywhere),
+    () => list(kind === 'person' ? [] : [businessWordsQuery(at, name)], [], isAnywhere),
   ];
   const steps: (() => Promise<Listing>)[] = [
     ...asTyped(request, false),
-    ...(board === undefined && !hasFilters(filters) ? [] : asTyped(ANYWHERE, true)),
+    ...(board === undefined && !hasFilters(filters) ? [] : asTyped({}, true)),
     ...others.map((other) => () => list(ofPersons([other]), [personName(other)])),
   ];
   if (suggest) {
@@ -137,9 +135,6 @@ export async function listLicenses(
   }
   return { ...NONE, number: miss };
 }
-
-type Scope = Pick<ListRequest, 'board' | 'filters'>;
-const ANYWHERE: Scope = { board: undefined, filters: {} };
 
 /** Whether a text is rather a number than a name. */
 function isLikeNumber(text: string): boolean {

@@ -3,7 +3,7 @@ import { BOARDS, type Board } from '../licenses/boards.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import { fold, numberDigits, numberKey } from '../licenses/fold.ts';
 import { licenseId, type StoredLicense } from '../licenses/license.ts';
-import { MAX_MATCHES } from '../licenses/lookup.ts';
+import { MAX_MATCHES, type NumberRequest } from '../licenses/lookup.ts';
 import {
   businessNameKeys,
   givenNamesKey,
@@ -123,16 +123,12 @@ const MIN_BEGINNING = 5;
  * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), those whose number
  * begins with it, and those for which it may be a slip. `undefined` when it has no digits.
  */
-export function nearNumberQuery(
-  board: Board | undefined,
-  written: string,
-  businessOnly: boolean,
-): NearNumberQuery | undefined {
-  const digits = numberDigits(written);
+export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): NearNumberQuery | undefined {
+  const digits = numberDigits(number);
   if (digits === '') return undefined;
-  const folded = fold(written);
+  const folded = fold(number);
   const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board, businessOnly };
+  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(number), board, businessOnly };
 }
 
 /** Whether a number is similar to the one of the query. */
@@ -159,21 +155,11 @@ const MAX_NEAR_NUMBERS = 50;
 /** The board's licenses first, then those with the same digits. */
 export function nearNumberBody(query: NearNumberQuery): SearchBody {
   const { digits, board, businessOnly } = query;
-  const ofBoard = (name: string): Clause => ({
-    constant_score: { filter: { term: { board: name } }, boost: 2 },
-  });
-  return searchBody(
-    MAX_NEAR_NUMBERS,
-    [
-      { bool: { should: nearClauses(query) } },
-      ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
-    ],
-    [{ _score: 'desc' }, { 'keys.number': 'asc' }],
-    [
-      { constant_score: { filter: { term: { 'keys.digits': digits } } } },
-      ...(board === undefined ? [] : [ofBoard(board.name)]),
-    ],
-  );
+  const filter: Clause[] = [{ bool: { should: nearClauses(query) } }];
+  if (businessOnly) filter.push({ term: { 'keys.kind': 'business' } });
+  const preferred: Clause[] = [{ constant_score: { filter: { term: { 'keys.digits': digits } } } }];
+  if (board) preferred.push({ constant_score: { filter: { term: { board: board.name } }, boost: 2 } });
+  return searchBody(MAX_NEAR_NUMBERS, filter, [{ _score: 'desc' }, { 'keys.number': 'asc' }], preferred);
 }
 
 /** The similar numbers of several queries together. Most queries have none or a few. */
@@ -191,6 +177,13 @@ export function nearNumbersBody(queries: readonly NearNumberQuery[]): SearchBody
  */
 type Selection = 'all' | 'exact' | number;
 
+/** Where a name is searched, at one board or at all, and what is returned. */
+export interface Scope {
+  readonly board?: Board | undefined;
+  readonly filters?: Filters;
+  readonly select?: Selection;
+}
+
 /** Persons or businesses, by the beginning of a name, or businesses by the beginnings of the words in their names. */
 export interface NameQuery {
   readonly by: 'person' | 'business' | 'words';
@@ -205,27 +198,27 @@ export interface NameQuery {
   readonly select: Selection;
 }
 
+/** `undefined` without names. */
+function nameQuery(
+  by: NameQuery['by'],
+  names: readonly string[],
+  isWhole: boolean,
+  { filters = {}, select = 'all' }: Scope,
+): NameQuery | undefined {
+  return names.length === 0 ? undefined : { by, names, isWhole, filters, select };
+}
+
 /** The board, or all of them. */
 function boardsOf(board: Board | undefined): readonly Board[] {
   return board === undefined ? BOARDS : [board];
 }
 
-/**
- * Persons, at one board or at all, by whole surname and the beginning of the given names. `undefined` when one of the
- * names has no letter and no digit.
- */
-export function personQuery(
-  board: Board | undefined,
-  lastName: string,
-  firstName: string | undefined,
-  filters: Filters,
-  select: Selection = 'all',
-): NameQuery | undefined {
+/** Persons by whole surname and the beginning of the given names. `undefined` when one of them has no letter and no digit. */
+export function personQuery(scope: Scope, lastName: string, firstName?: string): NameQuery | undefined {
   const given = givenNamesKey(firstName ?? '');
   if (firstName !== undefined && given === '') return undefined;
   const likely = surnameKeys(lastName, firstName !== undefined).map((surname) => ({ surname, given }));
-  const query = likelyPersonsQuery(board, likely, filters, select);
-  return query && { ...query, isWhole: firstName !== undefined };
+  return nameQuery('person', personNames(scope, likely), firstName !== undefined, scope);
 }
 
 /** A name that a typed one may stand for. */
@@ -235,34 +228,22 @@ export interface LikelyName {
   readonly given: string;
 }
 
-/** Some persons with any of these names, at one board or at all. */
-export function likelyPersonsQuery(
-  board: Board | undefined,
-  likely: readonly LikelyName[],
-  filters: Filters,
-  select: Selection = MAX_SUGGESTED_FROM,
-): NameQuery | undefined {
-  if (likely.length === 0) return undefined;
-  const names = boardsOf(board).flatMap(({ code }) =>
+function personNames({ board }: Scope, likely: readonly LikelyName[]): string[] {
+  return boardsOf(board).flatMap(({ code }) =>
     likely.map(({ surname, given }) => `${code}/${surname}/${given}`),
   );
-  return { by: 'person', names, isWhole: true, filters, select };
 }
 
-/**
- * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has no letter
- * and no digit.
- */
-export function businessQuery(
-  board: Board | undefined,
-  businessName: string,
-  filters: Filters,
-  select: Selection = 'all',
-): NameQuery | undefined {
+/** Some persons with any of these names. */
+export function likelyPersonsQuery(scope: Scope, likely: readonly LikelyName[]): NameQuery | undefined {
+  return nameQuery('person', personNames(scope, likely), true, { select: MAX_SUGGESTED_FROM, ...scope });
+}
+
+/** Businesses by the beginning of either trade name. `undefined` when the name has no letter and no digit. */
+export function businessQuery(scope: Scope, businessName: string): NameQuery | undefined {
   const tradeName = tradeNameKey(businessName);
-  if (tradeName === '') return undefined;
-  const names = [`${board?.code ?? ''}/${tradeName}`];
-  return { by: 'business', names, isWhole: true, filters, select };
+  const names = tradeName === '' ? [] : [`${scope.board?.code ?? ''}/${tradeName}`];
+  return nameQuery('business', names, true, scope);
 }
 
 /** Whether a license that matches a query has exactly its name. */
@@ -294,7 +275,7 @@ export function nameBody({ by, names, isWhole, filters, select }: NameQuery, max
 }
 
 /** That a license matches every filter. */
-function filterClauses(filters: Filters): Clause[] {
+function filterClauses(filters: Filters = {}): Clause[] {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     return value === undefined ? [] : [{ term: { [`keys.${name}`]: fold(value) } }];
@@ -311,16 +292,14 @@ const MAX_PATTERN_CHARACTERS = 1000;
 function beginningWith(field: string, names: readonly string[]): Clause {
   const [only = '', another] = names;
   if (another === undefined) return { prefix: { [field]: only } };
-  const patterns: string[] = [];
-  let alternatives = '';
+  const groups: string[] = [];
   for (const name of names) {
-    const longer = alternatives === '' ? name : `${alternatives}|${name}`;
-    const isTooLong = longer.length + '().*'.length > MAX_PATTERN_CHARACTERS;
-    if (isTooLong) patterns.push(`(${alternatives}).*`);
-    alternatives = isTooLong ? name : longer;
+    const group = groups.at(-1);
+    const canShare = group !== undefined && `(${group}|${name}).*`.length <= MAX_PATTERN_CHARACTERS;
+    if (canShare) groups[groups.length - 1] = `${group}|${name}`;
+    else groups.push(name);
   }
-  patterns.push(`(${alternatives}).*`);
-  return { bool: { should: patterns.map((pattern) => ({ regexp: { [field]: pattern } })) } };
+  return { bool: { should: groups.map((group) => ({ regexp: { [field]: `(${group}).*` } })) } };
 }
 
 /**
@@ -372,11 +351,7 @@ const NEAR_GIVEN_NAME = { min: 3, max: 12 };
  * two are swapped, and those that have it as a later name. OpenSearch compares only the given names of the surname.
  * `undefined` for a given name that is too short or too long to be compared.
  */
-export function nearGivenNameQuery(
-  board: Board | undefined,
-  { surname, given }: LikelyName,
-  filters: Filters,
-): OtherQuery | undefined {
+export function nearGivenNameQuery(scope: Scope, { surname, given }: LikelyName): OtherQuery | undefined {
   const { min, max } = NEAR_GIVEN_NAME;
   if (surname === '' || given.length < min || given.length > max) return undefined;
   const beginnings = Array.from({ length: given.length + 1 }, (_, at) => {
@@ -389,10 +364,10 @@ export function nearGivenNameQuery(
     ];
   });
   const pattern = `(${[...beginnings.flat(), `.+${given}`].join('|')}).*`;
-  const should = boardsOf(board).map(
+  const should = boardsOf(scope.board).map(
     ({ code }): Clause => ({ regexp: { 'keys.holder': `${code}/${surname}/${pattern}` } }),
   );
-  const filter = [{ bool: { should } }, ...filterClauses(filters)];
+  const filter = [{ bool: { should } }, ...filterClauses(scope.filters)];
   return { by: 'other', body: searchBody(MAX_SUGGESTED_FROM, filter, BY_NAME) };
 }
 
@@ -400,28 +375,19 @@ export function nearGivenNameQuery(
 const MIN_FUZZY_WORD = 3;
 
 /**
- * Businesses, at one board or at all, that have every word typed as the beginning of a word of their trade names.
- * `undefined` when the name has no letter and no digit.
+ * Businesses that have every word typed as the beginning of a word of their trade names. `undefined` when the name has no
+ * letter and no digit.
  */
-export function businessWordsQuery(
-  board: Board | undefined,
-  businessName: string,
-  filters: Filters,
-  select: Selection = 'all',
-): NameQuery | undefined {
-  const names = searchedWords(businessName).map((word) => `${board?.code ?? ''}/${word}`);
-  return names.length === 0 ? undefined : { by: 'words', names, isWhole: false, filters, select };
+export function businessWordsQuery(scope: Scope, businessName: string): NameQuery | undefined {
+  const names = searchedWords(businessName).map((word) => `${scope.board?.code ?? ''}/${word}`);
+  return nameQuery('words', names, false, scope);
 }
 
 /** The same, or with words that differ in one letter. */
-export function similarWordsQuery(
-  board: Board | undefined,
-  businessName: string,
-  filters: Filters,
-): OtherQuery | undefined {
-  const asTyped = businessWordsQuery(board, businessName, filters);
+export function similarWordsQuery(scope: Scope, businessName: string): OtherQuery | undefined {
+  const asTyped = businessWordsQuery(scope, businessName);
   if (asTyped === undefined) return undefined;
-  const filter = [...asTyped.names.map(similarWord), ...filterClauses(filters)];
+  const filter = [...asTyped.names.map(similarWord), ...filterClauses(scope.filters)];
   // As many for a roster, which lists fewer.
   return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, BY_NAME) };
 }
@@ -456,19 +422,15 @@ export type NearSurnamesBody = NonNullable<ReturnType<typeof nearSurnamesBody>>;
 export function nearSurnamesBody(board: Board | undefined, lastName: string) {
   const surname = surnameKey(lastName);
   if (surname === '' || surname.length > MAX_SURNAME_LENGTH) return undefined;
-  const term = (code: string) =>
-    ({
-      field: 'keys.surname',
-      suggest_mode: 'always',
-      max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
-      prefix_length: `${code}/`.length,
-      size: MAX_SUGGESTED_NAMES,
-      shard_size: NEAR_NAMES_PER_SHARD,
-    }) as const;
-  return {
-    size: 0,
-    suggest: Object.fromEntries(
-      boardsOf(board).map(({ code }) => [code, { text: `${code}/${surname}`, term: term(code) }]),
-    ),
-  };
+  const term = {
+    field: 'keys.surname',
+    suggest_mode: 'always',
+    max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
+    // Every code has three letters.
+    prefix_length: 'NUR/'.length,
+    size: MAX_SUGGESTED_NAMES,
+    shard_size: NEAR_NAMES_PER_SHARD,
+  } as const;
+  const texts = boardsOf(board).map(({ code }) => [code, { text: `${code}/${surname}`, term }] as const);
+  return { size: 0, suggest: Object.fromEntries(texts) };
 }

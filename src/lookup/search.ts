@@ -81,20 +81,10 @@ export interface SearchResult {
  * @param maxMatches the most matches of a name; the search asks for one more, which shows that there are more
  */
 export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
-  switch (query.by) {
-    case 'id':
-      return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
-    case 'number':
-      return numbersBody([query.numberKey]);
-    case 'near_number':
-      return nearNumberBody(query);
-    case 'person':
-    case 'business':
-    case 'words':
-      return nameBody(query, maxMatches);
-    default:
-      return query.body;
-  }
+  if (query.by === 'id') return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
+  if (query.by === 'number') return numbersBody([query.numberKey]);
+  if (query.by === 'near_number') return nearNumberBody(query);
+  return 'body' in query ? query.body : nameBody(query, maxMatches);
 }
 
 const searchResponse = z.object({
@@ -218,19 +208,14 @@ async function nearSurnames(client: Client, index: string, body: NearSurnamesBod
 }
 
 /** Searches one publication. */
-export interface PublicationSearch {
-  /** Without a query, nothing is found. */
-  search(query: LicenseQuery | undefined): Promise<SearchResult>;
-  /** Finds surnames with a similar spelling, best first, each once. */
-  nearSurnames(body: NearSurnamesBody | undefined): Promise<readonly string[]>;
-}
+export type PublicationSearch = ReturnType<typeof publicationSearch>;
 
 /**
  * Of single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes
  * batches smaller. While one batch has half of the clients' numbers, the process writes the responses of the other half.
  */
 export const SINGLE_LIMITS = {
-  ids: { maxBatchSize: 32, concurrency: 1 },
+  /** By id, and by number in any form. */
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },
   nearNumbers: { maxBatchSize: 32, concurrency: 2 },
@@ -249,7 +234,6 @@ const LIST_BATCHES = { maxBatchSize: 8, concurrency: 2 };
 
 /** Of many lookups at once (docs/decisions/014). They never share a batch with single lookups, which would wait for them. */
 export const MANY_LIMITS: SearchLimits = {
-  ids: { maxBatchSize: 250, concurrency: 2 },
   numbers: { maxBatchSize: 250, concurrency: 2 },
   persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
@@ -272,7 +256,7 @@ export function searchByIndex(client: Client, limits: SearchLimits): (index: str
  * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
  * result is split. The others become separate searches in one `_msearch`.
  */
-function publicationSearch(client: Client, index: string, limits: SearchLimits): PublicationSearch {
+function publicationSearch(client: Client, index: string, limits: SearchLimits) {
   const { maxMatches } = limits;
 
   /** The queries of one kind as one request: separate searches of it, or one search whose result is split. */
@@ -290,7 +274,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
 
   const byId = batcher(
     measured('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
-    limits.ids,
+    limits.numbers,
   );
   const byNumber = batched('numbers', limits.numbers, NUMBERS_SEARCH);
   const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
@@ -298,24 +282,18 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits):
   const others = batched('others', limits.others);
   const lists = batched('lists', LIST_BATCHES);
   return {
-    search: async (query) => {
+    /** Without a query, nothing is found. */
+    search: async (query: LicenseQuery | undefined): Promise<SearchResult> => {
       if (query === undefined) return NOTHING;
-      switch (query.by) {
-        case 'id':
-          return byId(query);
-        case 'number':
-          return byNumber(query);
-        case 'person':
-          return canShareSearch(query) ? byPerson(query) : others(query);
-        case 'near_number':
-          return query.businessOnly ? others(query) : near(query);
-        case 'list':
-          return lists(query);
-        default:
-          return others(query);
-      }
+      if (query.by === 'id') return byId(query);
+      if (query.by === 'number') return byNumber(query);
+      if (query.by === 'person' && canShareSearch(query)) return byPerson(query);
+      if (query.by === 'near_number' && !query.businessOnly) return near(query);
+      return query.by === 'list' ? lists(query) : others(query);
     },
-    nearSurnames: async (body) => (body === undefined ? [] : nearSurnames(client, index, body)),
+    /** Finds surnames with a similar spelling, best first, each once. */
+    nearSurnames: async (body: NearSurnamesBody | undefined): Promise<readonly string[]> =>
+      body === undefined ? [] : nearSurnames(client, index, body),
   };
 }
 
@@ -329,14 +307,12 @@ function measured<Query, Response>(kind: string, request: (queries: readonly Que
   return async (queries: readonly Query[]): Promise<Response> => {
     batchSize.observe({ asks: kind }, queries.length);
     const stopTimer = openSearchSeconds.startTimer({ asks: kind });
-    try {
-      const response = await request(queries);
-      stopTimer({ answered: 'yes' });
-      return response;
-    } catch (error) {
-      stopTimer({ answered: 'no' });
-      throw error;
-    }
+    const response = request(queries);
+    response.then(
+      () => stopTimer({ answered: 'yes' }),
+      () => stopTimer({ answered: 'no' }),
+    );
+    return response;
   };
 }
 

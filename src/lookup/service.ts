@@ -73,21 +73,6 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
   const examplesOf = exampleNumbers(searchByIndex(client, SINGLE_LIMITS));
 
-  /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
-  async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
-    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
-    if (inFlight === 0) becameIdle = Promise.withResolvers();
-    inFlight += 1;
-    lastBeganAt = performance.now();
-    return withTimeout(
-      work().finally(() => {
-        inFlight -= 1;
-        if (inFlight === 0) becameIdle.resolve();
-      }),
-      TIMEOUT_MS - spentMs,
-    );
-  }
-
   function isSampleFound(): Promise<boolean> {
     return withLivePublication(tracker, async ({ index, sample }) => {
       if (sample === undefined) return false;
@@ -116,14 +101,24 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     return { outcome: isOpen(request, outcome) ? await withLeft(request, outcome, live) : outcome };
   }
 
-  /** A single answer, all of it from one publication. */
-  function answer<Answer extends object>(
+  /**
+   * A single answer, all of it from one publication. It is refused when too much is in flight. One that timed out counts
+   * until it really ends.
+   */
+  async function answer<Answer extends object>(
     spentMs: number,
     ask: (live: LivePublication) => Promise<Answer>,
   ): Promise<Answer & Origin> {
-    return bounded(spentMs, () =>
-      withLivePublication(tracker, async (live) => ({ ...(await ask(live)), ...originOf(live) })),
-    );
+    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
+    if (inFlight === 0) becameIdle = Promise.withResolvers();
+    inFlight += 1;
+    lastBeganAt = performance.now();
+    const work = withLivePublication(tracker, async (live) => ({ ...(await ask(live)), ...originOf(live) }));
+    const counted = work.finally(() => {
+      inFlight -= 1;
+      if (inFlight === 0) becameIdle.resolve();
+    });
+    return withTimeout(counted, TIMEOUT_MS - spentMs);
   }
 
   function originOf({ metadata: { publication, date, sample, sources } }: LivePublication): Origin {
@@ -165,9 +160,8 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
       answer(0, async (live) => {
         const suggest = request.suggest && maySuggest();
         const lookUpNumber = async (number: NumberRequest) => (await lookUpIn(live, number, false)).outcome;
-        return {
-          listing: await listLicenses({ ...request, suggest }, searchOne(live.index), lookUpNumber),
-        };
+        const asked = { ...request, suggest };
+        return { listing: await listLicenses(asked, searchOne(live.index), lookUpNumber) };
       }),
     /**
      * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
@@ -239,33 +233,20 @@ export async function licenseHistory(
   spentMs = 0,
 ): Promise<LicenseHistory> {
   return readFromOne(async () => {
-    const [found, ofNumber] = await Promise.all([
+    const [found, { publication, changes: all, since, gaps }] = await Promise.all([
       lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
       changes.ofNumber(board, number),
     ]);
     // Reading the changes makes lookups that begin later answer from the same publication, or from a newer one.
-    return found.publication === ofNumber.publication ? historyOf(found, ofNumber, number) : undefined;
+    if (found.publication !== publication) return undefined;
+    const { outcome } = found;
+    const record = outcome.outcome === 'found' ? outcome.record : undefined;
+    const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
+    // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
+    const ofRemoved = () =>
+      isAmbiguous ? all.filter((each) => each.license_number === number) : changesOfOne(all, number);
+    const listed = record === undefined ? ofRemoved() : changesOfLicense(all, record.license_number);
+    const licenseNumber = record?.license_number ?? listed[0]?.license_number;
+    return { ...found, since, gaps, licenseNumber, record, changes: listed };
   });
-}
-
-function historyOf(
-  found: DatedOutcome,
-  { changes, since, gaps }: NumberChanges,
-  number: string,
-): LicenseHistory {
-  const { outcome } = found;
-  const record = outcome.outcome === 'found' ? outcome.record : undefined;
-  const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
-  // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
-  const ofRemoved = () =>
-    isAmbiguous ? changes.filter((each) => each.license_number === number) : changesOfOne(changes, number);
-  const listed = record === undefined ? ofRemoved() : changesOfLicense(changes, record.license_number);
-  return {
-    ...found,
-    since,
-    gaps,
-    licenseNumber: record?.license_number ?? listed[0]?.license_number,
-    record,
-    changes: listed,
-  };
 }

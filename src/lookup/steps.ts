@@ -1,5 +1,5 @@
 import { addTo } from '../licenses/counts.ts';
-import { type Filters, hasFilters } from '../licenses/filters.ts';
+import { hasFilters } from '../licenses/filters.ts';
 import { isExactNumber } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import {
@@ -21,6 +21,7 @@ import {
   type NameQuery,
   numberQuery,
   personQuery,
+  type Scope,
   writtenNumberQuery,
 } from './queries.ts';
 import { listQuery, type PublicationSearch, type SearchResult } from './search.ts';
@@ -90,7 +91,7 @@ export async function matchCounts(
 
 /** Counts what a search by name finds. */
 async function countMatches(request: NameRequest, publication: PublicationSearch) {
-  for (const query of queriesOf(request, request.filters)) {
+  for (const query of queriesOf(request)) {
     const { total = 0, counts } = await publication.search(listQuery([query], 1));
     if (total > 0) return { total, counts };
   }
@@ -98,20 +99,15 @@ async function countMatches(request: NameRequest, publication: PublicationSearch
 }
 
 /** The searches for a name, one after the other: a business whose name begins so, else one with the words. */
-function queriesOf(request: NameRequest, filters: Filters, select?: NameQuery['select']): NameQuery[] {
-  const { board } = request;
+function queriesOf(request: NameRequest, scope: Scope = request): NameQuery[] {
   const queries =
     request.by === 'person'
-      ? [personQuery(board, request.lastName, request.firstName, filters, select)]
-      : [businessQuery, businessWordsQuery].map((query) => query(board, request.name, filters, select));
+      ? [personQuery(scope, request.lastName, request.firstName)]
+      : [businessQuery(scope, request.name), businessWordsQuery(scope, request.name)];
   return queries.filter((query) => query !== undefined);
 }
 
-async function lookUpNumber(
-  request: NumberRequest,
-  publication: PublicationSearch,
-  suggest: boolean,
-): Promise<LookupOutcome> {
+async function lookUpNumber(request: NumberRequest, publication: PublicationSearch, suggest: boolean) {
   const { board, number } = request;
   const written = await publication.search(board && writtenNumberQuery(board, number));
   const asTyped = written.licenses.filter(
@@ -140,12 +136,8 @@ async function licensesOfNumberKey(
   return ofBoard.licenses.length > 0 ? ofBoard.licenses : licenses;
 }
 
-async function lookUpName(
-  request: NameRequest,
-  publication: PublicationSearch,
-  suggest: boolean,
-): Promise<LookupOutcome> {
-  for (const query of queriesOf(request, request.filters)) {
+async function lookUpName(request: NameRequest, publication: PublicationSearch, suggest: boolean) {
+  for (const query of queriesOf(request)) {
     const found = await searchNames(query, publication);
     if (found.licenses.length > 0) return matches(found, request);
   }
@@ -162,7 +154,9 @@ async function lookUpName(
 /** Whether filters alone exclude the licenses of a name. */
 async function existsWithoutFilters(request: NameRequest, publication: PublicationSearch): Promise<boolean> {
   if (!hasFilters(request.filters)) return false;
-  const found = await Promise.all(queriesOf(request, {}, 1).map((query) => publication.search(query)));
+  const found = await Promise.all(
+    queriesOf(request, { board: request.board, select: 1 }).map((query) => publication.search(query)),
+  );
   return found.some(({ licenses }) => licenses.length > 0);
 }
 

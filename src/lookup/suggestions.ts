@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { type Board, boardByLabel } from '../licenses/boards.ts';
+import { boardByLabel } from '../licenses/boards.ts';
 import { hasFilters } from '../licenses/filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
@@ -10,7 +10,6 @@ import {
   type NumberRequest,
   type PersonRequest,
   type TypedName,
-  type TypedParts,
 } from '../licenses/lookup.ts';
 import {
   firstGivenName,
@@ -25,6 +24,7 @@ import {
   nameToSearch,
   personParts,
   surnameKey,
+  type TypedParts,
 } from '../licenses/names.ts';
 import { givenNameVariants, nearestSpellings } from '../licenses/spelling.ts';
 import {
@@ -38,6 +38,7 @@ import {
   nearNumberQuery,
   nearSurnamesBody,
   personQuery,
+  type Scope,
   similarWordsQuery,
 } from './queries.ts';
 import type { PublicationSearch } from './search.ts';
@@ -60,8 +61,8 @@ export async function suggestedNumbers(
 ): Promise<OfferedNumbers> {
   const { board, number, businessOnly } = request;
   const [{ licenses: near }, { licenses: named }] = await Promise.all([
-    publication.search(nearNumberQuery(board, number, businessOnly)),
-    publication.search(request.name && nameQueries(board, request.name, MAX_MATCHES + 1)[0]),
+    publication.search(nearNumberQuery(request)),
+    publication.search(request.name && nameQueries({ board, select: MAX_MATCHES + 1 }, request.name)[0]),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -91,7 +92,7 @@ export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typ
   if (kind === 'business') return matchesBusinessName(name, wholeNameOf(typed));
   if ('businessName' in typed) return false;
   if ('wholeName' in typed) return isNamed(name, typed.wholeName);
-  return matchesPersonName(name, typed.lastName, typed.firstName);
+  return matchesPersonName(name, typed);
 }
 
 /**
@@ -104,7 +105,7 @@ export async function isNameAtBoard(
   publication: PublicationSearch,
 ): Promise<boolean | undefined> {
   const board = boardByLabel(label);
-  const queries = board === undefined || name === undefined ? [] : nameQueries(board, name, 1);
+  const queries = board === undefined || name === undefined ? [] : nameQueries({ board, select: 1 }, name);
   for (const query of queries) {
     if ((await publication.search(query)).licenses.length > 0) return true;
   }
@@ -112,21 +113,17 @@ export async function isNameAtBoard(
 }
 
 /** The searches for a name that was sent with a number, as a person's first. None where it cannot be searched. */
-function nameQueries(
-  board: Board | undefined,
-  name: TypedName,
-  select: NameQuery['select'],
-): readonly NameQuery[] {
+function nameQueries(scope: Scope, name: TypedName): readonly NameQuery[] {
   const whole = wholeNameOf(name);
   if (fold(whole).length > MAX_FOLDED_CHARACTERS) return [];
   const persons = partsOf(name).flatMap(
-    ({ lastName = '', firstName }) => personQuery(board, lastName, firstName, {}, select) ?? [],
+    ({ lastName = '', firstName }) => personQuery(scope, lastName, firstName) ?? [],
   );
   const [first] = persons;
   const queries = [
     first && { ...first, names: persons.flatMap(({ names }) => names) },
-    businessQuery(board, whole, {}, select),
-    businessWordsQuery(board, whole, {}, select),
+    businessQuery(scope, whole),
+    businessWordsQuery(scope, whole),
   ];
   return queries.filter((query) => query !== undefined);
 }
@@ -153,10 +150,11 @@ export type SuggestedNames = Pick<Miss, 'didYouMean' | 'surnameExists'>;
 
 /** Names of businesses with similar words, those spelled most like the typed one first. */
 export async function suggestedBusinesses(
-  { board, name, filters }: BusinessRequest,
+  request: BusinessRequest,
   publication: PublicationSearch,
 ): Promise<SuggestedNames> {
-  const { licenses } = await publication.search(similarWordsQuery(board, name, filters));
+  const { name } = request;
+  const { licenses } = await publication.search(similarWordsQuery(request, name));
   const names = licenses.map((license) => license.full_name);
   return { didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
@@ -174,8 +172,10 @@ export async function suggestedPersons(
   const isNarrowed = firstName !== undefined || hasFilters(filters);
   const [{ licenses: found }, { licenses: others }, surnames] = await Promise.all([
     // Without given name and filters, the first search has shown that nobody has the surname.
-    publication.search(isNarrowed ? likelyPersonsQuery(board, [{ ...typed, given: '' }], {}, 1) : undefined),
-    publication.search(likelyPersonsQuery(board, halfOrSwapped(typed), {})),
+    publication.search(
+      isNarrowed ? likelyPersonsQuery({ board, select: 1 }, [{ ...typed, given: '' }]) : undefined,
+    ),
+    publication.search(likelyPersonsQuery({ board }, halfOrSwapped(typed))),
     publication.nearSurnames(nearSurnamesBody(board, lastName)),
   ]);
   const surnameExists = found.length > 0;
@@ -197,20 +197,20 @@ function halfOrSwapped({ surname, given }: LikelyName): LikelyName[] {
 
 /** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */
 async function similarPersons(
-  { board, firstName = '', filters }: PersonRequest,
+  request: PersonRequest,
   typed: LikelyName,
   surnames: readonly string[],
   publication: PublicationSearch,
 ): Promise<string[]> {
   const { surname, given } = typed;
   if (given === '') return [];
-  const variants = givenNameVariants(fold(firstGivenName(firstName)));
+  const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
   const otherGiven = variants.map((each) => ({ surname, given: each }));
   const otherSurname = [...halfOrSwapped(typed), ...surnames.map((each) => ({ surname: each, given }))];
   const found = await Promise.all([
-    publication.search(likelyPersonsQuery(board, otherGiven, filters)),
-    publication.search(nearGivenNameQuery(board, typed, filters)),
-    publication.search(likelyPersonsQuery(board, otherSurname, filters)),
+    publication.search(likelyPersonsQuery(request, otherGiven)),
+    publication.search(nearGivenNameQuery(request, typed)),
+    publication.search(likelyPersonsQuery(request, otherSurname)),
   ]);
   const [ofOtherGiven = [], ofSimilarGiven = [], ofOtherSurname = []] = found.map(({ licenses }) => licenses);
   const isOfHalf = ({ full_name: name }: StoredLicense) => foldPersonName(name).halves.includes(surname);

@@ -31,7 +31,7 @@ export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): Objec
 }
 
 /** A text; `readParameters` has trimmed it, and a blank one is absent. */
-function text(description: string, ...examples: readonly [string, ...string[]]) {
+function text(description: string, ...examples: readonly string[]) {
   const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
   return z
     .string({ error: ({ input }) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}` })

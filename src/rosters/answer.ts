@@ -1,12 +1,6 @@
 import { dataAgeDays, lastScraped } from '../answers/origin.ts';
-import {
-  type MissFacts,
-  NEED_WORDS,
-  needOf,
-  type ResponseRecord,
-  sentencesOf,
-  type View,
-} from '../answers/view.ts';
+import { type MissFacts, needOf, type ResponseRecord, sentencesOf, type View } from '../answers/view.ts';
+import { NEED_WORDS } from '../answers/words.ts';
 import { type Cell, type CsvFormat, type ListFormat, spreadsheetCsv } from '../csv.ts';
 import { boardAction, hasBoardAction, isBoardActionGiven } from '../licenses/standing.ts';
 import type { Table } from './list.ts';

@@ -98,21 +98,13 @@ export const MAX_ROWS_ABOVE = 10;
 
 type Rows = readonly (readonly string[])[];
 
-/** The row that names the columns. */
-interface HeaderRow {
-  readonly at: number;
-  readonly header: readonly string[];
-  /** How many meanings it names. */
-  readonly named: number;
-}
-
 /**
  * The row, among the first ones, that names the most meanings, the first of several; none without one to look up by.
  * The row above it counts as a part of it where both together name more. A row with a license number is no header, nor
  * is one below a license of the list.
  */
-export function headerRowOf(rows: Rows): HeaderRow | undefined {
-  let best: HeaderRow | undefined;
+export function headerRowOf(rows: Rows) {
+  let best: { readonly at: number; readonly header: readonly string[]; readonly named: number } | undefined;
   for (const [at, cells] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
     const row = cells.slice(0, MAX_COLUMNS);
     // Above the names of the columns, a report may have a short code, such as `C3`.

@@ -62,10 +62,9 @@ export async function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
 async function answerTo(file: Buffer): Promise<string> {
   // The limit of CPU holds whatever the process does.
   const start = `ulimit -t ${MAX_CPU_SECONDS} && exec "$0" --max-old-space-size=${MAX_HEAP_MB} --permission --allow-fs-read=* "$1"`;
-  const options = { env: {}, maxBuffer: MAX_ANSWER_BYTES };
+  const options = { env: {}, maxBuffer: MAX_ANSWER_BYTES, timeout: MAX_MS, killSignal: 'SIGKILL' } as const;
   const running = run('/bin/sh', ['-c', start, process.execPath, PROGRAM], options);
   const { child } = running;
-  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
   // Writing to a process that has ended fails, too.
   child.stdin?.on('error', () => undefined).end(file);
   try {
@@ -73,7 +72,5 @@ async function answerTo(file: Buffer): Promise<string> {
   } catch {
     if (child.pid === undefined) throw new TooBusyError('No process for a workbook could be started.');
     throw new WorkbookEndedError(ENDED);
-  } finally {
-    clearTimeout(timer);
   }
 }

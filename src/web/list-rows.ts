@@ -1,6 +1,6 @@
 import { raw } from 'hono/html';
-import { NEED_WORDS, NEEDS, type Need, needOf, sentencesOf, type View } from '../answers/view.ts';
-import { endorsementsInWords, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
+import { NEEDS, type Need, needOf, sentencesOf, type View } from '../answers/view.ts';
+import { endorsementsInWords, NEED_WORDS, ONLY_MATCH_BY_NAME, recordSentences } from '../answers/words.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { CAUTION_WORDS, endorsementsInWords, NOTE_WORDS } from '../answers/words.ts';
+import { CAUTION_WORDS, endorsementsInWords, NOTE_WORDS, SENTENCES } from '../answers/words.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
@@ -91,7 +91,7 @@ function ownVerdict(license: StandingFields, today: string, cautions: readonly C
   const reasons = [
     standingSentence(license, today, cautions),
     means,
-    ...cautions.map((caution) => (REASONS[caution] ?? CAUTION_WORDS[caution].sentence)(license, today)),
+    ...cautions.map((caution) => (REASONS[caution] ?? SENTENCES[caution])(license, today)),
     ...endorsementsInWords(license, today).map(
       ({ name, standing }) => `Look at its endorsement ${name}, too: ${standing}.`,
     ),

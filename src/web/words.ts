@@ -28,8 +28,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /** What was searched without finding a license. @param date the run date of the dataset that answered */
 export function missInWords({ left, ...miss }: Miss, date: string): string {
-  const last = left?.lastInDataset ?? null;
-  const shown = left && { left: { ...left, lastInDataset: last && longDate(last) } };
+  const last = left?.last_in_dataset ?? null;
+  const shown = left && { left: { ...left, last_in_dataset: last && longDate(last) } };
   return missMessage({ ...miss, ...shown }, longDate(date), 'page');
 }
 

@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import type { ViewOutcome } from '../../src/answers/view.ts';
+import type { View } from '../../src/answers/view.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { type StoredLicense, storedLicense } from '../../src/licenses/license.ts';
@@ -282,6 +282,6 @@ test('every item of a roster is answered with all that a single lookup answers',
   }
 });
 
-function isOutcome(outcome: string): outcome is ViewOutcome {
+function isOutcome(outcome: string): outcome is View['outcome'] {
   return ['found', 'ambiguous', 'not_found', 'invalid'].includes(outcome);
 }

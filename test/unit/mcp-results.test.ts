@@ -169,7 +169,7 @@ describe('the tool result for nothing found', () => {
   });
 
   test('by number says when a license left the dataset, and what its status was', () => {
-    const left = { lastInDataset: '2026-11-19', lastRawStatus: 'Active' };
+    const left = { last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
     expect(
       result({ outcome: 'none', reason: 'removed', request: BY_NUMBER, didYouMean: [], left }),
     ).toMatchObject({ reason: 'removed', last_in_dataset: '2026-11-19', last_raw_status: 'Active' });

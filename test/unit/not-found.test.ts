@@ -66,12 +66,12 @@ test.each<[NotFoundReason, Partial<Miss>, string]>([
   ],
   [
     'removed',
-    { left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active - Probation' } },
+    { left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active - Probation' } },
     `${GONE} ${LAST} The dataset does not say why; ask the board.`,
   ],
   [
     'removed',
-    { left: { lastInDataset: null, lastRawStatus: null } },
+    { left: { last_in_dataset: null, last_raw_status: null } },
     `${GONE} The dataset does not say why; ask the board.`,
   ],
   ['unreadable', {}, `A row ${DATASET} ${BAD_ROW}. That says nothing of the license; ask the board.`],

@@ -29,6 +29,10 @@ const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
 const SMITHS = [{ surname: 'SMITH', given: 'ANN' }];
 
+function numberAtNursing(number: string) {
+  return { by: 'number', number, board: NURSING, businessOnly: false } as const;
+}
+
 function bodyOf(query: LicenseQuery | undefined): SearchBody {
   if (query === undefined) throw new Error('Nothing is searched.');
   return bodyOfQuery(query);
@@ -37,7 +41,7 @@ function bodyOf(query: LicenseQuery | undefined): SearchBody {
 test('a license with several keys that match is found once', () => {
   const license = storedLicense({ full_name: 'QZKLEIN V, ODA' });
   const keys = { ...license.keys, holder: ['NUR/QZKLEIN/ODA', 'NUR/QZKLEIN/ODAV', 'NUR/QZKLEINV/ODA'] };
-  const query = personQuery(NURSING, 'Qzklein V', 'Oda', {});
+  const query = personQuery({ board: NURSING }, 'Qzklein V', 'Oda');
   expect(query && matchesOfPersons([{ ...license, keys }])(query)).toHaveLength(1);
 });
 
@@ -57,13 +61,13 @@ test('each of several persons gets its own licenses in the order of names and nu
     } as const;
     return { ...storedLicense({ full_name, license_number }), keys };
   });
-  const query = personQuery(NURSING, 'Smith', 'An', {});
+  const query = personQuery({ board: NURSING }, 'Smith', 'An');
   const matches = query === undefined ? [] : matchesOfPersons(found)(query);
   expect(matches.map((license) => license.license_number)).toEqual(['RN.5', 'rn-2', 'RN.3', 'RN.4']);
 });
 
 describe('a search returns a bounded number of licenses, and OpenSearch does not count the others', () => {
-  const near = nearNumberQuery(NURSING, '7', false);
+  const near = nearNumberQuery(numberAtNursing('7'));
   test.each<[string, SearchBody, number]>([
     ['a number as typed', bodyOf(writtenNumberQuery(NURSING, 'RN.1')), 1],
     ['a number in any form', bodyOf(numberQuery('RN.1')), 10],
@@ -73,16 +77,20 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
       bodyOf(commonNumberQuery({ by: 'number', numberKey: 'X' }, NURSING)),
       250,
     ],
-    ['similar numbers', bodyOf(nearNumberQuery(NURSING, 'RN.1', false)), 50],
+    ['similar numbers', bodyOf(nearNumberQuery(numberAtNursing('RN.1'))), 50],
     ['numbers similar to several', nearNumbersBody(near ? [near, near] : []), 1000],
-    ['a person', bodyOf(personQuery(NURSING, 'Smith', 'Ann', {})), 101],
+    ['a person', bodyOf(personQuery({ board: NURSING }, 'Smith', 'Ann')), 101],
     ['several persons', personsBody(['NUR/SMITH/A', 'NUR/DOE/B'], 1000), 1000],
-    ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {})), 50],
-    ['whether there is any person', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 1)), 1],
-    ['similar given names', bodyOf(nearGivenNameQuery(NURSING, { surname: 'SMITH', given: 'ANN' }, {})), 50],
-    ['a business', bodyOf(businessQuery(PHARMACY, 'Acme', {})), 101],
-    ['words of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {})), 101],
-    ['words like those of a business', bodyOf(similarWordsQuery(PHARMACY, 'Acme', {})), 101],
+    ['persons to suggest', bodyOf(likelyPersonsQuery({ board: NURSING }, SMITHS)), 50],
+    ['whether there is any person', bodyOf(likelyPersonsQuery({ board: NURSING, select: 1 }, SMITHS)), 1],
+    [
+      'similar given names',
+      bodyOf(nearGivenNameQuery({ board: NURSING }, { surname: 'SMITH', given: 'ANN' })),
+      50,
+    ],
+    ['a business', bodyOf(businessQuery({ board: PHARMACY }, 'Acme')), 101],
+    ['words of a business', bodyOf(businessWordsQuery({ board: PHARMACY }, 'Acme')), 101],
+    ['words like those of a business', bodyOf(similarWordsQuery({ board: PHARMACY }, 'Acme')), 101],
   ])('%s', (_what, body, size) => {
     expect(body).toMatchObject({ size, track_total_hits: false });
   });
@@ -102,7 +110,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
   test('the worst name at all boards takes few of the 1,024 clauses that OpenSearch takes', () => {
     const readings = readTypedPerson('Dr. Ann St. John Saint Mary Jr RN BSN').readings;
     const queries = readings.flatMap(({ lastName, firstName }) => {
-      const query = personQuery(undefined, lastName, firstName, {});
+      const query = personQuery({}, lastName, firstName);
       return query === undefined ? [] : [query];
     });
     expect(queries.flatMap(({ names }) => names).length).toBeGreaterThan(600);
@@ -111,11 +119,11 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
   });
 
   test('a search for any one license does not sort all that match', () => {
-    expect(bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 1)).sort).toEqual(['_doc']);
+    expect(bodyOf(likelyPersonsQuery({ board: NURSING, select: 1 }, SMITHS)).sort).toEqual(['_doc']);
   });
 
   test('of more similar numbers than are returned, those of the board come first, then those with the same digits', () => {
-    const { query, sort } = bodyOf(nearNumberQuery(NURSING, 'RN.123456', false));
+    const { query, sort } = bodyOf(nearNumberQuery(numberAtNursing('RN.123456')));
     expect(query.bool.should).toEqual([
       { constant_score: { filter: { term: { 'keys.digits': '123456' } } } },
       { constant_score: { filter: { term: { board: 'Nursing Board' } }, boost: 2 } },
@@ -135,16 +143,16 @@ describe('nothing is searched', () => {
     expect([
       numberQuery(' .-/ '),
       writtenNumberQuery(NURSING, ' .-/ '),
-      personQuery(NURSING, '*', undefined, {}),
-      personQuery(NURSING, 'Smith', '*', {}),
-      businessQuery(PHARMACY, '&', {}),
-      similarWordsQuery(PHARMACY, 'D.B.A', {}),
+      personQuery({ board: NURSING }, '*'),
+      personQuery({ board: NURSING }, 'Smith', '*'),
+      businessQuery({ board: PHARMACY }, '&'),
+      similarWordsQuery({ board: PHARMACY }, 'D.B.A'),
       nearSurnamesBody(NURSING, "'"),
     ]).toEqual(Array(7).fill(undefined));
   });
 
   test('like a number without digits', () => {
-    expect(nearNumberQuery(NURSING, 'APRN.CNP', false)).toBeUndefined();
+    expect(nearNumberQuery(numberAtNursing('APRN.CNP'))).toBeUndefined();
   });
 
   test.each([
@@ -154,7 +162,7 @@ describe('nothing is searched', () => {
   ])(
     'with the beginning of %s when it has fewer than five characters, as very many have it',
     (typed, beginning) => {
-      expect(nearNumberQuery(NURSING, typed, false)).toMatchObject({ beginning });
+      expect(nearNumberQuery(numberAtNursing(typed))).toMatchObject({ beginning });
     },
   );
 
@@ -169,6 +177,8 @@ describe('nothing is searched', () => {
     ['A'.repeat(12), true],
     ['A'.repeat(13), false],
   ])('like a given name of fewer than 3 or more than 12 letters: %s', (given, isSearched) => {
-    expect(nearGivenNameQuery(NURSING, { surname: 'SMITH', given }, {}) !== undefined).toBe(isSearched);
+    expect(nearGivenNameQuery({ board: NURSING }, { surname: 'SMITH', given }) !== undefined).toBe(
+      isSearched,
+    );
   });
 });

@@ -185,7 +185,7 @@ describe('a lookup by person', () => {
   test('searches once, with everything that was given', async () => {
     const { queries, search } = answering([]);
     expect(await lookUp(byPerson('Smith'), search)).toEqual(UNKNOWN);
-    expect(queries).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
+    expect(queries).toEqual([personQuery({ board: NURSING, filters: { city: 'Lima' } }, 'Smith', 'Ann')]);
   });
 
   const many = (name: string, count: number) => named(Array(count).fill(name));
@@ -201,7 +201,7 @@ describe('a lookup by person', () => {
     const { queries, search } = answering(halves, exact);
     const records = [...exact, ...halves.slice(0, 97)];
     expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated: true });
-    const query = personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' });
+    const query = personQuery({ board: NURSING, filters: { city: 'Lima' } }, 'Smith', 'Ann');
     expect(queries).toEqual([query, { ...query, select: 'exact' }]);
   });
 
@@ -340,8 +340,8 @@ describe('a number that left the dataset', () => {
     ...{ license: `NUR/${license_number}`, number: 'RN1' },
     ...more,
   });
-  const REMOVED = { reason: 'removed', left: { lastInDataset: '2026-11-19', lastRawStatus: 'Active' } };
-  const UNKNOWN_LEFT = { reason: 'removed', left: { lastInDataset: null, lastRawStatus: null } };
+  const REMOVED = { reason: 'removed', left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active' } };
+  const UNKNOWN_LEFT = { reason: 'removed', left: { last_in_dataset: null, last_raw_status: null } };
 
   test.each<[string, StoredChange[], object | undefined]>([
     ['by the last change', [change('RN.1')], REMOVED],

@@ -199,7 +199,7 @@ describe('a row of a list', () => {
         { number: 4, fields: { license_number: 'RN.1' } },
       ).note;
     expect(omitted(miss({}))).toContain('only for the first 50 rows that were not found: look this one up');
-    const left = { lastInDataset: '2026-11-19', lastRawStatus: 'Active' };
+    const left = { last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
     const removed = omitted(miss({ reason: 'removed', left }));
     expect(removed).toContain('The last dataset that had it is of November 19, 2026');
     expect(removed).not.toContain('first 50 rows');
