@@ -8,7 +8,6 @@ import type { Config } from '../config.ts';
 import { type Context, clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
-import { BadRequestError } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
@@ -89,6 +88,15 @@ export interface WebServices {
 /** What each page is made from. */
 export interface PageServices extends WebServices {
   readonly sendPage: ReturnType<typeof pageWriter>;
+}
+
+/** A request for a page, with the parameters of its path. */
+export type PageContext = Parameters<Route['handle']>[0];
+
+/** Leads to another page of this website; with 301 for ever. */
+export function redirect(ctx: Context, address: string, status = 303): void {
+  ctx.status = status;
+  ctx.redirect(address);
 }
 
 /** The addresses of the files that every page refers to. */
@@ -194,16 +202,6 @@ function ageWarning({ date }: PageOrigin, readOn: string): Html | false {
   return freshness(age) === 'stale' && alert('bad', words);
 }
 
-/** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
-export async function orBadRequest<Result>(work: () => Promise<Result>): Promise<Result | BadRequestError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BadRequestError) return error;
-    throw error;
-  }
-}
-
 /** A message in a box. */
 export function alert(tone: 'neutral' | 'caution' | 'bad', text: Html): Html {
   return html`<div class="alert ${tone}"><p>${text}</p></div>`;
@@ -250,17 +248,20 @@ export interface Choice {
   readonly words: string;
 }
 
-/** The list of a `select`, with one choice made. */
-export function select(
-  attributes: Html,
-  name: string,
+/** A field that is a list of choices, after the one that chooses nothing. */
+export function selectField(
+  field: FormField,
+  nothing: string,
   choices: readonly Choice[],
-  chosen: string | undefined,
+  chosen = '',
+  name = field.id,
 ): Html {
-  return html`<select${attributes} name="${name}">${choices.map(
+  const all = [{ value: '', words: nothing }, ...choices];
+  const options = all.map(
     ({ value, words }) =>
-      html`<option value="${value}"${value === (chosen ?? '') && raw(' selected')}>${words}</option>`,
-  )}</select>`;
+      html`<option value="${value}"${value === chosen && raw(' selected')}>${words}</option>`,
+  );
+  return formField(field, (attributes) => html`<select${attributes} name="${name}">${options}</select>`);
 }
 
 /** Facts by name; one without a value is left out. */

@@ -10,7 +10,7 @@ import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
-import { type Choice, type FieldProblem, formField, type Html, html, select } from './page.ts';
+import { type Choice, type FieldProblem, formField, type Html, html, selectField } from './page.ts';
 import { count, fieldLabel } from './words.ts';
 
 /** The pages of the first matches of a name, as many as a lookup returns. */
@@ -124,15 +124,10 @@ export function searchForm(
       (attributes) =>
         html`<input${attributes} name="${id}" value="${fields[id] ?? ''}" autocomplete="off" autocapitalize="off" spellcheck="false">`,
     );
-  const choice = (id: keyof Counts, label: string, all: string, values: readonly Choice[]) =>
-    formField({ id, label, problems }, (attributes) =>
-      select(
-        attributes,
-        id,
-        [{ value: '', words: all }, ...counted(values, fields[id], counts?.[id])],
-        fields[id],
-      ),
-    );
+  const choice = (id: keyof Counts, label: string, all: string, values: readonly Choice[]) => {
+    const choices = counted(values, fields[id], counts?.[id]);
+    return selectField({ id, label, problems }, all, choices, fields[id]);
+  };
   const filters = mapFilters((_, name) => {
     const label = fieldLabel(name);
     if (name === 'status') return choice('status', label, 'Any status', PRIMARY_STATUSES.map(sameWords));
@@ -145,7 +140,7 @@ export function searchForm(
   return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
 <div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
 <details class="filters"${isOpen && raw(' open')}><summary>Filters: board, kind, type, status, city, county${chosen.length > 0 && ` (${chosen.length} chosen)`}</summary>
-<div>${choice('board', 'Board', 'All 24 boards', boardChoices())}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
+<div>${choice('board', 'Board', 'All 24 boards', BOARD_CHOICES)}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
 </details>
 </form>`;
 }
@@ -171,9 +166,8 @@ function counted(
   });
 }
 
-/** The boards by name, after what is said where none is chosen. */
-export function boardChoices(nothingChosen?: string): readonly Choice[] {
-  const boards = BOARDS.map(({ code, name }) => ({ value: code, words: name }));
-  const sorted = boards.toSorted((one, other) => (one.words < other.words ? -1 : 1));
-  return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
-}
+/** The boards by name. */
+export const BOARD_CHOICES: readonly Choice[] = BOARDS.map(({ code, name }) => ({
+  value: code,
+  words: name,
+})).toSorted((one, other) => (one.words < other.words ? -1 : 1));
