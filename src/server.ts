@@ -15,11 +15,10 @@ import { keyUsage } from './access/usage.ts';
 import { latestCursor } from './changes/feed.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
-import { httpApp, logFailure, type RequestState } from './http/app.ts';
+import { httpApp, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
 import { counted, routerOf } from './http/guard.ts';
 import { openApiDocument } from './http/openapi.ts';
-import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
@@ -43,6 +42,7 @@ import { subscriptionsTo } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
+import { docsRoutes } from './web/docs-page.ts';
 import { website } from './web/routes.ts';
 
 /** How many records an address may save on the website in a minute: more than a person does by hand. */
@@ -165,7 +165,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const app = httpApp(log, api.draining, config.TRUSTED_PROXIES);
   app.use(
     restApi(rest, () => tracker.current()?.metadata.date, {
-      ...{ log, usage, keys, limit: restLimit, badKeyLimit },
+      ...{ usage, keys, limit: restLimit, badKeyLimit },
     }),
   );
   app.use(mcp.routes());
@@ -180,7 +180,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
         aDay: savesOf('web'),
       },
       endedWorkbooks: limitOf('ended-workbooks', 1),
-      onError: (ctx, error) => logFailure(ctx, error, log),
     }),
   );
   return app;

@@ -218,7 +218,7 @@ export function rosterRoute({ rosters, cost }: RestServices): Route {
       200: {
         when: 'A result for each item. No result is missing: a roster that cannot be answered is a 503.',
         body: rosterAnswerBody,
-        alternatives: { 'text/csv': z.string() },
+        alternatives: { 'text/csv': { schema: z.string() } },
       },
     },
     handle: async (ctx, { query }) => {

@@ -5,7 +5,8 @@ import type { Route } from '../http/guard.ts';
 import { JOSE, type Signing } from '../signing/keys.ts';
 
 /** The signed form of a JSON answer, for the OpenAPI document. */
-export const signedForm = { [JOSE]: z.string().describe('The same, signed: a compact JWS (Ed25519)') };
+const jws = z.string().describe('The same, signed: a compact JWS (Ed25519)');
+export const signedForm = { [JOSE]: { schema: jws } };
 
 /** Whether a client asks for a signed statement in place of JSON. @throws {ClientError} 501 where nothing is signed */
 export function wantsSigned(ctx: Context, { isOn }: Signing): boolean {

@@ -1,4 +1,4 @@
-import type { Context, Middleware } from '../http/app.ts';
+import { type Context, logFailure, type Middleware } from '../http/app.ts';
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
 import type { routerOf } from '../http/guard.ts';
 import { NothingPublishedError } from '../publications/live.ts';
@@ -16,7 +16,7 @@ const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
  * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
  * searched.
  */
-export function errorsAsPages(pages: Router, files: Router, { sendPage, onError }: PageServices): Middleware {
+export function errorsAsPages(pages: Router, files: Router, { sendPage }: PageServices): Middleware {
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
@@ -37,7 +37,7 @@ export function errorsAsPages(pages: Router, files: Router, { sendPage, onError 
       await sendPage(ctx, { title, body, hasSearch: route === SEARCH });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
-      if (status >= 500) onError(ctx, error);
+      if (status >= 500) logFailure(ctx, error);
     }
   };
 }

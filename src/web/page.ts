@@ -7,6 +7,7 @@ import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import { type Context, clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
+import { compressBody } from '../http/static.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -81,8 +82,6 @@ export interface WebServices {
   readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
   /** Of workbooks that took too much to read: an address with one waits a minute before its next workbook. */
   readonly endedWorkbooks: RateLimit;
-  /** Logs an error of the service. */
-  readonly onError: (ctx: Context, error: unknown) => void;
 }
 
 /** What each page is made from. */
@@ -113,20 +112,14 @@ export function pageWriter(files: PageFiles, live: WebServices['live']) {
     ctx.set('referrer-policy', 'same-origin');
     if (content.isPublic !== true) ctx.set('x-robots-tag', 'noindex');
     ctx.type = 'text/html; charset=utf-8';
-    ctx.body = await compressed(ctx, String(await page));
+    const text = String(await page);
+    ctx.body = text;
+    await compressBody(ctx, () => promisify(gzip)(text, { level: COMPRESSION_LEVEL }));
   };
 }
 
 /** Pages compress to a fifth. Higher levels take twice the time for a tenth less. */
 const COMPRESSION_LEVEL = 4;
-
-/** The page, compressed where the browser takes that. */
-async function compressed(ctx: Context, page: string): Promise<string | Buffer> {
-  ctx.vary('Accept-Encoding');
-  if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return page;
-  ctx.set('content-encoding', 'gzip');
-  return promisify(gzip)(page, { level: COMPRESSION_LEVEL });
-}
 
 /** Where visitors find this website, as it is set or as this one has found it. */
 export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PUBLIC_URL'>): string {
