@@ -190,7 +190,7 @@ function refusalLog(log: Logger): (error: unknown) => void {
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
 function answerError(ctx: Context, error: unknown, noteRefusal: (error: unknown) => void): void {
-  const { status, detail, facts, retryAfter } = errorResponse(error);
+  const { status, detail, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
   // 501: the operator has not set up what was asked for.
   else if (status >= 500 && status !== 501) logFailure(ctx, error);
@@ -199,7 +199,7 @@ function answerError(ctx: Context, error: unknown, noteRefusal: (error: unknown)
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = status === 401 ? { detail } : { detail, ...facts, ...ctx.state.errorFacts?.() };
+  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
 }
 
 export function logFailure({ state: { log, requestId, path } }: Context, error: unknown): void {

@@ -28,6 +28,11 @@ export interface Route {
   readonly operation?: Operation;
 }
 
+/** What is served to a GET, and is no operation of the REST API. */
+export function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
+}
+
 /** What a request sends, by where it is sent. */
 type InputShape = {
   readonly path?: z.ZodObject;

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context } from './app.ts';
-import type { Route } from './guard.ts';
+import { get, type Route } from './guard.ts';
 
 /** Smaller files fit into one packet, compressed or not. */
 const COMPRESSED_FROM_BYTES = 1024;
@@ -15,18 +15,13 @@ export function staticFile(
 ): Route {
   const plain = Buffer.from(content);
   let compressed: Promise<Buffer> | undefined;
-  return {
-    method: 'GET',
-    path,
-    handle: async (ctx) => {
-      ctx.state.isFile = true;
-      ctx.set(headers);
-      ctx.type = posix.extname(path) || 'html';
-      ctx.body = plain;
-      if (plain.length >= COMPRESSED_FROM_BYTES)
-        await compressBody(ctx, () => (compressed ??= gzipped(plain)));
-    },
-  };
+  return get(path, async (ctx) => {
+    ctx.state.isFile = true;
+    ctx.set(headers);
+    ctx.type = posix.extname(path) || 'html';
+    ctx.body = plain;
+    if (plain.length >= COMPRESSED_FROM_BYTES) await compressBody(ctx, () => (compressed ??= gzipped(plain)));
+  });
 }
 
 const gzipped = promisify<Buffer, Buffer>(gzip);

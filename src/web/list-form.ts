@@ -79,16 +79,10 @@ ${formField(
 
 /** The fields by which a form sends a list again. */
 export function sentFields({ text, separator, sheet, board, columns }: SentList, withBoard = true): Html {
-  const { headerAt, meanings = [] } = columns ?? {};
-  const fields: (readonly [name: string, value: string])[] = [
-    ...(withBoard ? [['board', board] as const] : []),
-    ...(separator === undefined ? [] : [['separator', separator] as const]),
-    ...(sheet ? [['sheet', sheet] as const] : []),
-    ...(columns === undefined ? [] : [['header', headerText(headerAt)] as const]),
-    ...meanings.map((meaning) => ['column', meaning ?? ''] as const),
-  ];
+  const hidden = (name: string, value: string | undefined) =>
+    value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`;
   return html`<textarea name="roster" hidden readonly>
-${text}</textarea>${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+${text}</textarea>${withBoard && hidden('board', board)}${hidden('separator', separator)}${sheet && hidden('sheet', sheet)}${columns && hidden('header', headerText(columns.headerAt))}${columns?.meanings.map((meaning) => hidden('column', meaning ?? ''))}`;
 }
 
 /** The row of the header as the form sends it: from 1, empty for none. */

@@ -1,5 +1,5 @@
+import type { ParsedUrlQuery } from 'node:querystring';
 import { raw } from 'hono/html';
-import { z } from 'zod';
 import { BOARDS, boardByCode } from '../licenses/boards.ts';
 import { FILTER_NAMES, mapFilters } from '../licenses/filters.ts';
 import { fold, visibleText } from '../licenses/fold.ts';
@@ -24,21 +24,17 @@ type FieldName = (typeof FIELDS)[number];
 /** What a visitor typed and chose, without blanks around it; never empty. */
 export type SearchFields = { readonly [Name in FieldName]?: string };
 
-/** Every field may be absent. One that is there twice is a list. */
-const query = z.partialRecord(z.enum(FIELDS), z.union([z.string(), z.array(z.string())]));
-
 /**
  * Reads the fields in the address of the form, whatever they are.
  *
  * @returns the fields, what is wrong with single ones, and whether some are empty, as a browser sends them
  */
-export function readSearch(given: Readonly<Record<string, unknown>>) {
+export function readSearch(given: ParsedUrlQuery) {
   const known = FIELDS.filter((name) => Object.hasOwn(given, name));
-  const typed = query.parse(Object.fromEntries(known.map((name) => [name, given[name]])));
   const fields: { [Name in FieldName]?: string } = {};
   const problems: FieldProblem[] = [];
   for (const name of known) {
-    const [first = '', another] = [typed[name] ?? ''].flat();
+    const [first = '', another] = [given[name] ?? ''].flat();
     const text = visibleText(first).trim();
     if (text !== '') fields[name] = text;
     const words = another === undefined ? problemOfText(name, text) : 'Fill in this field once.';
@@ -155,12 +151,10 @@ function counted(
   chosen: string | undefined,
   counts: ReadonlyMap<string, number> | undefined,
 ): readonly Choice[] {
-  const all =
-    chosen === undefined || choices.some(({ value }) => value === chosen)
-      ? choices
-      : [...choices, sameWords(chosen)];
-  if (chosen !== undefined || counts === undefined) return all;
-  return all.flatMap(({ value, words }) => {
+  const isChoice = choices.some(({ value }) => value === chosen);
+  if (chosen !== undefined) return isChoice ? choices : [...choices, sameWords(chosen)];
+  if (counts === undefined) return choices;
+  return choices.flatMap(({ value, words }) => {
     const licenses = counts.get(boardByCode(value)?.name ?? value);
     return licenses === undefined ? [] : [{ value, words: `${words} (${count(licenses)})` }];
   });
