@@ -1,6 +1,6 @@
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
-import { SEPARATORS, type Separator } from '../csv.ts';
+import { SEPARATORS } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -63,11 +63,10 @@ export async function answeredListPage(ctx: Context, services: PageServices): Pr
   if (form === undefined) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
   const board = textOf(form, 'board');
   const pasted = textOf(form, 'roster');
-  const separator = SEPARATORS.find((each) => each === form.get('separator'));
   let sent: SentList = { text: pasted, board };
   let table: Table;
   try {
-    const list = await readGiven(ctx, services, await givenList(form, pasted), separator);
+    const list = await givenList(ctx, services, form);
     const sheet =
       list.sheet === undefined ? textOf(form, 'sheet').slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
     const chosen = chosenColumns(form, list);
@@ -99,19 +98,6 @@ export async function answeredListPage(ctx: Context, services: PageServices): Pr
   return sendAnswer(ctx, services, table, sent, form);
 }
 
-/** @throws {BadRequestError} where it cannot be read as a list, or is a workbook that is not read now */
-async function readGiven(
-  ctx: Context,
-  { limit, endedWorkbooks }: PageServices,
-  given: string | Buffer,
-  separator: Separator | undefined,
-): Promise<List> {
-  if (typeof given === 'string' || !isWorkbook(given)) return readList(given, separator);
-  await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
-  if (!(await endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
-  return readList(given);
-}
-
 const WAIT_FOR_NEXT =
   'Reading your last workbook took too long. Wait a minute before the next one, or copy the list and paste it.';
 
@@ -129,15 +115,20 @@ const TOO_LARGE =
 const LIST_AND_FILE =
   'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
 
-/** @throws {BadRequestError} where it is not clear what is to be checked */
-async function givenList(form: FormData, pasted: string): Promise<string | Buffer> {
-  const file = form.get('file');
+/** @throws {BadRequestError} where it is not clear what is to be checked, or that cannot be read, or not now */
+async function givenList(ctx: Context, services: PageServices, form: FormData): Promise<List> {
+  const [file, pasted] = [form.get('file'), textOf(form, 'roster')];
   const isFile = file instanceof File && file.size > 0;
   const isPasted = pasted.trim() !== '';
   if (isFile && isPasted) throw new BadRequestError(LIST_AND_FILE);
-  if (isFile) return Buffer.from(await file.arrayBuffer());
-  if (isPasted) return pasted;
-  throw new BadRequestError('Paste your list, or choose a file that is not empty.');
+  if (!isFile && !isPasted) throw new BadRequestError('Paste your list, or choose a file that is not empty.');
+  const given = isFile ? Buffer.from(await file.arrayBuffer()) : pasted;
+  if (typeof given !== 'string' && isWorkbook(given)) {
+    await spendMore(ctx, services.limit, POINTS_OF_WORKBOOK);
+    if (!(await services.endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
+  }
+  const separator = SEPARATORS.find((each) => each === form.get('separator'));
+  return readList(given, separator);
 }
 
 /** What the visitor said of the columns; `undefined` where nobody has asked. */

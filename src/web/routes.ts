@@ -35,11 +35,8 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><re
  */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
   const { live, limit, publications, config } = services;
-  const [styleSheet, script, favicon] = await Promise.all([
-    asset('styles.css'),
-    asset('page.js'),
-    staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' }),
-  ]);
+  const [styleSheet, script] = await Promise.all([asset('styles.css'), asset('page.js')]);
+  const favicon = staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' });
   const sendPage = pageWriter({ styleSheet: styleSheet.path, script: script.path }, live);
   const common: PageServices = { ...services, sendPage };
   const page = (method: Route['method'], path: string, handle: Page): Route => {

@@ -57,7 +57,7 @@ function problemOfText(name: FieldName, text: string): string | undefined {
 
 /** What the fields ask for. @param suggest whether to look for what may have been meant */
 export function listRequest(fields: SearchFields & { readonly q: string }, suggest: boolean): ListRequest {
-  const board = fields.board === undefined ? undefined : boardByCode(fields.board);
+  const board = boardByCode(fields.board ?? '');
   const filters = mapFilters((_, name) => fields[name]);
   const kind = KINDS.find((each) => each === fields.kind);
   const numbers = numbersOf(fields.q).map((number) => ({ ...number, board }));

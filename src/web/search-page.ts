@@ -20,8 +20,8 @@ export async function searchPage(
   { lookups, records, sendPage, live }: PageServices,
 ): Promise<void> {
   const { fields, problems, hasEmptyFields } = readSearch(ctx.query);
-  const { q, board: code } = fields;
-  const board = code === undefined ? undefined : boardByCode(code);
+  const { q } = fields;
+  const board = boardByCode(fields.board ?? '');
   const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
   const start = { title: 'Look up a license', hasSearch: true };
   if (problems.length > 0) {
