@@ -9,11 +9,10 @@ import { keyUsage } from './access/usage.ts';
 import { latestCursor } from './changes/feed.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, readConfig } from './config.ts';
-import { httpApp, logFailure, type RequestState } from './http/app.ts';
+import { httpApp, type RequestState } from './http/app.ts';
 import { close, httpServer, listen } from './http/connections.ts';
 import { counted, routerOf } from './http/guard.ts';
 import { openApiDocument } from './http/openapi.ts';
-import { docsRoutes } from './http/static.ts';
 import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
@@ -37,6 +36,7 @@ import { subscriptionsTo } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endInOrder, endUnstarted } from './telemetry/process.ts';
+import { docsRoutes } from './web/docs-page.ts';
 import { website } from './web/routes.ts';
 
 /** How many records an address may save on the website in a minute: more than a person does by hand. */
@@ -127,7 +127,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const savesOf = (group: string) =>
     withinGroup(limitOf(`${group}-saves-a-day`, savesPerDay, [], DAY_SECONDS), allSaves, group);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
-  const access = { log, usage, keys, limit: restLimit, badKeyLimit };
+  const access = { usage, keys, limit: restLimit, badKeyLimit };
   const idempotencyKeys = limitOf('idempotency-keys', IDEMPOTENCY_KEYS_PER_DAY, [], DAY_SECONDS);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
@@ -162,7 +162,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
       saveLimits: { aMinute: limitOf('web-saves', SAVES_PER_MINUTE), aDay: savesOf('web') },
       endedWorkbooks: limitOf('ended-workbooks', 1),
-      onError: (ctx, error) => logFailure(ctx, error, log),
     }),
   );
   return app;

@@ -18,8 +18,7 @@ export interface RequestState {
   requestId: string;
   /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
   traceparent?: string | undefined;
-  /** What is done once the response has ended. An error in it is logged, and ends nothing else. */
-  onClose: (() => void)[];
+  log: Logger;
   /** When the request arrived, in the milliseconds of `performance.now()`. */
   arrivedAt: number;
   /** The id of the active API key that came with it. */
@@ -46,10 +45,19 @@ export type Context = Koa.ParameterizedContext<RequestState>;
 
 export type Middleware = Koa.Middleware<RequestState>;
 
-/** Does this once the response has ended; at once where the client has left already. */
+/** Does this once the response has ended; at once where the client has left already. An error in it ends nothing else. */
 export function whenClosed(ctx: Context, work: () => void): void {
-  if (ctx.res.closed) work();
-  else ctx.state.onClose.push(work);
+  const caught = () => {
+    try {
+      work();
+    } catch (error) {
+      // Thrown on, it would end the process, and with it the requests of everybody else.
+      uncaughtErrors.inc();
+      logFailure(ctx, error);
+    }
+  };
+  if (ctx.res.closed) caught();
+  else ctx.res.once('close', caught);
 }
 
 /** Aborts when the client closes the connection before it has its answer, or has closed it already. */
@@ -73,15 +81,10 @@ export function traceparentOf(given: unknown): string | undefined {
 
 /**
  * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
- * longer header counts as absent.
+ * longer header counts as absent. The parser of forms searches for a boundary, of at most 70 characters, as long as the
+ * content type is.
  */
-const PARSED_HEADERS = [
-  ['accept', 1000],
-  ['accept-encoding', 1000],
-  // The parser of forms searches for a boundary, of at most 70 characters, as long as it is.
-  ['content-type', 200],
-  ['if-none-match', 1000],
-] as const;
+const PARSED_HEADERS = { accept: 1000, 'accept-encoding': 1000, 'content-type': 200, 'if-none-match': 1000 };
 
 const SECURITY_HEADERS = new Map([
   ['cache-control', 'no-store'],
@@ -106,7 +109,7 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
   app.use(async (ctx, next) => {
     begin(ctx, log);
     try {
-      for (const [name, characters] of PARSED_HEADERS)
+      for (const [name, characters] of Object.entries(PARSED_HEADERS))
         if ((ctx.req.headers[name]?.length ?? 0) > characters) delete ctx.req.headers[name];
       ctx.state.path = readPath(ctx);
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
@@ -115,7 +118,7 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
       const bytes = bodySize(ctx);
       if (bytes >= LARGE_BYTES) hold(ctx, ctx.state.isFile === true ? 0 : bytes, bytes);
     } catch (error) {
-      answerError(ctx, error, log, noteRefusal);
+      answerError(ctx, error, noteRefusal);
     }
     if (stopping?.aborted === true) ctx.set('connection', 'close');
   });
@@ -166,20 +169,10 @@ function begin(ctx: Context, log: Logger): void {
   ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
   ctx.state.traceparent = traceparentOf(traceparent);
   ctx.state.path = '(unreadable)';
-  ctx.state.onClose = [() => logRequest(ctx, log)];
+  ctx.state.log = log;
   ctx.res.setHeaders(SECURITY_HEADERS);
   ctx.res.setHeader('x-request-id', ctx.state.requestId);
-  ctx.res.once('close', () => {
-    for (const work of ctx.state.onClose) {
-      try {
-        work();
-      } catch (error) {
-        // Thrown on, it would end the process, and with it the requests of everybody else.
-        uncaughtErrors.inc();
-        logFailure(ctx, error, log);
-      }
-    }
-  });
+  whenClosed(ctx, () => logRequest(ctx));
 }
 
 /** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
@@ -197,21 +190,20 @@ function refusalLog(log: Logger): (error: unknown) => void {
 }
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
-function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
-  const { status, detail, facts, retryAfter } = errorResponse(error);
+function answerError(ctx: Context, error: unknown, noteRefusal: (error: unknown) => void): void {
+  const { status, detail, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
   // 501: the operator has not set up what was asked for.
-  else if (status >= 500 && status !== 501) logFailure(ctx, error, log);
+  else if (status >= 500 && status !== 501) logFailure(ctx, error);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   // Of what would have been sent.
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;
-  ctx.body = status === 401 ? { detail } : { detail, ...facts, ...ctx.state.errorFacts?.() };
+  ctx.body = status === 401 ? { detail } : { detail, ...ctx.state.errorFacts?.() };
 }
 
-export function logFailure({ state }: Context, error: unknown, log: Logger): void {
-  const { requestId, path } = state;
+export function logFailure({ state: { log, requestId, path } }: Context, error: unknown): void {
   log.error(
     { requestId, path, openSearchStatus: responseStatus(error), stack: stackOf(error) },
     'request failed',
@@ -219,8 +211,8 @@ export function logFailure({ state }: Context, error: unknown, log: Logger): voi
 }
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
-function logRequest({ state, method, status }: Context, log: Logger): void {
-  const { requestId, traceparent, path, arrivedAt } = state;
+function logRequest({ state, method, status }: Context): void {
+  const { log, requestId, traceparent, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
   log.info({ requestId, traceparent, method, path, status, ms }, 'request');
 }

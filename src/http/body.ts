@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
@@ -43,12 +42,9 @@ const [unzipped, unbrotlied] = [promisify(unzip), promisify(brotliDecompress)];
  * How bodies are decompressed, by their Content-Encoding (RFC 9110, 8.4.1: `x-gzip` means `gzip`). The functions take
  * the whole body: a stream would need an owner of each of its errors, and of the client's going away.
  */
-const DECOMPRESSORS = new Map([
-  ['gzip', unzipped],
-  ['x-gzip', unzipped],
-  ['deflate', unzipped],
-  ['br', unbrotlied],
-]);
+const DECOMPRESSORS = new Map(
+  Object.entries({ gzip: unzipped, 'x-gzip': unzipped, deflate: unzipped, br: unbrotlied }),
+);
 
 /**
  * The body as text, decompressed where it came with Content-Encoding gzip, deflate or br, in whatever case.
@@ -85,9 +81,7 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
-  return limit.received === undefined
-    ? read()
-    : limit.received.during(ctx.ip, Math.min(mostBytes, limit.bytes), read);
+  return limit.received?.during(ctx.ip, Math.min(mostBytes, limit.bytes), read) ?? read();
 }
 
 const READ_ON_MS = 500;
@@ -120,7 +114,6 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
   if (!ctx.is('urlencoded', 'multipart')) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
   const form = new FormData();
-  const files: Promise<void>[] = [];
   const tooMany = new BadRequestError(`A form takes at most ${maxFields} fields.`);
   try {
     const parser = busboy({
@@ -131,15 +124,14 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
     });
     parser.on('field', (name, value) => form.append(name, value));
     parser.on('file', (name, file, { filename }) => {
-      const add = (content: Buffer) => form.append(name, new File([new Uint8Array(content)], filename));
-      const read = buffer(file).then(add);
+      const parts: Buffer[] = [];
+      file.on('data', (part) => parts.push(part));
+      file.on('end', () => form.append(name, new File([Buffer.concat(parts)], filename)));
       // The parser fails, too.
-      read.catch(() => undefined);
-      files.push(read);
+      file.on('error', () => undefined);
     });
     for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));
     await pipeline([bytes], parser);
-    await Promise.all(files);
     return form;
   } catch (error) {
     if (error === tooMany) throw error;

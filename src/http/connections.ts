@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
@@ -66,10 +66,8 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
   });
 }
 
-const BROKEN_REQUEST: ReadonlyMap<string, string> = new Map([
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
-]);
+/** Of what is not a request that Node can read, by the code of the error; 400 for all else. */
+const STATUSES = new Map(Object.entries({ HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }));
 
 /** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
@@ -82,9 +80,9 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, befor
     return;
   }
   const body = '{"detail":"This is not a request that can be answered."}';
-  const status = BROKEN_REQUEST.get(error.code ?? '') ?? '400 Bad Request';
+  const status = STATUSES.get(error.code ?? '') ?? 400;
   socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
 }

@@ -15,13 +15,10 @@ import {
 /** A request that is refused. The message says to its client what to send instead. */
 export class ClientError extends Error {
   readonly status: number;
-  /** What the body says beside the message. */
-  readonly facts: object | undefined;
 
-  constructor(status: number, message: string, facts?: object) {
+  constructor(status: number, message: string) {
     super(message);
     this.status = status;
-    this.facts = facts;
   }
 }
 
@@ -48,17 +45,14 @@ export const REFUSED = {
 /** The part of an error that a client may see. */
 export type ErrorResponse = ReturnType<typeof told>;
 
-/**
- * @param retryAfter seconds after which another try makes sense
- * @param facts what a client may see beside the detail
- */
-function told(status: number, detail: string, retryAfter?: number, facts?: object) {
-  return { status, detail, retryAfter, facts };
+/** @param retryAfter seconds after which another try makes sense */
+function told(status: number, detail: string, retryAfter?: number) {
+  return { status, detail, retryAfter };
 }
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
-  if (error instanceof ClientError) return told(error.status, error.message, undefined, error.facts);
+  if (error instanceof ClientError) return told(error.status, error.message);
   if (error instanceof BadRequestError) return told(400, error.message);
   if (error instanceof CursorExpiredError) return told(410, error.message);
   if (error instanceof TooManyRequestsError) return told(429, error.message, error.retryAfterSeconds);

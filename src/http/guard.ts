@@ -2,7 +2,6 @@ import { METHODS } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
 import type Koa from 'koa';
 import type compose from 'koa-compose';
-import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { accountId } from '../access/accounts.ts';
@@ -29,6 +28,11 @@ export interface Route {
   readonly operation?: Operation;
 }
 
+/** What is served to a GET, and is no operation of the REST API. */
+export function get(path: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, handle };
+}
+
 /** What a request sends, by where it is sent. */
 type InputShape = {
   readonly path?: z.ZodObject;
@@ -45,8 +49,8 @@ export interface ResponseEntry {
   readonly error?: Error;
   /** Its further headers. */
   readonly headers?: Readonly<Record<string, HeaderEntry>>;
-  /** The schemas of other media types that it may have. */
-  readonly alternatives?: Readonly<Record<string, z.ZodType>>;
+  /** The other media types that it may have. */
+  readonly alternatives?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
 /** An object that has a name in the document. */
@@ -102,7 +106,7 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
     path: `/${string}`,
     { handle, ...own }: Endpoint<Shape>,
   ): Route => {
-    const { id, input, limit, firstAnswers } = own;
+    const { input, limit } = own;
     const schema = z.object<Shape>(input);
     return {
       method,
@@ -115,7 +119,7 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
           const answer = await handle(ctx, checked(schema, sent));
           if (answer !== undefined) ctx.body = answer;
         };
-        await (firstAnswers === undefined ? work() : onceWithKey(ctx, id, firstAnswers, work));
+        await onceWithKey(ctx, own, work);
       },
     };
   };
@@ -132,14 +136,14 @@ export const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKey.de
 /** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
 async function onceWithKey(
   ctx: Context,
-  operation: string,
-  answers: FirstAnswers,
+  { id: operation, firstAnswers }: Pick<Operation, 'id' | 'firstAnswers'>,
   work: () => Promise<void>,
 ) {
+  if (firstAnswers === undefined) return work();
   const { 'idempotency-key': key } = checked(idempotencyHeader, ctx.headers);
   if (key === undefined) return work();
   const request = { account: accountOf(ctx), operation, key, body: ctx.state.sentJson ?? '' };
-  const first = answers(request, async (token) => {
+  const first = firstAnswers(request, async (token) => {
     ctx.state.onceToken = token;
     await work();
     const body = typeof ctx.body === 'string' ? ctx.body : JSON.stringify(ctx.body);
@@ -195,15 +199,9 @@ export function under<Ctx extends Context>(path: string, middleware: compose.Mid
  * say what is left. Counts how it ended and how long it took, and for whose key.
  *
  * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
- * @param errorFacts what errors at these paths say, too
  */
-export function counted(
-  name: 'rest' | 'mcp' | 'web',
-  limit: RateLimit,
-  { usage, paths, ...facts }: { usage?: KeyUsage; paths?: RegExp } & Pick<RequestState, 'errorFacts'> = {},
-): Middleware {
+export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: KeyUsage): Middleware {
   return (ctx, next) => {
-    if (paths?.test(ctx.path)) Object.assign(ctx.state, facts);
     whenClosed(ctx, () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
       requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
@@ -221,19 +219,14 @@ export function counted(
  * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
  * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
  */
-export function authenticated(
-  keys: KeyCheck,
-  general: RateLimit,
-  badKeys: RateLimit,
-  log: Logger,
-): Middleware {
+export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   let hasWarned = false;
   return async (ctx, next) => {
     const protocol = clientProtocol(ctx);
     if (protocol === 'http') throw REFUSED.plainHttp();
     if (protocol === undefined && ctx.app.proxy && !hasWarned) {
       hasWarned = true;
-      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+      ctx.state.log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
     }
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     const isChecked = key !== undefined && (key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip)));

@@ -90,8 +90,6 @@ export const RESPONSE_LIMITS = {
   freeMs: 10_000,
 };
 
-type LimitName = keyof typeof RESPONSE_LIMITS;
-
 /** A request whose response is about to be sent. */
 type Responding = Pick<Koa.Context, 'ip' | 'req' | 'res'>;
 
@@ -102,7 +100,7 @@ type Responding = Pick<Koa.Context, 'ip' | 'req' | 'res'>;
  * @returns takes the bytes that a response has of its own, and its size
  * @throws {TooBusyError} or {TooManyRequestsError} when there is no room for it
  */
-export function largeResponses(log: Logger, limits: Record<LimitName, number> = RESPONSE_LIMITS) {
+export function largeResponses(log: Logger, limits = RESPONSE_LIMITS) {
   const { take } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
   const logCut = onceAMinute((responses) =>
     log.warn({ responses }, 'responses cut off: their clients read too slowly'),
@@ -110,14 +108,13 @@ export function largeResponses(log: Logger, limits: Record<LimitName, number> = 
   return ({ ip, req, res }: Responding, bytes: number, size: number): void => {
     const giveBack = take(ip, bytes);
     responseBytesHeld.inc(bytes);
-    const held = new AbortController();
-    const release = () => held.abort();
     const ms = limits.freeMs + size / limits.minBytesPerMs;
-    held.signal.addEventListener('abort', () => {
+    const release = () => {
       clearTimeout(deadline);
+      res.off('close', release);
       giveBack();
       responseBytesHeld.dec(bytes);
-    });
+    };
     // Node tells nothing to a response that waits behind another one on a connection that has ended: this frees it.
     const deadline = setTimeout(() => {
       release();

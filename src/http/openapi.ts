@@ -32,6 +32,12 @@ function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string 
  * the generators of clients read completely (docs/decisions/010).
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): object {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const { method, path, operation } of routes) {
+    if (operation === undefined) continue;
+    const documented = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[documented] = { ...paths[documented], [method.toLowerCase()]: operationEntry(operation) };
+  }
   const document: ZodOpenApiObject = {
     openapi: '3.0.3',
     info: {
@@ -52,20 +58,9 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): objec
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: keyDescription(limits) },
       },
     },
-    paths: openApiPaths(routes),
+    paths,
   };
   return createDocument(document, { override: withoutEngineLimits });
-}
-
-/** The routes' entries in the OpenAPI document, by path and method. */
-function openApiPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
-  const paths = new Map<string, ZodOpenApiPathsObject[string]>();
-  for (const { method, path, operation } of routes) {
-    if (operation === undefined) continue;
-    const documented = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operationEntry(operation) });
-  }
-  return Object.fromEntries(paths);
 }
 
 /** Integers have the bounds of JavaScript, which say nothing of the field. */
@@ -86,14 +81,8 @@ export function requestBody(id: string, schema: z.ZodType) {
   return { required: true, content };
 }
 
-const detail = named(
-  'Detail',
-  {
-    detail: z.string(),
-    data_age_days: dataAge.data_age_days.nullable().optional().describe('Of lookups alone'),
-  },
-  'What is wrong and what to do',
-);
+const data_age_days = dataAge.data_age_days.nullable().optional().describe('Of lookups alone');
+const detail = named('Detail', { detail: z.string(), data_age_days }, 'What is wrong and what to do');
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
   const { id, tag, input = {}, limit, firstAnswers, shownBody = input.body, responses, ...own } = operation;
@@ -110,16 +99,13 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
     requestParams: { ...params, ...(firstAnswers && { header: idempotencyHeader }) },
     ...(shownBody && { requestBody: requestBody(id, shownBody) }),
     responses: Object.fromEntries(
-      all.map(([status, { when, body, error, alternatives = {}, ...own }]) => {
+      all.map(([status, { when, body, error, alternatives, ...own }]) => {
         const shown = error && { example: { value: { detail: errorResponse(error).detail } } };
         const json = { schema: body ?? detail, examples: answered.get(status) ?? shown ?? {} };
-        const others = Object.entries(alternatives).map(([type, schema]) => [type, { schema }]);
-        const content = { 'application/json': json, ...Object.fromEntries(others) };
+        const content = { 'application/json': json, ...alternatives };
         const hasBody = body !== undefined || status >= '400';
-        return [
-          status,
-          { description: when, headers: { ...headers, ...own.headers }, ...(hasBody && { content }) },
-        ];
+        const about = { description: when, headers: { ...headers, ...own.headers } };
+        return [status, { ...about, ...(hasBody && { content }) }];
       }),
     ),
   };

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Route } from './guard.ts';
+import type { Context } from './app.ts';
+import { get, type Route } from './guard.ts';
 
 /** Smaller files fit into one packet, compressed or not. */
 const COMPRESSED_FROM_BYTES = 1024;
@@ -15,56 +15,21 @@ export function staticFile(
 ): Route {
   const plain = Buffer.from(content);
   let compressed: Promise<Buffer> | undefined;
-  return {
-    method: 'GET',
-    path,
-    handle: async (ctx) => {
-      ctx.state.isFile = true;
-      ctx.set(headers);
-      ctx.type = posix.extname(path) || 'html';
-      ctx.body = plain;
-      if (plain.length < COMPRESSED_FROM_BYTES) return;
-      ctx.vary('Accept-Encoding');
-      if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
-      compressed ??= promisify(gzip)(plain);
-      ctx.body = await compressed;
-      ctx.set('content-encoding', 'gzip');
-    },
-  };
+  return get(path, async (ctx) => {
+    ctx.state.isFile = true;
+    ctx.set(headers);
+    ctx.type = posix.extname(path) || 'html';
+    ctx.body = plain;
+    if (plain.length >= COMPRESSED_FROM_BYTES) await compressBody(ctx, () => (compressed ??= gzipped(plain)));
+  });
 }
 
-/** The page's own script; what it shows comes from `/openapi.json`. */
-const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
+const gzipped = promisify<Buffer, Buffer>(gzip);
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Ohio License Verification Service: REST API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-<p style="margin: 0; padding: 1rem; background: #1d2a4d; font-family: sans-serif"><a style="color: #fff" href="/developers">Ohio License Verification: for developers</a></p>
-<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document that it shows</a> does not.</p></noscript>
-<div id="docs"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/page.js"></script>
-</html>
-`;
-
-/** Everything comes from this origin; Swagger UI sets styles of its own and has its icons in data addresses. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-  "connect-src 'self'; frame-ancestors 'none'";
-
-/** The OpenAPI document and a page that shows it, from files of this machine alone. */
-export function docsRoutes(document: object): Promise<Route[]> {
-  return Promise.all([
-    staticFile('/openapi.json', JSON.stringify(document)),
-    staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
-    staticFile('/docs/page.js', SCRIPT),
-    ...['swagger-ui.css', 'swagger-ui-bundle.js'].map(async (name) => {
-      const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-      return staticFile(`/docs/${name}`, content, { 'cache-control': 'public, max-age=86400' });
-    }),
-  ]);
+/** Sends the body compressed to a client that takes that. */
+export async function compressBody(ctx: Context, compress: () => Promise<Buffer>): Promise<void> {
+  ctx.vary('Accept-Encoding');
+  if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
+  ctx.body = await compress();
+  ctx.set('content-encoding', 'gzip');
 }

@@ -4,7 +4,6 @@ import type { Outcome } from '../access/usage.ts';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
 import { AUTHORITY, ageSentence, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
-import { memoize } from '../licenses/fold.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { isPartOfSurname } from '../licenses/names.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
@@ -37,7 +36,6 @@ export const compactLicense = z.object(common);
 const COMPACT = compactLicense.keyof().options;
 /** Of one of several licenses. verify_license has the addresses: a hundred are as long as all the rest. */
 const IN_LIST = compactLicense.omit({ url: true }).keyof().options;
-const FIELDS = new Map<string, Name>(license.keyof().options.map((name) => [name, name]));
 
 type Name = keyof z.output<typeof license>;
 
@@ -226,17 +224,15 @@ export function compact(record: ResponseRecord): Fields {
   return fieldsOf(record, COMPACT);
 }
 
-/** The field of a license that an attribute of `extra_data` is, if any. */
-const fieldOf = memoize((label) => ({ name: FIELDS.get(label.toLowerCase().replace(' ', '_')) }));
-
 /** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
 function whole(record: ResponseRecord): Fields {
   const { found: _found, source: _source, last_scraped: _read, data_age_days: _age, ...told } = record;
   const fields: Fields = { ...told, ...attributes(record) };
-  const further = Object.entries(record.extra_data).filter(([label, value]) => {
-    const { name } = fieldOf(label);
-    return label !== EXTRA_DATA_LABELS.street && (name === undefined || fields[name] !== value);
-  });
+  const known = new Map(Object.entries(fields));
+  const further = Object.entries(record.extra_data).filter(
+    ([label, value]) =>
+      label !== EXTRA_DATA_LABELS.street && known.get(label.toLowerCase().replace(' ', '_')) !== value,
+  );
   return { ...fields, extra_data: Object.fromEntries(further) };
 }
 

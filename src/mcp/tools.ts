@@ -62,6 +62,9 @@ type Answer<Values> = (
 
 type ToolName = keyof typeof DESCRIPTIONS;
 
+/** No tool changes anything, so a repeated call has the same result. */
+const HINTS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
 function tool<Values>(
   name: ToolName,
   title: string,
@@ -72,10 +75,7 @@ function tool<Values>(
   const call: Answer<Readonly<Record<string, unknown>>> = async (services, given, clientGone) => {
     const { values, note } = readParameters(parameters, given);
     const { outcome, content } = await answer(services, values, clientGone);
-    return {
-      outcome,
-      content: note === '' ? content : { ...content, message: joined(note, content.message) },
-    };
+    return { outcome, content: { ...content, message: joined(note, content.message) } };
   };
   return {
     name,
@@ -85,10 +85,7 @@ function tool<Values>(
       ...{ name, title, description: DESCRIPTIONS[name] },
       inputSchema: objectSchema(parameters, 'input'),
       outputSchema: objectSchema(result, 'output'),
-      // No tool changes anything, so a repeated call has the same result.
-      annotations: {
-        ...{ title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-      },
+      annotations: { title, ...HINTS },
     },
   };
 }

@@ -62,9 +62,7 @@ const OMITTED_WORDS = `Present where did_you_mean is left out: after ${MAX_ITEMS
 export const notFoundResult = itemEnded('NotFoundItem', 'not_found', {
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
   ...missFacts.shape,
-  reason: reason
-    .optional()
-    .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
+  reason: reason.optional().describe('Of an item with a number, as in the 404 of /lookup/verify'),
   did_you_mean: texts.describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
   suggestions_omitted: z.literal(true).optional().describe(OMITTED_WORDS),
 });
@@ -157,13 +155,8 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
         fieldsOf: ({ cells }) => rowFields(table, cells),
         requestOf: (fields) => rowRequest(fields, REQUEST_WORDS.restItem, query.board),
       });
-    return {
-      count: table.rows.length,
-      table: () => table,
-      read,
-      maxMatches: query.max_matches,
-      isTable: true,
-    };
+    const { max_matches: maxMatches } = query;
+    return { count: table.rows.length, table: () => table, read, maxMatches, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const sent = checked(rosterBody, await jsonBody(ctx, ROSTER_LIMIT));
@@ -218,7 +211,7 @@ export function rosterRoute({ rosters, cost }: RestServices): Route {
       200: {
         when: 'A result for each item. No result is missing: a roster that cannot be answered is a 503.',
         body: rosterAnswerBody,
-        alternatives: { 'text/csv': z.string() },
+        alternatives: { 'text/csv': { schema: z.string() } },
       },
     },
     handle: async (ctx, { query }) => {

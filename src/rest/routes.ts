@@ -1,9 +1,9 @@
 import compose from 'koa-compose';
-import type { Logger } from 'pino';
 import type { KeyCheck } from '../access/api-keys.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { KeyUsage } from '../access/usage.ts';
 import { dataAgeDays } from '../answers/origin.ts';
+import type { Middleware } from '../http/app.ts';
 import { authenticated, counted, REST_PATH, type Route, routerOf, under } from '../http/guard.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { boardRoutes } from './boards.ts';
@@ -28,7 +28,6 @@ const LOOKUPS = /^\/api\/v1\/lookup\/(?:verify|cached|batch)\/?$/;
 
 /** What every request passes before its route. */
 interface Guards {
-  readonly log: Logger;
   readonly usage: KeyUsage;
   readonly keys: KeyCheck;
   readonly limit: RateLimit;
@@ -44,17 +43,22 @@ interface Guards {
 export function restApi(
   routes: readonly Route[],
   publishedDate: () => string | undefined,
-  { log, usage, keys, limit, badKeyLimit }: Guards,
+  { usage, keys, limit, badKeyLimit }: Guards,
 ) {
   const dataAge = () => {
     const date = publishedDate();
     return { data_age_days: date === undefined ? null : dataAgeDays({ date, today: todayInOhio() }) };
   };
+  const errorFacts: Middleware = (ctx, next) => {
+    if (LOOKUPS.test(ctx.path)) ctx.state.errorFacts = dataAge;
+    return next();
+  };
   return under(
     REST_PATH,
     compose([
-      counted('rest', limit, { usage, paths: LOOKUPS, errorFacts: dataAge }),
-      authenticated(keys, limit, badKeyLimit, log),
+      errorFacts,
+      counted('rest', limit, usage),
+      authenticated(keys, limit, badKeyLimit),
       routerOf(routes).routes(),
     ]),
   );

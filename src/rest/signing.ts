@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Context } from '../http/app.ts';
 import { ClientError } from '../http/errors.ts';
-import type { Route } from '../http/guard.ts';
+import { get, type Route } from '../http/guard.ts';
 import { JOSE, type Signing } from '../signing/keys.ts';
 
 /** The signed form of a JSON answer, for the OpenAPI document. */
-export const signedForm = { [JOSE]: z.string().describe('The same, signed: a compact JWS (Ed25519)') };
+const jws = z.string().describe('The same, signed: a compact JWS (Ed25519)');
+export const signedForm = { [JOSE]: { schema: jws } };
 
 /** Whether a client asks for a signed statement in place of JSON. @throws {ClientError} 501 where nothing is signed */
 export function wantsSigned(ctx: Context, { isOn }: Signing): boolean {
@@ -18,11 +19,7 @@ export const NOTHING_SIGNED = { 501: { when: `Accept is ${JOSE}, and the operato
 
 /** GET /.well-known/jwks.json: the public keys, for whoever verifies. It needs no key of the API. */
 export function signingKeysRoute(signing: Signing): Route {
-  return {
-    method: 'GET',
-    path: '/.well-known/jwks.json',
-    handle: async (ctx) => {
-      ctx.body = await signing.keySet();
-    },
-  };
+  return get('/.well-known/jwks.json', async (ctx) => {
+    ctx.body = await signing.keySet();
+  });
 }

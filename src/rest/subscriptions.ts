@@ -210,8 +210,8 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       const found = await watchFound(account, results).catch(async (error: unknown) => {
         if (!(error instanceof TooManySubscriptionsError)) throw error;
         await removeCreated();
-        const facts: Omit<z.output<typeof limitBody>, 'detail'> = { reason: 'limit' };
-        throw new ClientError(403, error.message, facts);
+        ctx.state.errorFacts = () => ({ reason: 'limit' }) satisfies Partial<z.output<typeof limitBody>>;
+        throw new ClientError(403, error.message);
       });
       for (const now of found) if (now?.isNew) created.add(now.id);
       if (!(await lookups.isLive(origin.publication))) return undefined;

@@ -6,7 +6,7 @@ import type { BoardActivity } from '../changes/board-activity.ts';
 import type { Config } from '../config.ts';
 import { httpApp, type Middleware, type RequestState } from '../http/app.ts';
 import { ClientError } from '../http/errors.ts';
-import { type Route, routerOf } from '../http/guard.ts';
+import { get, routerOf } from '../http/guard.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
@@ -24,7 +24,6 @@ interface AdminOptions {
 
 /** An app for operators alone: that the process lives (`/healthz`), whether it can work (`/readyz`), and `/metrics`. */
 export function adminApp({ config, log, stopping, readiness, metrics }: AdminOptions): Koa<RequestState> {
-  const get = (path: string, handle: Route['handle']): Route => ({ method: 'GET', path, handle });
   const routes = [
     get('/healthz', (ctx) => {
       ctx.body = { status: 'ok' };

@@ -1,4 +1,4 @@
-import type { Context, Middleware } from '../http/app.ts';
+import { type Context, logFailure, type Middleware } from '../http/app.ts';
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
 import type { routerOf } from '../http/guard.ts';
 import { NothingPublishedError } from '../publications/live.ts';
@@ -16,7 +16,7 @@ const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
  * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
  * searched.
  */
-export function errorsAsPages(pages: Router, files: Router, { sendPage, onError }: PageServices): Middleware {
+export function errorsAsPages(pages: Router, files: Router, { sendPage }: PageServices): Middleware {
   return async (ctx, next) => {
     const route = routeAt(pages, ctx);
     const isFile = route === undefined && routeAt(files, ctx) !== undefined;
@@ -37,7 +37,7 @@ export function errorsAsPages(pages: Router, files: Router, { sendPage, onError 
       await sendPage(ctx, { title, body, hasSearch: route === SEARCH });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
-      if (status >= 500) onError(ctx, error);
+      if (status >= 500) logFailure(ctx, error);
     }
   };
 }
@@ -47,43 +47,33 @@ function routeAt(router: Router, ctx: Context): string | undefined {
   return matched === undefined ? undefined : String(matched.path);
 }
 
+const UNPUBLISHED = html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`;
+const NO_SUCH_PAGE = html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`;
+const SAVED_ENOUGH = html`<p>Your address has saved as many checks as it may within a day. Lookups still work: print the page, or download the file.</p>`;
+
 /** What happened and what to do, for a person. */
-function errorText(
-  error: unknown,
-  { status, detail, retryAfter }: ErrorResponse,
-): readonly [title: string, text: Html] {
-  if (error instanceof NothingPublishedError) {
-    return [
-      'Nothing is published yet',
-      html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`,
-    ];
-  }
+function errorText(error: unknown, { status, detail, retryAfter }: ErrorResponse): readonly [string, Html] {
+  if (error instanceof NothingPublishedError) return ['Nothing is published yet', UNPUBLISHED];
   switch (status) {
     case 404:
-      return [
-        'There is no such page',
-        html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`,
-      ];
+      return ['There is no such page', NO_SUCH_PAGE];
     case 429:
       // Only the limit of saved checks is longer than a minute.
-      if (retryAfter !== undefined && retryAfter > 60) {
-        return [
-          'No more can be saved today',
-          html`<p>Your address has saved as many checks as it may within a day. Lookups still work: print the page, or download the file.</p>`,
-        ];
-      }
-      return [
-        'Too many requests',
-        html`<p>Your address has sent more requests than this website allows. Wait ${counted(retryAfter ?? 60, 'second')}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`,
-      ];
+      if (retryAfter !== undefined && retryAfter > 60) return ['No more can be saved today', SAVED_ENOUGH];
+      return ['Too many requests', tooManyRequests(counted(retryAfter ?? 60, 'second'))];
     case 503:
-      return [
-        'Not available right now',
-        html`<p>Licenses cannot be looked up at the moment. Nothing is wrong with what you typed. Try again in ${counted(retryAfter ?? 5, 'second')}. If it is urgent, ask the issuing board.</p>`,
-      ];
+      return ['Not available right now', notAvailable(counted(retryAfter ?? 5, 'second'))];
     case 500:
       return ['Something went wrong', html`<p>${detail}</p>`];
     default:
       return ['This cannot be answered', alert('bad', html`${detail}`)];
   }
+}
+
+function tooManyRequests(wait: string): Html {
+  return html`<p>Your address has sent more requests than this website allows. Wait ${wait}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`;
+}
+
+function notAvailable(wait: string): Html {
+  return html`<p>Licenses cannot be looked up at the moment. Nothing is wrong with what you typed. Try again in ${wait}. If it is urgent, ask the issuing board.</p>`;
 }

@@ -1,5 +1,4 @@
 import { boardActionInWords, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
-import type { Route } from '../http/guard.ts';
 import { type Board, boardByCode } from '../licenses/boards.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
@@ -13,7 +12,16 @@ import {
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
 import { history, lastChange, type ShownChange } from './history.ts';
-import { factList, type Html, html, type PageOrigin, type PageServices, publicOrigin } from './page.ts';
+import {
+  factList,
+  type Html,
+  html,
+  type PageContext,
+  type PageOrigin,
+  type PageServices,
+  publicOrigin,
+  redirect,
+} from './page.ts';
 import { recordForm } from './record-notes.ts';
 import { statusTags, verdictBox, verdictOf } from './verdict.ts';
 import { fromToday, inWords, longDate, missInWords, properCase } from './words.ts';
@@ -23,46 +31,34 @@ export const MAX_NUMBER_LENGTH = 200;
 const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board']);
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
-export function licensePage(services: PageServices): Route {
+export async function licensePage(ctx: PageContext, services: PageServices): Promise<void> {
   const { sendPage, config } = services;
-  return {
-    method: 'GET',
-    path: '/licenses/:board/:number',
-    handle: async (ctx) => {
-      const { board: code = '', number = '' } = ctx.params;
-      const board = boardByCode(code);
-      if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
-      const view = await licenseHistory(services, { board, number });
-      const { record, date, isSampleData } = view;
-      ctx.state.outcome = view.outcome.outcome;
-      const origin = { date, isSampleData };
-      if (record === undefined) {
-        // A number that several licenses have, or another board, is shown by the search.
-        const { outcome } = view;
-        if (outcome.outcome === 'none' && SHOWN_BY_SEARCH.has(outcome.reason)) {
-          return ctx.redirect(searchAddress({ q: number, board: board.code }));
-        }
-        ctx.status = 404;
-        const title =
-          view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
-        return sendPage(ctx, { title, origin, body: withoutRecord(view, board, number) });
-      }
-      if (code !== board.code || number !== record.license_number) {
-        ctx.status = 301;
-        ctx.redirect(licensePath(record));
-        return;
-      }
-      const body = html`${licenseBody(record, view.changes, todayInOhio())}
+  const { board: code = '', number = '' } = ctx.params;
+  const board = boardByCode(code);
+  if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
+  const view = await licenseHistory(services, { board, number });
+  const { record, outcome } = view;
+  ctx.state.outcome = outcome.outcome;
+  if (record === undefined) {
+    // A number that several licenses have, or another board, is shown by the search.
+    if (outcome.outcome === 'none' && SHOWN_BY_SEARCH.has(outcome.reason)) {
+      return ctx.redirect(searchAddress({ q: number, board: board.code }));
+    }
+    ctx.status = 404;
+    const title =
+      view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
+    return sendPage(ctx, { title, origin: view, body: withoutRecord(view, board, number) });
+  }
+  if (code !== board.code || number !== record.license_number) return redirect(ctx, licensePath(record), 301);
+  const body = html`${licenseBody(record, view.changes, todayInOhio())}
 <div class="row no-print"><button type="button" data-action="print" hidden>Print</button>
-<button class="plain" type="button" data-action="copy" data-text="${summary(record, origin, todayInOhio())}" hidden>Copy</button></div>
+<button class="plain" type="button" data-action="copy" data-text="${summary(record, view, todayInOhio())}" hidden>Copy</button></div>
 ${recordForm(board.code, record.license_number)}
 ${history(view.changes, view)}
 ${boardContact(board)}
 <p class="hint">This page: ${publicOrigin(ctx, config)}${licensePath(record)}</p>`;
-      const name = properCase(record.full_name);
-      return sendPage(ctx, { title: `${name}, ${record.license_number}`, heading: name, origin, body });
-    },
-  };
+  const name = properCase(record.full_name);
+  return sendPage(ctx, { title: `${name}, ${record.license_number}`, heading: name, origin: view, body });
 }
 
 /** What a license is and how it stands: its page and its record show the same. */

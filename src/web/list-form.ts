@@ -6,8 +6,8 @@ import { type ListColumns, MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../ros
 import type { List } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 import { rowSections } from './list-rows.ts';
-import { type FieldProblem, formField, type Html, html, select } from './page.ts';
-import { boardChoices } from './search-form.ts';
+import { type FieldProblem, formField, type Html, html, selectField } from './page.ts';
+import { BOARD_CHOICES } from './search-form.ts';
 import { count, fieldLabel } from './words.ts';
 
 /** A list as its form sends it again: what follows from it need not be asked twice. */
@@ -40,7 +40,7 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
 };
 
 /** The attributes of a form that sends a list. */
-const LIST_FORM = html`action="/roster" method="post" enctype="multipart/form-data"`;
+export const LIST_FORM = html`action="/roster" method="post" enctype="multipart/form-data"`;
 
 /** The form of a list: pasted, or as a file. */
 export function listForm(sent: SentList, problems: readonly FieldProblem[]): Html {
@@ -64,29 +64,25 @@ ${formField(
   },
   (attributes) =>
     html`<input name="file" type="file" accept=".xlsx,.xls,.ods,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
-)}${formField(
+)}${selectField(
   {
     id: 'board',
     label: 'Board, where a row has none',
     hint: 'A number without a board is looked up at all 24 boards. A person’s name without a number needs one.',
   },
-  (attributes) => select(attributes, 'board', boardChoices('All 24 boards, for numbers'), sent.board),
+  'All 24 boards, for numbers',
+  BOARD_CHOICES,
+  sent.board,
 )}<button type="submit">Check the list</button>
 </form>`;
 }
 
 /** The fields by which a form sends a list again. */
 export function sentFields({ text, separator, sheet, board, columns }: SentList, withBoard = true): Html {
-  const { headerAt, meanings = [] } = columns ?? {};
-  const fields: (readonly [name: string, value: string])[] = [
-    ...(withBoard ? [['board', board] as const] : []),
-    ...(separator === undefined ? [] : [['separator', separator] as const]),
-    ...(sheet ? [['sheet', sheet] as const] : []),
-    ...(columns === undefined ? [] : [['header', headerText(headerAt)] as const]),
-    ...meanings.map((meaning) => ['column', meaning ?? ''] as const),
-  ];
+  const hidden = (name: string, value: string | undefined) =>
+    value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`;
   return html`<textarea name="roster" hidden readonly>
-${text}</textarea>${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+${text}</textarea>${withBoard && hidden('board', board)}${hidden('separator', separator)}${sheet && hidden('sheet', sheet)}${columns && hidden('header', headerText(columns.headerAt))}${columns?.meanings.map((meaning) => hidden('column', meaning ?? ''))}`;
 }
 
 /** The row of the header as the form sends it: from 1, empty for none. */
@@ -119,13 +115,11 @@ export function columnsQuestion(
 ${doubts.join('') !== '' && html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet && html`<p>${sent.sheet}</p>`}
 <form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
-${formField({ id: 'header', label: 'Which row names the columns?' }, (attributes) =>
-  select(
-    attributes,
-    'header',
-    [{ value: '', words: 'None: the first row is checked, too' }, ...headers],
-    headerText(headerAt),
-  ),
+${selectField(
+  { id: 'header', label: 'Which row names the columns?' },
+  'None: the first row is checked, too',
+  headers,
+  headerText(headerAt),
 )}${meanings.map((meaning, at) =>
   columnField(at, meaning, header?.cells[at] ?? '', below, problems),
 )}<button type="submit">Check the list</button>
@@ -145,24 +139,14 @@ function columnField(
     .slice(0, MAX_EXAMPLES)
     .map(shortened);
   const offered = new Set<Meaning>(meaning === undefined ? MEANINGS : [...MEANINGS, meaning]);
-  return formField(
-    {
-      id: `column-${at + 1}`,
-      label: `Column ${at + 1}${header === '' ? '' : `: ${shortened(header)}`}`,
-      hint: examples.length === 0 ? 'Empty in the first rows' : examples.join(' · '),
-      problems,
-    },
-    (attributes) =>
-      select(
-        attributes,
-        'column',
-        [
-          { value: '', words: 'Not used' },
-          ...Array.from(offered, (each) => ({ value: each, words: MEANING_WORDS[each] })),
-        ],
-        meaning,
-      ),
-  );
+  const field = {
+    id: `column-${at + 1}`,
+    label: `Column ${at + 1}${header === '' ? '' : `: ${shortened(header)}`}`,
+    hint: examples.length === 0 ? 'Empty in the first rows' : examples.join(' · '),
+    problems,
+  };
+  const choices = Array.from(offered, (each) => ({ value: each, words: MEANING_WORDS[each] }));
+  return selectField(field, 'Not used', choices, meaning, 'column');
 }
 
 /** What a saved list showed, and the button that checks the same rows again. */

@@ -1,11 +1,10 @@
 import { TooManyRequestsError } from '../access/rate-limit.ts';
-import type { Origin } from '../answers/origin.ts';
 import { REQUEST_WORDS } from '../answers/words.ts';
 import { SEPARATORS } from '../csv.ts';
 import { type Context, clientGone } from '../http/app.ts';
 import { formBody, listLimit } from '../http/body.ts';
 import { errorResponse } from '../http/errors.ts';
-import { type Route, spend, spendForItems, spendMore } from '../http/guard.ts';
+import { spend, spendForItems, spendMore } from '../http/guard.ts';
 import { boardByCode } from '../licenses/boards.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
@@ -15,20 +14,19 @@ import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS } from '../roste
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
 import { isWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
-import { columnsQuestion, listForm, MEANING_WORDS, type SentList, sentFields } from './list-form.ts';
-import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
 import {
-  type FieldProblem,
-  formField,
-  type Html,
-  html,
-  orBadRequest,
-  type PageServices,
-  select,
-} from './page.ts';
+  columnsQuestion,
+  LIST_FORM,
+  listForm,
+  MEANING_WORDS,
+  type SentList,
+  sentFields,
+} from './list-form.ts';
+import { listRow, listTitle, rowSections, type SentRow } from './list-rows.ts';
+import { type FieldProblem, type Html, html, type PageServices, selectField } from './page.ts';
 import { noteFields, notesOf, textOf } from './record-notes.ts';
 import { saveRecord } from './record-pages.ts';
-import { boardChoices } from './search-form.ts';
+import { BOARD_CHOICES } from './search-form.ts';
 import { counted, listed } from './words.ts';
 
 export const LIST_TITLE = 'Check a list of licenses';
@@ -46,18 +44,14 @@ const ITEMS_FOR_ONE_OVER_REST = 4;
 
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
-export function answeredListPage(services: PageServices): Route {
-  return { method: 'POST', path: '/roster', handle: (ctx) => answerList(ctx, services) };
-}
-
 /** The form of a new list. */
 export function newListBody(): Html {
   return listForm({ text: '', board: '' }, []);
 }
 
-async function answerList(ctx: Context, services: PageServices): Promise<void> {
-  const { sendPage, limit, endedWorkbooks, config } = services;
+/** POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
+export async function answeredListPage(ctx: Context, services: PageServices): Promise<void> {
+  const { sendPage, limit, config } = services;
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
     if (errorResponse(error).status !== 413) throw error;
   });
@@ -69,45 +63,39 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   if (form === undefined) return refused(413, { text: '', board: '' }, 'file', TOO_LARGE);
   const board = textOf(form, 'board');
   const pasted = textOf(form, 'roster');
-  const isPasted = pasted.trim() !== '';
-  const separator = SEPARATORS.find((each) => each === form.get('separator'));
-  const list = await orBadRequest(async () => {
-    const given = await givenList(form, isPasted ? pasted : undefined);
-    if (typeof given === 'string' || !isWorkbook(given)) return readList(given, separator);
-    await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
-    if (!(await endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
-    return readList(given);
-  });
-  if (list instanceof WorkbookEndedError) await endedWorkbooks.spend(ctx.ip);
-  const field = isPasted ? 'roster' : 'file';
-  if (list instanceof BadRequestError) return refused(400, { text: pasted, board }, field, list.message);
-
-  const sheet =
-    list.sheet === undefined ? textOf(form, 'sheet').slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
-  const chosen = chosenColumns(form, list);
-  const { doubts, ...columns } =
-    chosen === undefined ? columnsOf(list.rows.map(({ cells }) => cells)) : { ...chosen, doubts: [] };
-  const sent = { text: list.text, separator: list.format.separator, sheet, board, columns: chosen };
-  const problems = chosen === undefined ? [] : columnProblems(chosen);
-  if (problems.length > 0 || doubts.length > 0 || form.get('format') === 'columns') {
-    if (list.rows.length === 0)
-      return refused(400, sent, field, 'The list is empty. Paste your rows, or choose a file.');
-    const body = columnsQuestion(list, columns, doubts, sent, problems);
-    const title = 'What is in each column?';
-    return sendPage(ctx, { title, problems, body });
+  let sent: SentList = { text: pasted, board };
+  let table: Table;
+  try {
+    const list = await givenList(ctx, services, form);
+    const sheet =
+      list.sheet === undefined ? textOf(form, 'sheet').slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
+    const chosen = chosenColumns(form, list);
+    const { doubts, ...columns } =
+      chosen === undefined ? columnsOf(list.rows.map(({ cells }) => cells)) : { ...chosen, doubts: [] };
+    sent = { text: list.text, separator: list.format.separator, sheet, board, columns: chosen };
+    const problems = chosen === undefined ? [] : columnProblems(chosen);
+    if (problems.length > 0 || doubts.length > 0 || form.get('format') === 'columns') {
+      if (list.rows.length === 0)
+        throw new BadRequestError('The list is empty. Paste your rows, or choose a file.');
+      const body = columnsQuestion(list, columns, doubts, sent, problems);
+      return await sendPage(ctx, { title: 'What is in each column?', problems, body });
+    }
+    table = tableOf(list, columns);
+  } catch (error) {
+    if (!(error instanceof BadRequestError)) throw error;
+    if (error instanceof WorkbookEndedError) await services.endedWorkbooks.spend(ctx.ip);
+    return refused(400, sent, pasted.trim() === '' ? 'file' : 'roster', error.message);
   }
-  const readable = await orBadRequest(async () => tableOf(list, columns));
-  if (readable instanceof BadRequestError) return refused(400, sent, field, readable.message);
   const itemsPerRequest = config.ROSTER_ITEMS_PER_REQUEST * ITEMS_FOR_ONE_OVER_REST;
   try {
-    await spendForItems(ctx, readable.rows.length, { limit, itemsPerRequest });
+    await spendForItems(ctx, table.rows.length, { limit, itemsPerRequest });
   } catch (error) {
     if (!(error instanceof TooManyRequestsError)) throw error;
     ctx.set('retry-after', String(error.retryAfterSeconds));
     const words = `Your address has sent more than this website takes in a minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
     return refused(429, sent, 'roster', words);
   }
-  return sendAnswer(ctx, services, readable, sent, form);
+  return sendAnswer(ctx, services, table, sent, form);
 }
 
 const WAIT_FOR_NEXT =
@@ -127,14 +115,20 @@ const TOO_LARGE =
 const LIST_AND_FILE =
   'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
 
-/** @throws {BadRequestError} where it is not clear what is to be checked */
-async function givenList(form: FormData, pasted: string | undefined): Promise<string | Buffer> {
-  const file = form.get('file');
+/** @throws {BadRequestError} where it is not clear what is to be checked, or that cannot be read, or not now */
+async function givenList(ctx: Context, services: PageServices, form: FormData): Promise<List> {
+  const [file, pasted] = [form.get('file'), textOf(form, 'roster')];
   const isFile = file instanceof File && file.size > 0;
-  if (isFile && pasted === undefined) return Buffer.from(await file.arrayBuffer());
-  if (isFile) throw new BadRequestError(LIST_AND_FILE);
-  if (pasted !== undefined) return pasted;
-  throw new BadRequestError('Paste your list, or choose a file that is not empty.');
+  const isPasted = pasted.trim() !== '';
+  if (isFile && isPasted) throw new BadRequestError(LIST_AND_FILE);
+  if (!isFile && !isPasted) throw new BadRequestError('Paste your list, or choose a file that is not empty.');
+  const given = isFile ? Buffer.from(await file.arrayBuffer()) : pasted;
+  if (typeof given !== 'string' && isWorkbook(given)) {
+    await spendMore(ctx, services.limit, POINTS_OF_WORKBOOK);
+    if (!(await services.endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
+  }
+  const separator = SEPARATORS.find((each) => each === form.get('separator'));
+  return readList(given, separator);
 }
 
 /** What the visitor said of the columns; `undefined` where nobody has asked. */
@@ -170,28 +164,35 @@ async function sendAnswer(
   const { rosters, sendPage } = services;
   const format = form.get('format');
   const fields = list.rows.map(({ number, cells }) => ({ number, fields: rowFields(list, cells) }));
+  const notes = notesOf(form);
+  if (format === 'save') await spend(ctx, services.saveLimits.aMinute);
+  const roster = await rosterOf(fields, sent.board);
   if (format === 'csv') {
     const { shape, parts } = answerTable(list);
-    const answer = await rosters.answer(await rosterOf(fields, sent.board), shape, clientGone(ctx));
+    const answer = await rosters.answer(roster, shape, clientGone(ctx));
     ctx.type = CSV_TYPE;
     ctx.attachment(answer.origin.isSampleData ? 'sample-data-checked.csv' : 'licenses-checked.csv');
     ctx.body = Buffer.concat(parts(answer));
     return;
   }
-  const notes = notesOf(form);
-  if (format === 'save') await spend(ctx, services.saveLimits.aMinute);
-  const { rows, origin } = await checkList(ctx, services, fields, sent.board);
+  const shape = (results: readonly RosterResult[]) =>
+    results.flatMap((result) => {
+      const row = fields[result.index];
+      return row === undefined ? [] : [listRow(result, row)];
+    });
+  const { shaped, origin } = await rosters.answer(roster, shape, clientGone(ctx));
+  const rows = shaped.flat();
   const { publication, date, isSampleData, files, today } = origin;
   if (format === 'save') {
     const record = { publication, date, sample: isSampleData, files, today };
-    const list = { board: sent.board, rows: [...rows] };
+    const list = { board: sent.board, rows };
     return saveRecord(ctx, services, { kind: 'list', ...record, ...list, ...notes });
   }
   const body = html`${whatToDo(sent, rows, noteFields(notes))}
 ${columnsRead(list, sent.sheet ?? '')}
 ${rowSections(rows, today)}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
-  await sendPage(ctx, { title: listTitle(rows), origin: { date, isSampleData }, body });
+  await sendPage(ctx, { title: listTitle(rows), origin, body });
 }
 
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
@@ -205,32 +206,14 @@ async function rosterOf(rows: readonly SentRow[], board: string): Promise<Roster
   return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
 }
 
-/** Looks up every row of a list, in one publication. */
-async function checkList(
-  ctx: Context,
-  { rosters }: PageServices,
-  sent: readonly SentRow[],
-  board: string,
-): Promise<{ readonly rows: readonly ListRow[]; readonly origin: Origin }> {
-  const shape = (results: readonly RosterResult[]) =>
-    results.flatMap((result) => {
-      const row = sent[result.index];
-      return row === undefined ? [] : [listRow(result, row)];
-    });
-  const { shaped, origin } = await rosters.answer(await rosterOf(sent, board), shape, clientGone(ctx));
-  return { rows: shaped.flat(), origin };
-}
-
 /** One form with the list, and a button for each thing to do with it. */
 function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
   const needsBoard = rows.some(({ note }) => note === REQUEST_WORDS.row.noBoard('person'));
   const label = 'Some rows have a name, but no license number and no board. Which board?';
-  return html`<form class="no-print" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
+  return html`<form class="no-print" ${LIST_FORM} aria-label="This list">${sentFields(sent, !needsBoard)}
 ${
   needsBoard &&
-  html`${formField({ id: 'board', label }, (attributes) =>
-    select(attributes, 'board', boardChoices('Choose a board'), sent.board),
-  )}<p><button type="submit">Check again with this board</button></p>`
+  html`${selectField({ id: 'board', label }, 'Choose a board', BOARD_CHOICES, sent.board)}<p><button type="submit">Check again with this board</button></p>`
 }${notes}<div class="row"><button type="submit" name="format" value="save">Save this check</button>
 <button class="plain" type="submit" name="format" value="csv">Download as CSV</button>
 <button class="plain" type="button" data-action="print" hidden>Print</button>

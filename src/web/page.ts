@@ -7,8 +7,8 @@ import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import { type Context, clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/guard.ts';
+import { compressBody } from '../http/static.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
-import { BadRequestError } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
@@ -82,13 +82,20 @@ export interface WebServices {
   readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
   /** Of workbooks that took too much to read: an address with one waits a minute before its next workbook. */
   readonly endedWorkbooks: RateLimit;
-  /** Logs an error of the service. */
-  readonly onError: (ctx: Context, error: unknown) => void;
 }
 
 /** What each page is made from. */
 export interface PageServices extends WebServices {
   readonly sendPage: ReturnType<typeof pageWriter>;
+}
+
+/** A request for a page, with the parameters of its path. */
+export type PageContext = Parameters<Route['handle']>[0];
+
+/** Leads to another page of this website; with 301 for ever. */
+export function redirect(ctx: Context, address: string, status = 303): void {
+  ctx.status = status;
+  ctx.redirect(address);
 }
 
 /** The addresses of the files that every page refers to. */
@@ -105,20 +112,14 @@ export function pageWriter(files: PageFiles, live: WebServices['live']) {
     ctx.set('referrer-policy', 'same-origin');
     if (content.isPublic !== true) ctx.set('x-robots-tag', 'noindex');
     ctx.type = 'text/html; charset=utf-8';
-    ctx.body = await compressed(ctx, String(await page));
+    const text = String(await page);
+    ctx.body = text;
+    await compressBody(ctx, () => promisify(gzip)(text, { level: COMPRESSION_LEVEL }));
   };
 }
 
 /** Pages compress to a fifth. Higher levels take twice the time for a tenth less. */
 const COMPRESSION_LEVEL = 4;
-
-/** The page, compressed where the browser takes that. */
-async function compressed(ctx: Context, page: string): Promise<string | Buffer> {
-  ctx.vary('Accept-Encoding');
-  if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return page;
-  ctx.set('content-encoding', 'gzip');
-  return promisify(gzip)(page, { level: COMPRESSION_LEVEL });
-}
 
 /** Where visitors find this website, as it is set or as this one has found it. */
 export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PUBLIC_URL'>): string {
@@ -194,16 +195,6 @@ function ageWarning({ date }: PageOrigin, readOn: string): Html | false {
   return freshness(age) === 'stale' && alert('bad', words);
 }
 
-/** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
-export async function orBadRequest<Result>(work: () => Promise<Result>): Promise<Result | BadRequestError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof BadRequestError) return error;
-    throw error;
-  }
-}
-
 /** A message in a box. */
 export function alert(tone: 'neutral' | 'caution' | 'bad', text: Html): Html {
   return html`<div class="alert ${tone}"><p>${text}</p></div>`;
@@ -250,17 +241,20 @@ export interface Choice {
   readonly words: string;
 }
 
-/** The list of a `select`, with one choice made. */
-export function select(
-  attributes: Html,
-  name: string,
+/** A field that is a list of choices, after the one that chooses nothing. */
+export function selectField(
+  field: FormField,
+  nothing: string,
   choices: readonly Choice[],
-  chosen: string | undefined,
+  chosen = '',
+  name = field.id,
 ): Html {
-  return html`<select${attributes} name="${name}">${choices.map(
+  const all = [{ value: '', words: nothing }, ...choices];
+  const options = all.map(
     ({ value, words }) =>
-      html`<option value="${value}"${value === (chosen ?? '') && raw(' selected')}>${words}</option>`,
-  )}</select>`;
+      html`<option value="${value}"${value === chosen && raw(' selected')}>${words}</option>`,
+  );
+  return formField(field, (attributes) => html`<select${attributes} name="${name}">${options}</select>`);
 }
 
 /** Facts by name; one without a value is left out. */

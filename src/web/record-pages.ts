@@ -3,7 +3,7 @@ import { changedFields } from '../changes/change.ts';
 import type { Context } from '../http/app.ts';
 import { formBody } from '../http/body.ts';
 import { ClientError, errorResponse } from '../http/errors.ts';
-import { type Route, spend } from '../http/guard.ts';
+import { spend } from '../http/guard.ts';
 import { boardByCode, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { licensePath } from '../licenses/license.ts';
@@ -29,30 +29,34 @@ import { history, withoutTwins } from './history.ts';
 import { boardContact, licenseBody, MAX_NUMBER_LENGTH } from './license-pages.ts';
 import { savedListBody } from './list-form.ts';
 import { listTitle } from './list-rows.ts';
-import { alert, dataTable, factList, type Html, html, type PageServices, publicOrigin } from './page.ts';
+import {
+  alert,
+  dataTable,
+  factList,
+  type Html,
+  html,
+  type PageContext,
+  type PageServices,
+  publicOrigin,
+  redirect,
+} from './page.ts';
 import { checkNotes, notesOf, textOf } from './record-notes.ts';
 import { counted, fieldLabel, inWords, longDate, missInWords, ohioTime, properCase } from './words.ts';
 
 /** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
-export function saveRecordPage(services: PageServices): Route {
-  return {
-    method: 'POST',
-    path: '/records',
-    handle: async (ctx) => {
-      const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
-      await spend(ctx, services.saveLimits.aMinute);
-      const board = boardByCode(textOf(form, 'board'));
-      const number = textOf(form, 'number');
-      if (board === undefined || number === '' || number.length > MAX_NUMBER_LENGTH)
-        throw new BadRequestError('This form cannot be read. Go back and press the button again.');
-      const view = await licenseHistory(services, { board, number });
-      const asked = { board: board.name, license_number: number };
-      // The license's page says that it is gone.
-      if (view.record === undefined) return ctx.redirect(licensePath(asked));
-      const shown = recordOfLicense({ ...view, record: view.record, asked }, todayInOhio(), notesOf(form));
-      return saveRecord(ctx, services, shown);
-    },
-  };
+export async function saveRecordPage(ctx: PageContext, services: PageServices): Promise<void> {
+  const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
+  await spend(ctx, services.saveLimits.aMinute);
+  const board = boardByCode(textOf(form, 'board'));
+  const number = textOf(form, 'number');
+  if (board === undefined || number === '' || number.length > MAX_NUMBER_LENGTH)
+    throw new BadRequestError('This form cannot be read. Go back and press the button again.');
+  const view = await licenseHistory(services, { board, number });
+  const asked = { board: board.name, license_number: number };
+  // The license's page says that it is gone.
+  if (view.record === undefined) return ctx.redirect(licensePath(asked));
+  const shown = recordOfLicense({ ...view, record: view.record, asked }, todayInOhio(), notesOf(form));
+  return saveRecord(ctx, services, shown);
 }
 
 /**
@@ -68,8 +72,7 @@ export async function saveRecord(
   await spend(ctx, saveLimits.aDay, saves);
   try {
     const code = await records.save(record);
-    ctx.status = 303;
-    ctx.redirect(recordAddress(writtenRecordCode(code)));
+    redirect(ctx, recordAddress(writtenRecordCode(code)));
   } catch (error) {
     await saveLimits.aDay.giveBack(ctx.ip, saves);
     if (!(error instanceof RecordRefusedError)) throw error;
@@ -104,49 +107,43 @@ export async function addressOfRecord(records: SavedRecords, typed: string): Pro
 const FILE = '.jose';
 
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
-export function recordPage(services: PageServices): Route {
+export async function recordPage(ctx: PageContext, services: PageServices): Promise<void> {
   const { sendPage, records, config } = services;
-  return {
-    method: 'GET',
-    path: '/records/:code',
-    handle: async (ctx) => {
-      const [typed = '', ending] = ctx.params.code?.split(FILE) ?? [];
-      const isFile = ending === '' || ctx.accepts(['text/html', JOSE]) === JOSE;
-      const saved = await records.read(typed);
-      if (saved === undefined) {
-        ctx.status = 404;
-        ctx.state.outcome = 'none';
-        const body = html`<p>A code has 16 letters and digits. Check each character, and type it into the box above. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.</p>`;
-        return sendPage(ctx, { title: 'No record with this code', body });
-      }
-      const code = writtenRecordCode(readRecordCode(typed) ?? '');
-      ctx.vary('Accept');
-      if (isFile) {
-        if (saved.jws === undefined) throw new ClientError(404, 'This record is not signed.');
-        ctx.attachment(`record-${code}${FILE}`);
-        ctx.set({ 'content-type': JOSE, 'x-robots-tag': 'noindex' });
-        ctx.body = saved.jws;
-        return;
-      }
-      const { today, date, sample: isSampleData } = saved;
-      const about = aboutRecord(saved, code, publicOrigin(ctx, config) + recordAddress(code));
-      await sendPage(ctx, {
-        ...(saved.kind === 'list'
-          ? {
-              title: `List of ${counted(saved.rows.length, 'row')} checked ${today}`,
-              heading: listTitle(saved.rows),
-              body: html`${PRINT}${about}${savedListBody(saved)}`,
-            }
-          : {
-              title: `${properCase(saved.record.full_name)} ${saved.record.license_number} checked ${today}`,
-              heading: 'Record of a license check',
-              body: await licenseCheck(services, saved, about),
-            }),
-        origin: { date, isSampleData },
-        readOn: today,
-      });
-    },
-  };
+  const [typed = '', ending] = ctx.params.code?.split(FILE) ?? [];
+  const isFile = ending === '' || ctx.accepts(['text/html', JOSE]) === JOSE;
+  const saved = await records.read(typed);
+  if (saved === undefined) {
+    ctx.status = 404;
+    ctx.state.outcome = 'none';
+    const body = html`<p>A code has 16 letters and digits. Check each character, and type it into the box above. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.</p>`;
+    return sendPage(ctx, { title: 'No record with this code', body });
+  }
+  const code = writtenRecordCode(readRecordCode(typed) ?? '');
+  ctx.vary('Accept');
+  if (isFile) {
+    if (saved.jws === undefined) throw new ClientError(404, 'This record is not signed.');
+    ctx.attachment(`record-${code}${FILE}`);
+    ctx.set({ 'content-type': JOSE, 'x-robots-tag': 'noindex' });
+    ctx.body = saved.jws;
+    return;
+  }
+  const { today, date, sample: isSampleData } = saved;
+  const about = aboutRecord(saved, code, publicOrigin(ctx, config) + recordAddress(code));
+  await sendPage(ctx, {
+    ...(saved.kind === 'list'
+      ? {
+          title: `List of ${counted(saved.rows.length, 'row')} checked ${today}`,
+          heading: listTitle(saved.rows),
+          body: html`${PRINT}${about}${savedListBody(saved)}`,
+        }
+      : {
+          title: `${properCase(saved.record.full_name)} ${saved.record.license_number} checked ${today}`,
+          heading: 'Record of a license check',
+          body: await licenseCheck(services, saved, about),
+        }),
+    origin: { date, isSampleData },
+    readOn: today,
+  });
 }
 
 const PRINT = html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
@@ -181,7 +178,10 @@ async function licenseCheck(
   const comparison =
     board === undefined
       ? alert('caution', html`The ${record.board} is no longer among the boards of this service.`)
-      : sinceThen(saved, await historyNow(services, { board, number: record.license_number }));
+      : sinceThen(
+          saved,
+          await licenseHistory(services, { board, number: record.license_number }).catch(unlessAway),
+        );
   return html`${PRINT}<div class="no-print">${comparison}</div>
 <h2>${properCase(record.full_name)}</h2>
 ${licenseBody(record, changes, today)}
@@ -192,17 +192,9 @@ ${history(changes, { since, date, gaps })}
 ${board && boardContact(board)}`;
 }
 
-/** The license as it is now; `undefined` while nothing is live or it cannot be looked up: what was saved is shown anyway. */
-async function historyNow(
-  services: PageServices,
-  license: Parameters<typeof licenseHistory>[1],
-): Promise<LicenseHistory | undefined> {
-  try {
-    return await licenseHistory(services, license);
-  } catch (error) {
-    if (errorResponse(error).status === 503) return undefined;
-    throw error;
-  }
+/** Nothing while nothing is live or lookups are not answered: what was saved is shown anyway. @throws any other error */
+function unlessAway(error: unknown): undefined {
+  if (errorResponse(error).status !== 503) throw error;
 }
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */

@@ -11,11 +11,21 @@ import { developersBody } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
 import { licensePage } from './license-pages.ts';
 import { answeredListPage, LIST_TITLE, newListBody } from './list-pages.ts';
-import { type Html, MARK, type PageServices, pageWriter, publicOrigin, type WebServices } from './page.ts';
+import {
+  type Html,
+  MARK,
+  type PageContext,
+  type PageServices,
+  pageWriter,
+  publicOrigin,
+  type WebServices,
+} from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
 import { searchPage } from './search-page.ts';
 
 type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;
+
+type Page = (ctx: PageContext, services: PageServices) => Promise<void>;
 
 const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" fill="#1d2a4d"/>${MARK}</svg>`;
 
@@ -25,24 +35,21 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><re
  */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
   const { live, limit, publications, config } = services;
-  const [styleSheet, script, favicon] = await Promise.all([
-    asset('styles.css'),
-    asset('page.js'),
-    staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' }),
-  ]);
+  const [styleSheet, script] = await Promise.all([asset('styles.css'), asset('page.js')]);
+  const favicon = staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' });
   const sendPage = pageWriter({ styleSheet: styleSheet.path, script: script.path }, live);
   const common: PageServices = { ...services, sendPage };
-  const contentPage = (path: string, title: string, body: (ctx: Context) => Html | Promise<Html>): Route => ({
-    method: 'GET',
-    path,
-    handle: async (ctx) => sendPage(ctx, { title, body: await body(ctx), isPublic: true }),
-  });
+  const page = (method: Route['method'], path: string, handle: Page): Route => {
+    return { method, path, handle: (ctx) => handle(ctx, common) };
+  };
+  const contentPage = (path: string, title: string, body: (ctx: Context) => Html | Promise<Html>) =>
+    page('GET', path, async (ctx) => sendPage(ctx, { title, body: await body(ctx), isPublic: true }));
   const router = routerOf([
-    searchPage(common),
-    licensePage(common),
-    saveRecordPage(common),
-    recordPage(common),
-    answeredListPage(common),
+    page('GET', '/', searchPage),
+    page('GET', '/licenses/:board/:number', licensePage),
+    page('POST', '/records', saveRecordPage),
+    page('GET', '/records/:code', recordPage),
+    page('POST', '/roster', answeredListPage),
     contentPage('/roster', LIST_TITLE, newListBody),
     contentPage('/data', 'The data', async () => dataBody(live(), await publications())),
     contentPage('/developers', 'For developers', (ctx) => developersBody(publicOrigin(ctx, config), config)),

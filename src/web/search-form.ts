@@ -1,5 +1,5 @@
+import type { ParsedUrlQuery } from 'node:querystring';
 import { raw } from 'hono/html';
-import { z } from 'zod';
 import { BOARDS, boardByCode } from '../licenses/boards.ts';
 import { FILTER_NAMES, mapFilters } from '../licenses/filters.ts';
 import { fold, visibleText } from '../licenses/fold.ts';
@@ -10,7 +10,7 @@ import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import type { Counts } from '../lookup/facets.ts';
 import type { ListRequest } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
-import { type Choice, type FieldProblem, formField, type Html, html, select } from './page.ts';
+import { type Choice, type FieldProblem, formField, type Html, html, selectField } from './page.ts';
 import { count, fieldLabel } from './words.ts';
 
 /** The pages of the first matches of a name, as many as a lookup returns. */
@@ -24,21 +24,17 @@ type FieldName = (typeof FIELDS)[number];
 /** What a visitor typed and chose, without blanks around it; never empty. */
 export type SearchFields = { readonly [Name in FieldName]?: string };
 
-/** Every field may be absent. One that is there twice is a list. */
-const query = z.partialRecord(z.enum(FIELDS), z.union([z.string(), z.array(z.string())]));
-
 /**
  * Reads the fields in the address of the form, whatever they are.
  *
  * @returns the fields, what is wrong with single ones, and whether some are empty, as a browser sends them
  */
-export function readSearch(given: Readonly<Record<string, unknown>>) {
+export function readSearch(given: ParsedUrlQuery) {
   const known = FIELDS.filter((name) => Object.hasOwn(given, name));
-  const typed = query.parse(Object.fromEntries(known.map((name) => [name, given[name]])));
   const fields: { [Name in FieldName]?: string } = {};
   const problems: FieldProblem[] = [];
   for (const name of known) {
-    const [first = '', another] = [typed[name] ?? ''].flat();
+    const [first = '', another] = [given[name] ?? ''].flat();
     const text = visibleText(first).trim();
     if (text !== '') fields[name] = text;
     const words = another === undefined ? problemOfText(name, text) : 'Fill in this field once.';
@@ -61,7 +57,7 @@ function problemOfText(name: FieldName, text: string): string | undefined {
 
 /** What the fields ask for. @param suggest whether to look for what may have been meant */
 export function listRequest(fields: SearchFields & { readonly q: string }, suggest: boolean): ListRequest {
-  const board = fields.board === undefined ? undefined : boardByCode(fields.board);
+  const board = boardByCode(fields.board ?? '');
   const filters = mapFilters((_, name) => fields[name]);
   const kind = KINDS.find((each) => each === fields.kind);
   const numbers = numbersOf(fields.q).map((number) => ({ ...number, board }));
@@ -124,15 +120,10 @@ export function searchForm(
       (attributes) =>
         html`<input${attributes} name="${id}" value="${fields[id] ?? ''}" autocomplete="off" autocapitalize="off" spellcheck="false">`,
     );
-  const choice = (id: keyof Counts, label: string, all: string, values: readonly Choice[]) =>
-    formField({ id, label, problems }, (attributes) =>
-      select(
-        attributes,
-        id,
-        [{ value: '', words: all }, ...counted(values, fields[id], counts?.[id])],
-        fields[id],
-      ),
-    );
+  const choice = (id: keyof Counts, label: string, all: string, values: readonly Choice[]) => {
+    const choices = counted(values, fields[id], counts?.[id]);
+    return selectField({ id, label, problems }, all, choices, fields[id]);
+  };
   const filters = mapFilters((_, name) => {
     const label = fieldLabel(name);
     if (name === 'status') return choice('status', label, 'Any status', PRIMARY_STATUSES.map(sameWords));
@@ -145,7 +136,7 @@ export function searchForm(
   return html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license">
 <div class="box">${text('q', 'License number, person or business', BOX_HINT)}<button type="submit">Look up</button></div>
 <details class="filters"${isOpen && raw(' open')}><summary>Filters: board, kind, type, status, city, county${chosen.length > 0 && ` (${chosen.length} chosen)`}</summary>
-<div>${choice('board', 'Board', 'All 24 boards', boardChoices())}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
+<div>${choice('board', 'Board', 'All 24 boards', BOARD_CHOICES)}${choice('kind', 'Kind', 'Persons and businesses', kinds)}${Object.values(filters)}<button class="plain" type="submit">Look up with these filters</button></div>
 </details>
 </form>`;
 }
@@ -160,20 +151,17 @@ function counted(
   chosen: string | undefined,
   counts: ReadonlyMap<string, number> | undefined,
 ): readonly Choice[] {
-  const all =
-    chosen === undefined || choices.some(({ value }) => value === chosen)
-      ? choices
-      : [...choices, sameWords(chosen)];
-  if (chosen !== undefined || counts === undefined) return all;
-  return all.flatMap(({ value, words }) => {
+  const isChoice = choices.some(({ value }) => value === chosen);
+  if (chosen !== undefined) return isChoice ? choices : [...choices, sameWords(chosen)];
+  if (counts === undefined) return choices;
+  return choices.flatMap(({ value, words }) => {
     const licenses = counts.get(boardByCode(value)?.name ?? value);
     return licenses === undefined ? [] : [{ value, words: `${words} (${count(licenses)})` }];
   });
 }
 
-/** The boards by name, after what is said where none is chosen. */
-export function boardChoices(nothingChosen?: string): readonly Choice[] {
-  const boards = BOARDS.map(({ code, name }) => ({ value: code, words: name }));
-  const sorted = boards.toSorted((one, other) => (one.words < other.words ? -1 : 1));
-  return nothingChosen === undefined ? sorted : [{ value: '', words: nothingChosen }, ...sorted];
-}
+/** The boards by name. */
+export const BOARD_CHOICES: readonly Choice[] = BOARDS.map(({ code, name }) => ({
+  value: code,
+  words: name,
+})).toSorted((one, other) => (one.words < other.words ? -1 : 1));

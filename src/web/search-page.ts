@@ -1,5 +1,4 @@
 import { FEED_UNREAD } from '../answers/words.ts';
-import type { Route } from '../http/guard.ts';
 import { BOARDS, boardByCode, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { fold } from '../licenses/fold.ts';
@@ -9,61 +8,52 @@ import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
-import { alert, dataTable, type Html, html, type PageServices } from './page.ts';
+import { alert, dataTable, type Html, html, type PageContext, type PageServices, redirect } from './page.ts';
 import { addressOfRecord } from './record-pages.ts';
 import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchForm } from './search-form.ts';
 import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, missInWords, properCase, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function searchPage({ lookups, records, sendPage, live }: PageServices): Route {
-  return {
-    method: 'GET',
-    path: '/',
-    handle: async (ctx) => {
-      const { fields, problems, hasEmptyFields } = readSearch(ctx.query);
-      const { q, board: code } = fields;
-      const board = code === undefined ? undefined : boardByCode(code);
-      const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
-      const start = { title: 'Look up a license', hasSearch: true };
-      if (problems.length > 0) {
-        ctx.status = 400;
-        const body = searchForm(fields, { problems, licenseTypes });
-        return sendPage(ctx, { ...start, problems, body });
-      }
-      if (q === undefined) {
-        const body = startPage(searchForm(fields, { licenseTypes }));
-        return sendPage(ctx, { ...start, body, isPublic: true });
-      }
-      if (hasEmptyFields) return redirect(searchAddress(fields));
-      const { kinds, areAll } = kindsOfLicense(q, live());
-      const answer = await lookups.list(listRequest({ ...fields, q }, !areAll));
-      const { listing, date, isSampleData } = answer;
-      const { number, total } = listing;
-      ctx.state.outcome = outcomeOf(listing);
-      if (number?.outcome === 'found' && number.nameMatch !== false && boardByName(number.record.board)) {
-        return redirect(licensePath(number.record));
-      }
-      // A code is looked for last: where a license has the number or the name, it is what was meant.
-      const isUnknown = number?.outcome !== 'found' && reasonOf(listing) === 'unknown';
-      const hasAsTyped = !isUnknown || (total > 0 && listing.shown.length === 0);
-      const record = hasAsTyped ? undefined : await addressOfRecord(records, q);
-      if (record !== undefined) {
-        ctx.state.outcome = 'found';
-        return redirect(record);
-      }
-      const counts = listing.ignoresFilters ? undefined : listing.counts;
-      const body = html`${searchForm(fields, { licenseTypes, counts })}
+export async function searchPage(
+  ctx: PageContext,
+  { lookups, records, sendPage, live }: PageServices,
+): Promise<void> {
+  const { fields, problems, hasEmptyFields } = readSearch(ctx.query);
+  const { q } = fields;
+  const board = boardByCode(fields.board ?? '');
+  const licenseTypes = live()?.licenseTypes.get(board?.name ?? '') ?? [];
+  const start = { title: 'Look up a license', hasSearch: true };
+  if (problems.length > 0) {
+    ctx.status = 400;
+    const body = searchForm(fields, { problems, licenseTypes });
+    return sendPage(ctx, { ...start, problems, body });
+  }
+  if (q === undefined) {
+    const body = startPage(searchForm(fields, { licenseTypes }));
+    return sendPage(ctx, { ...start, body, isPublic: true });
+  }
+  if (hasEmptyFields) return redirect(ctx, searchAddress(fields));
+  const { kinds, areAll } = kindsOfLicense(q, live());
+  const answer = await lookups.list(listRequest({ ...fields, q }, !areAll));
+  const { listing, date } = answer;
+  const { number, total } = listing;
+  ctx.state.outcome = outcomeOf(listing);
+  if (number?.outcome === 'found' && number.nameMatch !== false && boardByName(number.record.board)) {
+    return redirect(ctx, licensePath(number.record));
+  }
+  // A code is looked for last: where a license has the number or the name, it is what was meant.
+  const isUnknown = number?.outcome !== 'found' && reasonOf(listing) === 'unknown';
+  const hasAsTyped = !isUnknown || (total > 0 && listing.shown.length === 0);
+  const record = hasAsTyped ? undefined : await addressOfRecord(records, q);
+  if (record !== undefined) {
+    ctx.state.outcome = 'found';
+    return redirect(ctx, record);
+  }
+  const counts = listing.ignoresFilters ? undefined : listing.counts;
+  const body = html`${searchForm(fields, { licenseTypes, counts })}
 ${resultOf(listing, { fields, date, today: todayInOhio(), kinds })}`;
-      const title = titleOf(listing, q);
-      return sendPage(ctx, { ...start, title, origin: { date, isSampleData }, body });
-
-      function redirect(address: string): void {
-        ctx.status = 303;
-        ctx.redirect(address);
-      }
-    },
-  };
+  return sendPage(ctx, { ...start, title: titleOf(listing, q), origin: answer, body });
 }
 
 function startPage(form: Html): Html {

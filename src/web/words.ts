@@ -64,9 +64,12 @@ export function fromToday(days: number): string {
 /** Two years and more are said in years. */
 const DAYS_SAID = 2 * 365;
 
+/** No comma comes before its `and`. */
+const LIST = new Intl.ListFormat('en-GB');
+
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(words: readonly string[]): string {
-  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+  return LIST.format(words);
 }
 
 /** `added` → `Added`. */
