@@ -22,3 +22,12 @@ export function pairsOf(table: string): [text: string, meaning: string][] {
     return [text, meaning];
   });
 }
+
+/** The cells of each line of a table: `A | B | C`. In a cell, `x*200` stands for 200 times `x`. */
+export function cellsOf(table: string): string[][] {
+  return linesOf(table).map((line) =>
+    line
+      .split(/ \|(?: |$)/)
+      .map((cell) => cell.replace(/(\S)\*(\d+)/, (_, text: string, count) => text.repeat(Number(count)))),
+  );
+}

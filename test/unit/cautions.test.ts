@@ -106,11 +106,7 @@ describe('the notes', () => {
     ['an active endorsement', endorsed('Status=Active'), ''],
     ['a lapsed endorsement', endorsed('Status=Inactive'), 'endorsement'],
     ['an endorsement without a status', endorsed('Type=CNP'), 'endorsement'],
-    [
-      'an active one that expired yesterday',
-      endorsed('Status=Active; Expiration Date=2026-11-20'),
-      'endorsement',
-    ],
+    ['one that expired yesterday', endorsed('Status=Active; Expiration Date=2026-11-20'), 'endorsement'],
     ['an active one that expires today', endorsed(`Status=Active; Expiration Date=${TODAY}`), ''],
     ['one with a board action', endorsed('Status=Active; Board Action=Yes'), 'endorsement'],
     ['a suspended one without a number', endorsed('Status=Active; Sub Status=Suspended', ''), 'endorsement'],
@@ -119,10 +115,7 @@ describe('the notes', () => {
   });
 
   test('are told in words', () => {
-    const each = {
-      ...endorsed('Status=Inactive; Sub Status=Lapsed'),
-      expiry_date: '2026-12-01',
-    };
+    const each = { ...endorsed('Status=Inactive; Sub Status=Lapsed'), expiry_date: '2026-12-01' };
     expect(notesOf(each, TODAY)).toEqual(NOTES);
     expect(sentencesOf(each)).toEqual([
       'It expires on 2026-12-01, in 10 days.',
@@ -148,18 +141,16 @@ test('what an endorsement stores of the license that it endorses is read back un
 });
 
 test('the endorsements of a license have the values of its row', () => {
+  const fields = {
+    ...{ Number: 'APRN.CNP.2', Type: 'CNP', Status: 'Active', 'Sub Status': 'Probation' },
+    ...{ 'Expiration Date': '2027-10-31', 'Board Action': 'Yes' },
+  };
+  const second = Object.entries(fields).map(([label, value]) => [`Endorsement ${label} 2`, value]);
+  const others = { 'Endorsement Number 4': 'APRN.CNP.4', 'Endorsement Expiration Date 4': 'soon' };
   const endorsements = endorsementsOf({
     extra_data: {
-      ZIP: '43215',
-      'Endorsement Number 2': 'APRN.CNP.2',
-      'Endorsement Type 2': 'CNP',
-      'Endorsement Status 2': 'Active',
-      'Endorsement Sub Status 2': 'Probation',
-      'Endorsement Expiration Date 2': '2027-10-31',
-      'Endorsement Board Action 2': 'Yes',
-      'Endorsement Type 3': 'without a number',
-      'Endorsement Number 4': 'APRN.CNP.4',
-      'Endorsement Expiration Date 4': 'soon',
+      ...{ ZIP: '43215', ...Object.fromEntries(second) },
+      ...{ 'Endorsement Type 3': 'without a number', ...others },
     },
   });
   const none = { status: null, raw_status: null, expiry_date: null, extra_data: {} };
@@ -171,35 +162,28 @@ test('the endorsements of a license have the values of its row', () => {
 });
 
 const THE_BOARD = 'The board has acted on this license; only the board can tell what it ordered.';
+const REPORT = 'Report the full status:';
+const CONTRADICTED = `${THE_BOARD} Its status says so, although the State’s column Board Action says No.`;
+const CONFLICT = 'issued on 2028-01-01, after it expired on 2027-10-31. Ask the board which is right.';
+const ENDORSED = 'its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.';
 
-test.each<[string, StandingFields, string]>([
-  ['nothing of a clear license', license(), ''],
-  ['a sub-status', raw('Active - Probation'), `Report the full status: Active - Probation. ${THE_BOARD}`],
+test.each<[StandingFields, string]>([
+  [license(), ''],
+  [raw('Active - Probation'), `${REPORT} Active - Probation. ${THE_BOARD}`],
   [
-    'a blank status',
     license({ status: null, raw_status: null }),
-    'Report the full status: the State does not state one, whatever its expiry date.',
+    `${REPORT} the State does not state one, whatever its expiry date.`,
   ],
   [
-    'a column that contradicts the status',
-    raw('Inactive - Revoked', { extra_data: { 'Board Action': 'No' } }),
-    `Report the full status: Inactive - Revoked, whatever its expiry date. ${THE_BOARD} Its status says so, although the State’s column Board Action says No.`,
+    raw('Inactive - Revoked', NO_ACTION),
+    `${REPORT} Inactive - Revoked, whatever its expiry date. ${CONTRADICTED}`,
   ],
   [
-    'a missing expiry date',
     license({ expiry_date: null }),
     'The State gives no expiry date for it: ask the board until when it is valid.',
   ],
-  [
-    'dates that conflict',
-    license({ issue_date: '2028-01-01' }),
-    'Its dates conflict: issued on 2028-01-01, after it expired on 2027-10-31. Ask the board which is right.',
-  ],
-  [
-    'an endorsed license, its status, expiry date and board action',
-    SUSPENDED,
-    'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
-  ],
-])('the sentences for a reader say %s', (_what, each, sentences) => {
+  [license({ issue_date: '2028-01-01' }), `Its dates conflict: ${CONFLICT}`],
+  [SUSPENDED, `Tell of the license that it endorses, too (RN.1): ${ENDORSED}`],
+])('the sentences for a reader of %j: %s', (each, sentences) => {
   expect(sentencesOf(each).join(' ')).toBe(sentences);
 });

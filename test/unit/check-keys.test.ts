@@ -1,24 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { checkerOf } from '../support/checked-project.ts';
 
-const SCRIPT = resolve(import.meta.dirname, '../../scripts/check-keys.ts');
-
-const temporary = temporaryFolder();
-let projects = 0;
-
-/** What `check-keys` prints of a project with this source. */
-async function check(source: string) {
-  projects += 1;
-  const folder = temporary.path(String(projects));
-  await mkdir(join(folder, 'src'), { recursive: true });
-  await writeFile(join(folder, 'tsconfig.json'), '{"compilerOptions": {"strict": true}, "include": ["src"]}');
-  await writeFile(join(folder, 'src/one.ts'), source);
-  const { code, stdout } = await runProgram([process.execPath, SCRIPT, folder], { cwd: folder });
-  return { code, lines: stdout.split('\n').filter((line) => line.startsWith('src/')) };
-}
+const check = checkerOf('check-keys.ts');
 
 const DECLARED = `
 declare const record: Record<string, number>;
@@ -46,11 +31,7 @@ test('check-keys reports each key that may be any text', async () => {
 
 test('check-keys accepts lists, known keys, Maps and keys that Object.hasOwn has checked', async () => {
   const safe = [
-    'list[0]',
-    'list[list.length - 1]',
-    'sized[size]',
-    "sized['small']",
-    "'small' in record",
+    ...['list[0]', 'list[list.length - 1]', 'sized[size]', "sized['small']", "'small' in record"],
     'new Map(Object.entries(record)).get(text)',
     'Object.hasOwn(record, text) ? record[text] : 0',
     '{ [text]: 1 }',
@@ -60,6 +41,7 @@ test('check-keys accepts lists, known keys, Maps and keys that Object.hasOwn has
 });
 
 test('check-keys fails if it finds no files to check', async () => {
-  const nowhere = await runProgram([process.execPath, SCRIPT, '/'], { cwd: '/' });
+  const script = resolve(import.meta.dirname, '../../scripts/check-keys.ts');
+  const nowhere = await runProgram([process.execPath, script, '/'], { cwd: '/' });
   expect(nowhere.code).toBe(1);
 });

@@ -51,12 +51,9 @@ describe('the setting', () => {
     ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
     ['GUARD_MIN_ROWS_PERCENT', '99.5', 99.5],
     ['DATASET_INDIVIDUAL', ' individual.csv ', 'individual.csv'],
-    [
-      'DATASET_INDIVIDUAL',
-      'https://ann:s%25@data.example/a?token=b',
-      'https://ann:s%25@data.example/a?token=b',
-    ],
-    ['DATASET_INDIVIDUAL', 'http://127.0.0.1:1/a', 'http://127.0.0.1:1/a'],
+    ...['https://ann:s%25@data.example/a?token=b', 'http://127.0.0.1:1/a'].map(
+      (url): [string, string, string] => ['DATASET_INDIVIDUAL', url, url],
+    ),
   ])('%s accepts %j', (name, value, read) => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
   });
@@ -126,11 +123,8 @@ const NUMBERS = [...SETTINGS].flatMap(([name, { description = '' }]) => {
 test.each(NUMBERS)('%s takes numbers from %s to %s, and nothing beyond', (name, least, most) => {
   for (const value of [least, most ?? '1000000000'])
     expect(configOf({ [name]: value })).toHaveProperty(name, Number(value));
-  for (const value of [
-    String(Number(least) - 1),
-    ...(most === undefined ? [] : [`${most}1`, String(Number(most) + 1)]),
-    'x',
-  ])
+  const beyond = most === undefined ? [] : [`${most}1`, String(Number(most) + 1)];
+  for (const value of [String(Number(least) - 1), ...beyond, 'x'])
     expect(refusal({ [name]: value })).toMatch(`${name} is "${value}", but must be `);
 });
 
@@ -140,6 +134,8 @@ test('most settings are numbers', () => {
 
 describe('PUBLISH_SCHEDULE', () => {
   const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
+  const PATTERN = 'a cron pattern of five fields, in the time of America/New_York';
+  const BESIDE = 'stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS';
 
   test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
     'accepts %j if both sources are set',
@@ -148,15 +144,14 @@ describe('PUBLISH_SCHEDULE', () => {
     },
   );
 
-  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('refuses %j', (pattern) => {
-    expect(refusal({ ...SOURCES, PUBLISH_SCHEDULE: pattern })).toBe(
-      `PUBLISH_SCHEDULE is "${pattern}", but must be a cron pattern of five fields, in the time of America/New_York.`,
-    );
-  });
-
-  test.each(['DATASET_INDIVIDUAL', 'DATASET_BUSINESS'])('is refused without %s', (missing) => {
-    expect(refusal({ ...SOURCES, [missing]: '', PUBLISH_SCHEDULE: '0 4 * * *' })).toBe(
-      'PUBLISH_SCHEDULE is "0 4 * * *", but must stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS.',
+  test.each([
+    ...['daily', '0 4 * *', '@daily', '0 4 * * * * *'].map(
+      (pattern) => [pattern, {}, `be ${PATTERN}`] as const,
+    ),
+    ...Object.keys(SOURCES).map((missing) => ['0 4 * * *', { [missing]: '' }, BESIDE] as const),
+  ])('refuses %j with %j', (pattern, sources, may) => {
+    expect(refusal({ ...SOURCES, ...sources, PUBLISH_SCHEDULE: pattern })).toBe(
+      `PUBLISH_SCHEDULE is "${pattern}", but must ${may}.`,
     );
   });
 });
@@ -193,12 +188,11 @@ describe('the servers that were started locally', () => {
     await mkdir(STATE_DIR);
     await writeFile(localServicesPath(STATE_DIR), services);
     const OPENSEARCH_URL = `http://127.0.0.1:${opensearch}`;
-    expect(configOf({ STATE_DIR })).toMatchObject({
-      OPENSEARCH_URL,
-      REDIS_URL: `redis://127.0.0.1:${redis}`,
-    });
-    const REDIS_URL = 'redis://redis.example';
-    expect(configOf({ STATE_DIR, REDIS_URL })).toMatchObject({ OPENSEARCH_URL, REDIS_URL });
+    for (const [set, REDIS_URL] of [
+      [{}, `redis://127.0.0.1:${redis}`],
+      [{ REDIS_URL: 'redis://redis.example' }, 'redis://redis.example'],
+    ] as const)
+      expect(configOf({ STATE_DIR, ...set })).toMatchObject({ OPENSEARCH_URL, REDIS_URL });
   });
 });
 

@@ -11,11 +11,8 @@ import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.t
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 
 const SECRET = 'keys.number at 10.0.0.7:9200';
-const AWAY = {
-  status: 503,
-  detail: 'Lookups are not available right now; try again shortly.',
-  retryAfter: 5,
-};
+const NOT_NOW = 'Lookups are not available right now; try again shortly.';
+const AWAY = { status: 503, detail: NOT_NOW, retryAfter: 5 };
 const TOO_FAST = { status: 429, detail: 'Too many requests; try again in 17 seconds.', retryAfter: 17 };
 const NO_DATA = 'No dataset has been published yet; try again later.';
 const NOTHING = { status: 503, detail: NO_DATA, retryAfter: 60 };
@@ -40,11 +37,7 @@ describe('the response to an error', () => {
     ['a user of OpenSearch without permission', openSearchError(403, 'security_exception'), AWAY],
     ['an index that is not prepared yet', openSearchError(404, 'index_not_found_exception'), AWAY],
     ['several live indices', SEVERAL, { status: 503, detail: SEVERAL.message, retryAfter: 60 }],
-    [
-      'a cursor that is too old',
-      new CursorExpiredError('Begin anew.'),
-      { status: 410, detail: 'Begin anew.' },
-    ],
+    ['a cursor that is too old', new CursorExpiredError('Anew.'), { status: 410, detail: 'Anew.' }],
     ['an index that takes no writes', openSearchError(403, 'cluster_block_exception'), OURS],
     ['a query that OpenSearch rejects as invalid', openSearchError(400), OURS],
     ['a missing document', openSearchError(404), OURS],

@@ -21,6 +21,7 @@ import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { isSurelyNumber } from '../../src/licenses/number-forms.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
+import { nurseRecord } from '../support/records.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
 const [{ feed: FEED_ID } = { feed: '' }] = BEGINNING;
@@ -162,11 +163,7 @@ test.each<[what: string, steps: string, withdrawn: number[]]>([
   },
 );
 
-const RECORD: LicenseRecord = {
-  ...{ license_number: 'RN.1', full_name: 'DOE, JANE', board: 'Nursing Board', license_type: null },
-  ...{ status: 'ACTIVE', expiry_date: '2027-10-31', city: 'LIMA', state: 'OH', raw_status: 'Active' },
-  ...{ county: null, issue_date: null, extra_data: { ZIP: '43215' } },
-};
+const RECORD = nurseRecord({ license_number: 'RN.1', city: 'LIMA', extra_data: { ZIP: '43215' } });
 
 function changeOf(
   before: LicenseRecord | undefined,
@@ -179,44 +176,30 @@ function changeOf(
 }
 
 describe('a change of a license', () => {
+  const values = (before: string | null, after: string | null) => ({ before, after });
+  const withExtra = (extra: Record<string, string>) => ({ ...RECORD, extra_data: extra });
+  const ERASED = { ...values(null, null), erased: true };
+  const withA = withExtra({ ...RECORD.extra_data, A: '1' });
+  const placeless = { ...RECORD, city: null, extra_data: {} };
+
   test.each([
     ['no difference', RECORD, { ...RECORD }, undefined],
     ['neither', undefined, undefined, undefined],
-    [
-      'another order of attributes',
-      { ...RECORD, extra_data: { A: '1', B: '2' } },
-      { ...RECORD, extra_data: { B: '2', A: '1' } },
-      undefined,
-    ],
-    ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: { before: 'ACTIVE', after: 'CLOSED' } }],
-    [
-      'an attribute appears',
-      RECORD,
-      { ...RECORD, extra_data: { ...RECORD.extra_data, A: '1' } },
-      { 'extra_data.A': { before: null, after: '1' } },
-    ],
-    [
-      'a place is withdrawn',
-      RECORD,
-      { ...RECORD, city: null, extra_data: {} },
-      { city: ERASED(), 'extra_data.ZIP': ERASED() },
-    ],
-    ['a place appears', { ...RECORD, city: null }, RECORD, { city: { before: null, after: 'LIMA' } }],
+    ['another order of attributes', withExtra({ A: '1', B: '2' }), withExtra({ B: '2', A: '1' }), undefined],
+    ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: values('ACTIVE', 'CLOSED') }],
+    ['an attribute appears', RECORD, withA, { 'extra_data.A': values(null, '1') }],
+    ['a place is withdrawn', RECORD, placeless, { city: ERASED, 'extra_data.ZIP': ERASED }],
+    ['a place appears', { ...RECORD, city: null }, RECORD, { city: values(null, 'LIMA') }],
   ])('has the fields that differ: %s', (_what, before, after, fields) => {
     expect(changeOf(before, after)?.fields).toEqual(fields);
   });
 
-  function ERASED() {
-    return { before: null, after: null, erased: true };
-  }
-
   test('is by cause release where nothing but attributes of new columns changed', () => {
     const newFields = new Set(['extra_data.A', 'extra_data.B']);
     const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
-    const after = { ...RECORD, extra_data: { ...RECORD.extra_data, A: '1' } };
-    expect(causeOf(after)).toBe('release');
-    expect(causeOf({ ...after, status: 'CLOSED' })).toBe('data');
-    expect(causeOf({ ...RECORD, extra_data: { ZIP: '43216' } })).toBe('data');
+    expect(causeOf(withA)).toBe('release');
+    expect(causeOf({ ...withA, status: 'CLOSED' })).toBe('data');
+    expect(causeOf(withExtra({ ZIP: '43216' }))).toBe('data');
   });
 
   test('has no places if the license was removed', () => {

@@ -28,11 +28,7 @@ const NO_DISCIPLINE = { board_actions: 0, sub_statuses: {}, boards: {}, missing_
 type Settings = Readonly<Record<string, string>>;
 
 function configOf(settings: Settings = {}): Config {
-  return readConfig({
-    OPENSEARCH_URL: 'http://127.0.0.1:1',
-    REDIS_URL: 'redis://127.0.0.1:1',
-    ...settings,
-  });
+  return readConfig({ STATE_DIR: '/nowhere', ...settings });
 }
 
 /** Why guards refuse, as the ledger has it. */
@@ -117,20 +113,17 @@ describe('files', () => {
 describe('licenses', () => {
   type Discipline = NonNullable<NonNullable<Baseline>['discipline']>;
 
-  interface Loaded
-    extends Partial<Pick<CandidateLicenses, 'duplicates' | 'unknownRows' | 'unknownBoardActions'>> {
+  interface Loaded {
     readonly licenses?: number;
     readonly rejected?: number;
     readonly boards?: Readonly<Record<string, number>>;
     readonly cutOff?: readonly DatasetFile[];
     readonly discipline?: Partial<Discipline>;
+    readonly duplicates?: number;
+    readonly unknownRows?: number;
+    readonly unknownBoardActions?: number;
   }
-
-  interface Before {
-    readonly licenses?: number;
-    readonly boards?: Readonly<Record<string, number>>;
-    readonly discipline?: Partial<Discipline>;
-  }
+  type Before = Pick<Loaded, 'licenses' | 'boards' | 'discipline'>;
 
   /** What the guards say of what was loaded: 10,000 rows without a fault but for what is given. */
   function reasons(loaded: Loaded, before?: Before, settings: Settings = {}): string[] {
@@ -296,34 +289,30 @@ describe('discipline in files', () => {
     const day = { date: DATE, individual, business: [{ board: NURSING, number: 'B.1' }] };
     const files = await writeDay(folder.path(), 'day', day);
     const tally = new Tally();
-    let rejected = 0;
     const onRejected = () => {
-      rejected += 1;
+      tally.counts.rejected += 1;
     };
     for (const file of ['individual', 'business'] as const) {
       const source = await openSource(file, { path: files[file] });
       for await (const _batch of parseFile(source, DATE, { tally, onRejected }));
     }
-    tally.counts.rejected = rejected;
     return { ...tally, ...tally.summary() };
   }
 
   async function reasons(change: Parameters<typeof loaded>[0]): Promise<string[]> {
     const { counts, boards, discipline } = await loaded();
-    const judgements = licensesGuards(
-      await loaded(change),
-      baselineWith({ counts, boards, discipline }),
-      configOf(),
-    );
-    return reasonsOf(judgements);
+    const baseline = baselineWith({ counts, boards, discipline });
+    return reasonsOf(licensesGuards(await loaded(change), baseline, configOf()));
   }
 
   const ACTIONS = 'fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20';
   const SUB_STATUSES = 'licenses have a disciplinary sub-status, in the live publication 15';
+  const NONE = `fewer_disciplined: 0 ${SUB_STATUSES}`;
   const SUSPENDED = 'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12';
   const OTHER_ACTIONS =
     'unknown_board_actions: 20 licenses have a Board Action other than Yes, No and blank, 0 ';
   const BOARD = 'fewer_disciplined: 0 licenses of the board "Nursing Board" tell of discipline';
+  const unknown = ({ subStatus = '' }: DayRow) => ({ subStatus: subStatus.replace('Suspended', 'Susp.') });
   const capitals = ({ subStatus = '' }: DayRow, at: number) => ({
     ...{ boardAction: at % 2 ? 'YES ' : ' yes', subStatus: subStatus.toUpperCase() },
   });
@@ -331,21 +320,13 @@ describe('discipline in files', () => {
   test.each<[string, (row: DayRow, at: number) => Partial<DayRow>, string[]]>([
     ['Y for Yes', (row) => (isYes(row) ? { boardAction: 'Y' } : {}), [OTHER_ACTIONS, ACTIONS]],
     ['No for Yes', () => ({ boardAction: 'No' }), [ACTIONS]],
-    [
-      'a quarter blank',
-      (_row, at) => ({ ...(at >= 15 && { boardAction: '' }) }),
-      [ACTIONS.replace('0', '15')],
-    ],
-    ['blank sub-statuses', () => ({ subStatus: '' }), [`fewer_disciplined: 0 ${SUB_STATUSES}`, SUSPENDED]],
-    [
-      'sub-statuses that nobody knows',
-      ({ subStatus = '' }) => ({ subStatus: subStatus.replace('Suspended', 'Susp.') }),
-      [`fewer_disciplined: 3 ${SUB_STATUSES}`, SUSPENDED],
-    ],
+    ['a quarter blank', (_row, at) => (at >= 15 ? { boardAction: '' } : {}), [ACTIONS.replace('0', '15')]],
+    ['blank sub-statuses', () => ({ subStatus: '' }), [NONE, SUSPENDED]],
+    ['unknown sub-statuses', unknown, [`fewer_disciplined: 3 ${SUB_STATUSES}`, SUSPENDED]],
     [
       'rows that are rejected',
       (row) => (isYes(row) ? { expires: 'never' } : {}),
-      ['fewer_rows: ', 'rejected: ', ACTIONS, `fewer_disciplined: 0 ${SUB_STATUSES}`, SUSPENDED, BOARD],
+      ['fewer_rows: ', 'rejected: ', ACTIONS, NONE, SUSPENDED, BOARD],
     ],
     ['other letters, and blanks around', (row, at) => (isYes(row) ? capitals(row, at) : {}), []],
     ['another one', ({ subStatus }) => (subStatus === 'Revoked' ? { subStatus: 'Probation' } : {}), []],

@@ -8,6 +8,16 @@ function labels({ extra }: Header): Record<string, number> {
   return Object.fromEntries(extra.map(({ label, position }) => [label, position]));
 }
 
+/** The labels of these columns behind the required ones, which have the positions 0 to 5. */
+function labelsOf(...columns: readonly string[]): Record<string, number> {
+  return labels(mapHeader('individual', [...REQUIRED, ...columns]));
+}
+
+/** The names of columns by what is read in them. */
+function namesIn(names: readonly string[], columns: Readonly<Record<string, number | undefined>>) {
+  return Object.fromEntries(Object.entries(columns).map(([column, at]) => [column, names[at ?? -1]]));
+}
+
 function refusal(file: 'individual' | 'business', names: readonly string[]): string {
   try {
     mapHeader(file, names);
@@ -24,7 +34,7 @@ describe("the State's header", () => {
     ['business', BUSINESS_COLUMNS, 'BUSINESS_NAME'],
   ] as const)('of the %s file has a column for every field of a record', (file, names, nameColumn) => {
     const { columns } = mapHeader(file, names);
-    expect(Object.fromEntries(Object.entries(columns).map(([column, at]) => [column, names[at]]))).toEqual({
+    expect(namesIn(names, columns)).toEqual({
       name: nameColumn,
       board: 'BOARD',
       number: 'LICENSE_NUMBER',
@@ -43,15 +53,8 @@ describe("the State's header", () => {
   test('of the individual file has seven endorsements, each with its own columns', () => {
     const { endorsements } = mapHeader('individual', INDIVIDUAL_COLUMNS);
     expect(endorsements).toHaveLength(7);
-    const third = endorsements[2];
-    expect(third).toBeDefined();
-    expect(third?.extra.map(({ label }) => label)).toEqual(['Issue Date', 'Sub Category', 'Board Action']);
-    const { extra, ...columns } = third ?? { extra: [] };
-    expect(
-      Object.fromEntries(
-        Object.entries(columns).map(([column, at]) => [column, INDIVIDUAL_COLUMNS[at ?? -1]]),
-      ),
-    ).toEqual({
+    const { extra = [], ...columns } = endorsements[2] ?? {};
+    expect(namesIn(INDIVIDUAL_COLUMNS, columns)).toEqual({
       number: 'ENDORSEMENT_NUMBER_3',
       type: 'ENDORSEMENT_TYPE_3',
       status: 'ENDORSEMENT_STATUS_3',
@@ -59,26 +62,21 @@ describe("the State's header", () => {
       issueDate: 'ENDORSEMENT_ISSUE_DATE_3',
       expirationDate: 'ENDORSEMENT_EXPIRATION_DATE_3',
     });
-    expect(extra.map(({ position }) => INDIVIDUAL_COLUMNS[position])).toEqual([
-      'ENDORSEMENT_ISSUE_DATE_3',
-      'ENDORSEMENT_SUB_CATEGORY_3',
-      'ENDORSEMENT_BOARD_ACTION_3',
+    expect(extra.map(({ label, position }) => [label, INDIVIDUAL_COLUMNS[position]])).toEqual([
+      ['Issue Date', 'ENDORSEMENT_ISSUE_DATE_3'],
+      ['Sub Category', 'ENDORSEMENT_SUB_CATEGORY_3'],
+      ['Board Action', 'ENDORSEMENT_BOARD_ACTION_3'],
     ]);
   });
 
-  test('has for every other column a different label in extra_data', () => {
-    for (const [file, names] of [
-      ['individual', INDIVIDUAL_COLUMNS],
-      ['business', BUSINESS_COLUMNS],
-    ] as const) {
-      const header = mapHeader(file, names);
-      const read = new Set([
-        ...Object.values(header.columns),
-        ...header.extra.map(({ position }) => position),
-      ]);
-      expect(read.size).toBe(names.length);
-      expect(Object.keys(labels(header))).toHaveLength(header.extra.length);
-    }
+  test.each([
+    ['individual', INDIVIDUAL_COLUMNS],
+    ['business', BUSINESS_COLUMNS],
+  ] as const)('of the %s file has for every other column a different label in extra_data', (file, names) => {
+    const header = mapHeader(file, names);
+    const read = [...Object.values(header.columns), ...header.extra.map(({ position }) => position)];
+    expect(new Set(read).size).toBe(names.length);
+    expect(Object.keys(labels(header))).toHaveLength(header.extra.length);
   });
 
   test.each([
@@ -131,9 +129,24 @@ describe('a header', () => {
     expect(labels(header)).toEqual({ 'County (COUNTY)': 0, County: 7, 'Board Name': 8 });
   });
 
-  test('with several name columns keeps the others in extra_data', () => {
-    const header = mapHeader('individual', [...REQUIRED, 'full_name', 'name']);
-    expect(labels(header)).toEqual({ 'Full Name': 6, Name: 7 });
+  test.each<[string, string[], Record<string, number>]>([
+    ['several names of the holder', ['full_name', 'name'], { 'Full Name': 6, Name: 7 }],
+    [
+      'two of the same label',
+      ['MED_UNIT', 'MEDICAL_UNIT'],
+      { 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 },
+    ],
+    ['the same, swapped', ['MEDICAL_UNIT', 'MED_UNIT'], { 'Medical Unit': 6, 'Medical Unit (MED_UNIT)': 7 }],
+    ['unknown ones', ['SOMETHING_NEW', 'Favourite colour'], { 'Something New': 6, 'Favourite Colour': 7 }],
+    [
+      'unknown dates and short forms',
+      ['last_visit_date', 'ON_MED_LEAVE'],
+      { 'Last Visit Date': 6, 'On Med Leave': 7 },
+    ],
+    ['none without a name', ['', ' ', 'MOOD'], { Mood: 8 }],
+    ['attributes of endorsements', ['ENDORSED_LICENSE'], { 'Endorsed License (ENDORSED_LICENSE)': 6 }],
+  ])('keeps other columns in extra_data: %s', (_which, columns, expected) => {
+    expect(labelsOf(...columns)).toEqual(expected);
   });
 
   test('with an older name of the name column keeps a newer one in extra_data', () => {
@@ -142,106 +155,50 @@ describe('a header', () => {
     expect(labels(header)).toEqual({ 'Full Name': 6 });
   });
 
-  test('with a column named like an attribute of endorsements gets another label for it', () => {
-    const columns = ['ENDORSED_LICENSE', 'ENDORSED_LICENSE_STATUS'];
-    expect(labels(mapHeader('individual', [...REQUIRED, ...columns]))).toEqual({
-      'Endorsed License (ENDORSED_LICENSE)': REQUIRED.length,
-      'Endorsed License Status (ENDORSED_LICENSE_STATUS)': REQUIRED.length + 1,
-    });
-  });
-
-  test('with two columns of the same label gets different labels', () => {
-    const header = mapHeader('individual', [...REQUIRED, 'MED_UNIT', 'MEDICAL_UNIT']);
-    expect(labels(header)).toEqual({ 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 });
-    const otherOrder = mapHeader('individual', [...REQUIRED, 'MEDICAL_UNIT', 'MED_UNIT']);
-    expect(labels(otherOrder)).toEqual({ 'Medical Unit': 6, 'Medical Unit (MED_UNIT)': 7 });
-  });
-
   test("gives extra_data the State's order, new columns last, whatever the order of the file", () => {
     const names = ['ZZ_NEW', 'PARCEL_COUNTRY', 'AA_NEW', 'PARCEL_ZIP_CODE', 'BOARD_ACTION'];
-    for (const columns of [names, names.toReversed()]) {
-      expect(Object.keys(labels(mapHeader('individual', [...REQUIRED, ...columns])))).toEqual([
-        ...'Board Action|ZIP|Country|Aa New|Zz New'.split('|'),
-      ]);
-    }
-  });
-
-  test('with unknown columns gets readable labels for them', () => {
-    const header = mapHeader('individual', [
-      ...REQUIRED,
-      'SOMETHING_NEW',
-      'Favourite colour',
-      'last_visit_date',
-      'ON_MED_LEAVE',
-    ]);
-    expect(labels(header)).toEqual({
-      'Something New': 6,
-      'Favourite Colour': 7,
-      'Last Visit Date': 8,
-      'On Med Leave': 9,
-    });
+    for (const columns of [names, names.toReversed()])
+      expect(Object.keys(labelsOf(...columns))).toEqual('Board Action|ZIP|Country|Aa New|Zz New'.split('|'));
   });
 
   test('marks columns of places, in which HIDDEN means blank, and of dates', () => {
-    const names = [
-      ...REQUIRED,
-      'zip',
-      'EFFECTIVE_DATE',
-      'MED_SPECIALTY_1',
-      'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2',
-    ];
+    const dates = ['EFFECTIVE_DATE', 'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2'];
+    const names = [...REQUIRED, 'zip', ...dates, 'MED_SPECIALTY_1'];
     expect(mapHeader('individual', names).extra).toEqual([
       { position: 6, label: 'ZIP', isPlace: true, isDate: false },
       { position: 7, label: 'Effective Date', isPlace: false, isDate: true },
-      { position: 8, label: 'Medical Specialty 1', isPlace: false, isDate: false },
-      { position: 9, label: 'National Certification Expiration Date 2', isPlace: false, isDate: true },
+      { position: 9, label: 'Medical Specialty 1', isPlace: false, isDate: false },
+      { position: 8, label: 'National Certification Expiration Date 2', isPlace: false, isDate: true },
     ]);
   });
 
   test('may lack the columns that are not required', () => {
     const header = mapHeader('individual', REQUIRED);
     expect(header.columns).toEqual({ name: 0, board: 1, number: 2, type: 3, status: 4, expirationDate: 5 });
-    expect(header.extra).toEqual([]);
-    expect(header.endorsements).toEqual([]);
+    expect(header).toMatchObject({ extra: [], endorsements: [], width: 6 });
   });
 
   test('keeps further columns of an endorsement', () => {
-    const names = [
-      ...REQUIRED,
-      'ENDORSEMENT_NUMBER_7',
-      'ENDORSEMENT_BOARD_ACTION_7',
-      'ENDORSEMENT_SUB_CATEGORY_7',
-      'ENDORSEMENT_NUMBER_8',
-    ];
-    expect(mapHeader('individual', names).endorsements).toEqual([
+    const names =
+      'ENDORSEMENT_NUMBER_7 ENDORSEMENT_BOARD_ACTION_7 ENDORSEMENT_SUB_CATEGORY_7 ENDORSEMENT_NUMBER_8';
+    const { endorsements } = mapHeader('individual', [...REQUIRED, ...names.split(' ')]);
+    const attribute = { isPlace: false, isDate: false };
+    expect(endorsements).toEqual([
       {
         number: 6,
-        type: undefined,
-        status: undefined,
-        subStatus: undefined,
-        issueDate: undefined,
-        expirationDate: undefined,
+        ...{ type: undefined, status: undefined, subStatus: undefined },
+        ...{ issueDate: undefined, expirationDate: undefined },
         extra: [
-          { position: 8, label: 'Sub Category', isPlace: false, isDate: false },
-          { position: 7, label: 'Board Action', isPlace: false, isDate: false },
+          { position: 8, label: 'Sub Category', ...attribute },
+          { position: 7, label: 'Board Action', ...attribute },
         ],
       },
     ]);
   });
 
-  test('may have columns without a name, which are ignored', () => {
-    const header = mapHeader('individual', [...REQUIRED, '', ' ', 'MOOD']);
-    expect(labels(header)).toEqual({ Mood: 8 });
-    expect(header.width).toBe(9);
-  });
-
   test.each(REQUIRED)('without %s is refused', (column) => {
-    expect(
-      refusal(
-        'individual',
-        INDIVIDUAL_COLUMNS.filter((name) => name !== column),
-      ),
-    ).toBe(`The individual file lacks ${column}.`);
+    const others = INDIVIDUAL_COLUMNS.filter((name) => name !== column);
+    expect(refusal('individual', others)).toBe(`The individual file lacks ${column}.`);
   });
 
   test('without several required columns is refused with all of them', () => {

@@ -2,10 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { ZodError } from 'zod';
 import { publicationOf, queuePrefix } from '../../src/publications/job.ts';
 
-const SOURCES = {
-  individual: { location: '/data/individual.csv' },
-  business: { location: '/data/business.csv' },
-};
+const SOURCES = { individual: { location: '/data/i.csv' }, business: { location: '/data/b.csv' } };
+const SCHEDULED = 'repeat:publish-schedule:1795251600000';
 
 /** The fields that a job is refused for; whatever else is thrown goes on. */
 function fieldsRefused(job: Parameters<typeof publicationOf>[0]): string[] {
@@ -20,10 +18,9 @@ function fieldsRefused(job: Parameters<typeof publicationOf>[0]): string[] {
 
 describe('the publication of a job', () => {
   test('of a schedule has an id made of the scheduled time, the same for each attempt', () => {
-    const id = 'repeat:publish-schedule:1795251600000';
-    const first = publicationOf({ id, data: SOURCES });
+    const first = publicationOf({ id: SCHEDULED, data: SOURCES });
     expect(first).toEqual({ ...SOURCES, publication: `${(1_795_251_600_000).toString(36)}scheduled` });
-    expect(publicationOf({ id, data: SOURCES })).toEqual(first);
+    expect(publicationOf({ id: SCHEDULED, data: SOURCES })).toEqual(first);
     const next = publicationOf({ id: 'repeat:publish-schedule:1795338000000', data: SOURCES });
     expect(next.publication).toMatch(/^[a-z0-9]+$/);
     expect(next.publication > first.publication).toBe(true);
@@ -33,16 +30,8 @@ describe('the publication of a job', () => {
     ['no data', { id: 'a', data: {} }, ['publication', 'individual', 'business']],
     ['no publication and no schedule', { id: 'a', data: SOURCES }, ['publication']],
     ['no id and no publication', { data: SOURCES }, ['publication']],
-    [
-      'a path where a location belongs',
-      { id: 'a', data: { ...SOURCES, publication: 'a', individual: '/x' } },
-      ['individual'],
-    ],
-    [
-      'a schedule without sources',
-      { id: 'repeat:publish-schedule:1795251600000', data: {} },
-      ['individual', 'business'],
-    ],
+    ['a path for a location', { data: { ...SOURCES, publication: 'a', individual: '/x' } }, ['individual']],
+    ['a schedule without sources', { id: SCHEDULED, data: {} }, ['individual', 'business']],
   ])('is refused with the names of the invalid fields: %s', (_what, job, fields) => {
     expect(fieldsRefused(job)).toEqual(fields);
   });

@@ -50,37 +50,27 @@ const rule = z.object({
   to: z.array(z.unknown()).default([]),
 });
 const rules = z.array(rule).default([]);
+const servicePort = z.object({ name: z.string(), port: z.number(), targetPort: z.string() });
 const backend = z.object({ service: z.object({ name: z.string(), port: z.object({ name: z.string() }) }) });
+const host = z.object({ host: z.string(), http: z.object({ paths: z.array(z.object({ backend })) }) });
+const kind = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
+  z.object({ kind: z.literal(name), ...shape });
 const manifest = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('Namespace') }),
-  z.object({ kind: z.literal('ConfigMap'), data: labels }),
-  z.object({ kind: z.literal('Secret'), stringData: labels }),
-  z.object({
-    kind: z.literal('Deployment'),
+  kind('Namespace', {}),
+  kind('ConfigMap', { data: labels }),
+  kind('Secret', { stringData: labels }),
+  kind('Deployment', {
     metadata: z.object({ name: z.enum(['api', 'worker']) }),
     spec: z.object({ template: z.object({ metadata: z.object({ labels }), spec: pod }) }),
   }),
-  z.object({
-    kind: z.literal('Service'),
+  kind('Service', {
     metadata: z.object({ name: z.string() }),
-    spec: z.object({
-      selector: labels,
-      ports: z.array(z.object({ name: z.string(), port: z.number(), targetPort: z.string() })),
-    }),
+    spec: z.object({ selector: labels, ports: z.array(servicePort) }),
   }),
-  z.object({ kind: z.literal('PodDisruptionBudget'), spec: z.object({ selector }) }),
-  z.object({
-    kind: z.literal('NetworkPolicy'),
-    spec: z.object({ podSelector: selector, ingress: rules, egress: rules }),
-  }),
-  z.object({
-    kind: z.literal('Ingress'),
-    spec: z.object({
-      tls: z.array(z.object({ hosts: z.array(z.string()) })),
-      rules: z.array(
-        z.object({ host: z.string(), http: z.object({ paths: z.array(z.object({ backend })) }) }),
-      ),
-    }),
+  kind('PodDisruptionBudget', { spec: z.object({ selector }) }),
+  kind('NetworkPolicy', { spec: z.object({ podSelector: selector, ingress: rules, egress: rules }) }),
+  kind('Ingress', {
+    spec: z.object({ tls: z.array(z.object({ hosts: z.array(z.string()) })), rules: z.array(host) }),
   }),
 ]);
 type Manifest = z.output<typeof manifest>;
@@ -131,11 +121,9 @@ describe.each(processes.map((each) => [each.name, each] as const))(
 
     test('is asked on its admin port, and has time to answer and to stop', () => {
       const { startupProbe, livenessProbe, readinessProbe } = container;
-      const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet: { path, port } }) => [
-        path,
-        ports.get(port),
-      ]);
-      expect(asked).toEqual(['/healthz', '/healthz', '/readyz'].map((path) => [path, ADMIN_PORTS[name]]));
+      const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+      expect(asked.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
+      expect(new Set(asked.map(({ port }) => ports.get(port)))).toEqual(new Set([ADMIN_PORTS[name]]));
       expect(readinessProbe.timeoutSeconds).toBeGreaterThan(READY_WITHIN);
       const stopping = STOPS_WITHIN[name] + (name === 'api' ? config.DRAIN_SECONDS : 0);
       expect(own.terminationGracePeriodSeconds).toBeGreaterThan(stopping);
@@ -145,10 +133,10 @@ describe.each(processes.map((each) => [each.name, each] as const))(
       const policies = ofKind('NetworkPolicy')
         .map(({ spec }) => spec)
         .filter(({ podSelector }) => selected(podSelector.matchLabels).some((each) => each.name === name));
-      const portsOf = (direction: 'ingress' | 'egress') =>
-        new Set(
-          policies.flatMap((spec) => spec[direction].flatMap((rule) => rule.ports.map(({ port }) => port))),
-        );
+      const portsOf = (direction: 'ingress' | 'egress') => {
+        const open = policies.flatMap((spec) => spec[direction]).flatMap((each) => each.ports);
+        return new Set(open.map(({ port }) => port));
+      };
       const servers = [config.REDIS_URL, ...config.OPENSEARCH_URL.split(',')].map((url) => {
         const { port, protocol } = new URL(url);
         return Number(port) || USUAL_PORTS.get(protocol);

@@ -2,18 +2,23 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { FILTER_NAMES, mapFilters } from '../../src/licenses/filters.ts';
 import { fold } from '../../src/licenses/fold.ts';
-import { licenseDocument, licenseId } from '../../src/licenses/license.ts';
+import {
+  type HolderKind,
+  type LicenseRecord,
+  licenseDocument,
+  licenseId,
+} from '../../src/licenses/license.ts';
 import { nurseRecord } from '../support/records.ts';
+
+const keysOf = (fields: Partial<LicenseRecord>, kind: HolderKind = 'person') =>
+  licenseDocument(nurseRecord(fields), kind, 'individual:2:0').keys;
+const KINDS = ['person', 'business'] as const;
 
 describe('the document of a license', () => {
   test('of a person has keys for number, name, type, status and place', () => {
-    const record = nurseRecord({
-      full_name: "O'BRIEN JR, MARY ANN",
-      raw_status: 'Active - Probation',
-      city: 'ST. CLAIRSVILLE',
-      county: 'Van Wert',
-    });
-    expect(licenseDocument(record, 'person', 'individual:2:0').keys).toEqual({
+    const place = { city: 'ST. CLAIRSVILLE', county: 'Van Wert' };
+    const fields = { full_name: "O'BRIEN JR, MARY ANN", raw_status: 'Active - Probation', ...place };
+    expect(keysOf(fields)).toEqual({
       kind: 'person',
       number: 'RN123456',
       digits: '123456',
@@ -28,20 +33,15 @@ describe('the document of a license', () => {
   });
 
   test('of a person with a hyphenated surname has keys for the whole and for each half', () => {
-    const { keys } = licenseDocument(
-      nurseRecord({ full_name: 'SMITH-JONES, ANN B' }),
-      'person',
-      'individual:2:0',
-    );
-    expect(keys.name).toBe('NUR/SMITHJONES/ANNB');
-    expect(keys.holder).toEqual(['NUR/SMITHJONES/ANNB', 'NUR/SMITH/ANNB', 'NUR/JONES/ANNB']);
-    expect(keys.surname).toEqual(['NUR/SMITHJONES', 'NUR/SMITH', 'NUR/JONES']);
+    expect(keysOf({ full_name: 'SMITH-JONES, ANN B' })).toMatchObject({
+      name: 'NUR/SMITHJONES/ANNB',
+      holder: ['NUR/SMITHJONES/ANNB', 'NUR/SMITH/ANNB', 'NUR/JONES/ANNB'],
+      surname: ['NUR/SMITHJONES', 'NUR/SMITH', 'NUR/JONES'],
+    });
   });
 
   test('of a person with a double surname or a fifth suffix has keys for what is typed instead', () => {
-    const keysOf = (full_name: string) =>
-      licenseDocument(nurseRecord({ full_name }), 'person', 'individual:2:0').keys;
-    expect(keysOf('GARCIA LOPEZ V, ANN')).toMatchObject({
+    expect(keysOf({ full_name: 'GARCIA LOPEZ V, ANN' })).toMatchObject({
       name: 'NUR/GARCIALOPEZ/ANN',
       holder: [
         ...['NUR/GARCIALOPEZ/ANN', 'NUR/GARCIALOPEZ/ANNV', 'NUR/GARCIALOPEZV/ANN'],
@@ -52,13 +52,10 @@ describe('the document of a license', () => {
   });
 
   test('of a business has keys for both trade names, with and without legal form, with and without board', () => {
-    const record = nurseRecord({
-      license_number: '02-1234567',
-      full_name: 'THE ACME & SONS LLC D.B.A WIDGETS',
-      board: 'Board of Pharmacy',
-      license_type: 'Terminal Distributor of Dangerous Drugs',
-    });
-    expect(licenseDocument(record, 'business', 'business:2:0').keys).toEqual({
+    const number = { license_number: '02-1234567', board: 'Board of Pharmacy' };
+    const license_type = 'Terminal Distributor of Dangerous Drugs';
+    const fields = { ...number, full_name: 'THE ACME & SONS LLC D.B.A WIDGETS', license_type };
+    expect(keysOf(fields, 'business')).toEqual({
       kind: 'business',
       number: '021234567',
       digits: '1234567',
@@ -76,27 +73,13 @@ describe('the document of a license', () => {
   });
 
   test('has no empty keys for missing values, so that no request can match them', () => {
-    const record = nurseRecord({
-      license_type: null,
-      status: null,
-      raw_status: null,
-      city: null,
-      county: null,
-    });
-    for (const kind of ['person', 'business'] as const) {
-      expect(licenseDocument(record, kind, 'individual:2:0').keys).toMatchObject({
-        license_type: [],
-        status: [],
-        city: [],
-        county: [],
-      });
-    }
+    const missing = { license_type: null, status: null, raw_status: null, city: null, county: null };
+    for (const kind of KINDS)
+      expect(keysOf(missing, kind)).toMatchObject({ license_type: [], status: [], city: [], county: [] });
   });
 
   test('of a business named only D.B.A has a name key with its board only', () => {
-    const { keys } = licenseDocument(nurseRecord({ full_name: 'D.B.A' }), 'business', 'business:2:0');
-    expect(keys.name).toBe('NUR/');
-    expect(keys.words).toEqual([]);
+    expect(keysOf({ full_name: 'D.B.A' }, 'business')).toMatchObject({ name: 'NUR/', words: [] });
   });
 });
 
@@ -124,10 +107,7 @@ describe('the keys of the license type', () => {
     ['(RN)', ['RN']],
     ['( )', []],
   ])('%j are %j', (licenseType, keys) => {
-    const record = nurseRecord({ license_type: licenseType });
-    for (const kind of ['person', 'business'] as const) {
-      expect(licenseDocument(record, kind, 'individual:2:0').keys.license_type).toEqual(keys);
-    }
+    for (const kind of KINDS) expect(keysOf({ license_type: licenseType }, kind).license_type).toEqual(keys);
   });
 });
 

@@ -8,6 +8,7 @@ import type { StandingFields } from '../../src/licenses/standing.ts';
 import { answerTable, RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { statusTags, verdictOf } from '../../src/web/verdict.ts';
 import { nurseRecord } from '../support/records.ts';
+import { cellsOf } from '../support/tables.ts';
 
 const TODAY = '2026-11-23';
 
@@ -49,6 +50,12 @@ Dormant - Suspended |  | Board Action=No | bad: The State says “Dormant - Susp
 In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask what may be done until then. The board has acted on it: ask what it ordered.
 `;
 
+/** The attributes of an endorsement of a license with this status, Board Action and expiry date. */
+const endorsing = (status: string, action: string, expires = '2028-03-12') => ({
+  ...{ 'Endorsed License': 'RN.1', 'Endorsed License Status': status },
+  ...{ 'Endorsed License Expiration Date': expires, 'Endorsed License Board Action': action },
+});
+
 describe('the verdict', () => {
   test.each([
     ['good', ['Active']],
@@ -60,51 +67,37 @@ describe('the verdict', () => {
     expect(statuses.map((raw) => verdictOf(license(raw), TODAY).tone)).toEqual(statuses.map(() => tone));
   });
 
-  test.each(VERDICTS.split('\n').filter(Boolean))('of %s', (line) => {
-    const [raw = '', expires = '', extra = '', expected] = line.split(' | ');
+  test.each(cellsOf(VERDICTS))('of %s, %s, %s: %s', (raw = '', expires = '', extra = '', expected = '') => {
     const fields = Object.fromEntries(extra.split('; ').map((each) => each.split('=')));
     expect(verdict(raw || null, expires || null, fields)).toBe(expected);
   });
 
   test('of a sub-status without a main status is what the sub-status says', () => {
     const alone = (raw_status: string) => verdictOf({ ...license(raw_status), status: null }, TODAY);
-    expect(alone('Suspended')).toMatchObject({
-      tone: 'bad',
-      sentences: [
-        'The State gives no main status, only “Suspended”. Ask the board.',
-        'The board has suspended it. Ask what it ordered.',
-      ],
-    });
-    expect(alone('Retired').tone).toBe('ended');
-    expect(alone('Something New').tone).toBe('neutral');
+    expect(alone('Suspended').sentences).toEqual([
+      'The State gives no main status, only “Suspended”. Ask the board.',
+      'The board has suspended it. Ask what it ordered.',
+    ]);
+    expect(['Suspended', 'Retired', 'Something New'].map((raw) => alone(raw).tone)).toEqual([
+      'bad',
+      'ended',
+      'neutral',
+    ]);
   });
 
   test('of a license issued after it expired says so', () => {
     const odd = { ...license('Active', '2028-03-12'), issue_date: '2029-01-01' };
-    expect(verdictOf(odd, TODAY)).toMatchObject({
-      tone: 'caution',
-      sentences: [
-        'Active until March 12, 2028.',
-        'Its dates conflict (issued on January 1, 2029): ask the board which is right.',
-      ],
-    });
+    const conflict = 'Its dates conflict (issued on January 1, 2029): ask the board which is right.';
+    const sentences = ['Active until March 12, 2028.', conflict];
+    expect(verdictOf(odd, TODAY)).toMatchObject({ tone: 'caution', sentences });
   });
 
   test('of an endorsement is the worse of both, and says why', () => {
-    const extra = {
-      'Endorsed License': 'RN.1',
-      'Endorsed License Status': 'Active',
-      'Endorsed License Expiration Date': '2028-03-12',
-      'Endorsed License Board Action': 'Yes',
-    };
+    const extra = endorsing('Active', 'Yes');
     expect(verdict('Active', '2027-10-31', extra)).toBe(
       'caution: Active until October 31, 2027. The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it: ask what it ordered.',
     );
-    const suspended = {
-      ...extra,
-      'Endorsed License Status': 'Inactive',
-      'Endorsed License Sub Status': 'Suspended',
-    };
+    const suspended = { ...endorsing('Inactive', 'Yes'), 'Endorsed License Sub Status': 'Suspended' };
     expect(verdict('Inactive - Lapsed', '2023-10-31', suspended)).toMatch(
       /^bad: Not active: Inactive - Lapsed\./,
     );
@@ -151,35 +144,25 @@ describe('a status in a list', () => {
       tag.slice(1).join(' '),
     );
   }
-  const endorsing = (status: string, action: string, expires = '2028-03-12') => ({
-    ...{ 'Endorsed License': 'RN.1', 'Endorsed License Status': status },
-    ...{ 'Endorsed License Expiration Date': expires, 'Endorsed License Board Action': action },
-  });
+  const LICENSE = 'caution ! Active; caution ! License RN.1: Active';
   const withoutDate = { 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' };
 
-  test.each<[standing: StandingFields, tags: string[]]>([
-    [license('Active'), ['good ✓ Active']],
-    [license('Active', '2020-01-31'), ['caution ! Active, date passed']],
-    [license('Active', null), ['caution ! Active', 'caution ! No expiry date']],
-    [license('Active', '2026-12-01'), ['good ✓ Active', 'neutral i Expires soon']],
-    [license('Inactive - Suspended'), ['bad ✕ Inactive - Suspended', 'caution ! Board action']],
-    [license('Inactive - Retired'), ['ended – Inactive - Retired']],
-    [license(null), ['neutral ? No status given']],
-    [license('Active', '2028-03-12', endorsing('Active', 'No')), ['good ✓ Active']],
-    [
-      license('Active', '2028-03-12', endorsing('Active', 'Yes')),
-      ['caution ! Active', 'caution ! License RN.1: Active, board action'],
-    ],
-    [
-      license('Active', '2028-03-12', endorsing('Active', 'No', '2020-01-31')),
-      ['caution ! Active', 'caution ! License RN.1: Active, date passed'],
-    ],
-    [
-      license('Active', '2028-03-12', withoutDate),
-      ['caution ! Active', 'caution ! License RN.1: Active, no expiry date'],
-    ],
-  ])('is words, shape and color: %j', (standing, tags) => {
-    expect(tagsOf(standing)).toEqual(tags);
+  // The raw status, the expiry date, the license that it endorses, and the tags.
+  const LATER = '2028-03-12';
+  test.each<[string | null, string | null, Record<string, string> | undefined, string]>([
+    ['Active', LATER, undefined, 'good ✓ Active'],
+    ['Active', '2020-01-31', undefined, 'caution ! Active, date passed'],
+    ['Active', null, undefined, 'caution ! Active; caution ! No expiry date'],
+    ['Active', '2026-12-01', undefined, 'good ✓ Active; neutral i Expires soon'],
+    ['Inactive - Suspended', LATER, undefined, 'bad ✕ Inactive - Suspended; caution ! Board action'],
+    ['Inactive - Retired', LATER, undefined, 'ended – Inactive - Retired'],
+    [null, LATER, undefined, 'neutral ? No status given'],
+    ['Active', LATER, endorsing('Active', 'No'), 'good ✓ Active'],
+    ['Active', LATER, endorsing('Active', 'Yes'), `${LICENSE}, board action`],
+    ['Active', LATER, endorsing('Active', 'No', '2020-01-31'), `${LICENSE}, date passed`],
+    ['Active', LATER, withoutDate, `${LICENSE}, no expiry date`],
+  ])('is words, shape and color: %s, %s, %j', (raw, expires, endorsed, tags) => {
+    expect(tagsOf(license(raw, expires, endorsed)).join('; ')).toBe(tags);
   });
 
   test('begins with a name that does not fit, and has a tag for a board action', () => {

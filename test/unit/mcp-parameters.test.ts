@@ -41,10 +41,8 @@ describe('the parameters of a tool', () => {
   });
 
   test.each([null, '', '   ', '\u200b\ufeff '])('count as absent if they are %j', (blank) => {
-    expect(read({ ...PERSON, first_name: blank, limit: blank, city: blank })).toEqual({
-      values: PERSON,
-      note: '',
-    });
+    const given = { ...PERSON, first_name: blank, limit: blank, city: blank };
+    expect(read(given)).toEqual({ values: PERSON, note: '' });
     expect(refusal(() => read({ ...PERSON, last_name: blank }))).toMatch(/^last_name is missing\./);
   });
 
@@ -97,11 +95,8 @@ describe('the parameters of a tool', () => {
 
 describe('the input schema of a tool', () => {
   const ALL = {
-    numberParameters,
-    historyParameters,
-    personParameters,
-    businessParameters,
-    rosterItemParameters,
+    ...{ numberParameters, historyParameters, personParameters },
+    ...{ businessParameters, rosterItemParameters },
   };
   const propertiesOf = (parameters: z.ZodType) =>
     z

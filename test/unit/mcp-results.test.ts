@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Origin } from '../../src/answers/origin.ts';
 import { type View, viewOf } from '../../src/answers/view.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
-import type { LookupOutcome, NotFoundReason } from '../../src/licenses/lookup.ts';
+import type { LookupOutcome, Miss, NotFoundReason } from '../../src/licenses/lookup.ts';
 import { type LookupCall, lookupResult, lookupToolResult } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
@@ -16,6 +16,7 @@ const AUTHORITY =
 const NOT_GIVEN =
   'board_action null is not given by the State: it does not mean that the board has not acted.';
 
+const NO_ACTION = { 'Board Action': 'No' };
 const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
 
@@ -59,32 +60,23 @@ describe('the tool result for a number that is found', () => {
   });
 
   test.each([
-    ['SMITH-JONES, MARY', 'Jones', 'Matched by one half of the surname: the holder is SMITH-JONES, MARY.'],
-    ['SMITH-JONES, MARY', 'smith jones', ''],
-    ['SMITH-JONES, MARY', ' ', ''],
-    ['SMITH-JONES III, MARY', 'Smith-Jones', ''],
-    ['ST. JOHN-SMITH, ANN', 'Saint John Smith', ''],
-    ["O'DELL, KATHLEEN", 'Odell', ''],
-    [
-      'DE LA CRUZ GARCIA, ANA',
-      'Garcia',
-      'Matched by one half of the surname: the holder is DE LA CRUZ GARCIA, ANA.',
-    ],
-  ])('of %s, searched as %s, says whether half of the surname matched', (full_name, last_name, said) => {
-    const license = record({ full_name, extra_data: { 'Board Action': 'No' } });
-    const { message } = result(license, { searched: { last_name } });
-    expect(message).toBe(`${said} ${AUTHORITY}`.trimStart());
-  });
-
-  test('of a business says nothing of surnames', () => {
-    const extra_data = { 'Board Action': 'No' };
-    const business = record({ full_name: 'EXAMPLE PHARMACY LLC', extra_data });
-    const { message } = result(
-      { ...business, nameMatch: true },
-      { searched: { last_name: 'Example Pharm' } },
-    );
-    expect(message).toBe(AUTHORITY);
-  });
+    ['SMITH-JONES, MARY', 'Jones', true],
+    ['SMITH-JONES, MARY', 'smith jones', false],
+    ['SMITH-JONES, MARY', ' ', false],
+    ['SMITH-JONES III, MARY', 'Smith-Jones', false],
+    ['ST. JOHN-SMITH, ANN', 'Saint John Smith', false],
+    ["O'DELL, KATHLEEN", 'Odell', false],
+    ['DE LA CRUZ GARCIA, ANA', 'Garcia', true],
+    ['EXAMPLE PHARMACY LLC', 'Example Pharm', false],
+  ])(
+    'of %s, searched as %s, says whether half of the surname matched: %s',
+    (full_name, last_name, isHalf) => {
+      const license = record({ full_name, extra_data: NO_ACTION });
+      const { message } = result({ ...license, nameMatch: true }, { searched: { last_name } });
+      const half = `Matched by one half of the surname: the holder is ${full_name}. `;
+      expect(message).toBe(`${isHalf ? half : ''}${AUTHORITY}`);
+    },
+  );
 
   test.each([
     [false, 'No license of the Nursing Board has that name. Next, search by the name that was given'],
@@ -97,9 +89,7 @@ describe('the tool result for a number that is found', () => {
 
   test('has every caution in one message, with the notice about sample data first', () => {
     const license = record({
-      status: 'ACTIVE',
-      raw_status: 'Active - Probation',
-      expiry_date: '2026-11-20',
+      ...{ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' },
       extra_data: { 'Board Action': 'Yes' },
     });
     const call = { foundBy: 'name' } as const;
@@ -127,13 +117,12 @@ describe('the tool result for a number that is found', () => {
 });
 
 describe('the tool result for nothing found', () => {
+  /** Of a number, or of a name. */
+  const miss = (fields: Partial<Miss>) =>
+    result({ ...{ outcome: 'none', reason: 'unknown', request: BY_NUMBER, didYouMean: [] }, ...fields });
+
   test('by name suggests similar names', () => {
-    const answered = result({
-      outcome: 'none',
-      reason: 'unknown',
-      request: BY_NAME,
-      didYouMean: ['SMITH', 'SMYTHE'],
-    });
+    const answered = miss({ request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
@@ -142,62 +131,37 @@ describe('the tool result for nothing found', () => {
   });
 
   test('by number does not suggest the number that was asked for', () => {
-    const outcome = {
-      outcome: 'none',
-      reason: 'other_board',
-      request: BY_NUMBER,
-      didYouMean: ['RN.123456', 'RN.0123456'],
-      ofTheName: ['RN.0123456'],
-      boards: ['Nursing Board'],
-    } as const;
-    expect(result(outcome)).toMatchObject({
-      did_you_mean: ['RN.0123456'],
+    const ofTheName = ['RN.0123456'];
+    const didYouMean = ['RN.123456', ...ofTheName];
+    expect(miss({ reason: 'other_board', didYouMean, ofTheName, boards: ['Nursing Board'] })).toMatchObject({
+      did_you_mean: ofTheName,
       did_you_mean_name_match: [true],
     });
   });
 
   test('by number says whose the similar numbers are, if a name was sent', () => {
-    const answered = result({
-      outcome: 'none',
-      reason: 'unknown',
-      request: BY_NUMBER,
-      didYouMean: ['RN.123', 'RN.0123'],
-      ofTheName: ['RN.0123'],
-    });
+    const answered = miss({ didYouMean: ['RN.123', 'RN.0123'], ofTheName: ['RN.0123'] });
     expect(answered.did_you_mean_name_match).toEqual([false, true]);
     expect(answered.message).toContain('RN.0123 is held by that name.');
   });
 
   test('by number says when a license left the dataset, and what its status was', () => {
     const left = { last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
-    expect(
-      result({ outcome: 'none', reason: 'removed', request: BY_NUMBER, didYouMean: [], left }),
-    ).toMatchObject({ reason: 'removed', last_in_dataset: '2026-11-19', last_raw_status: 'Active' });
+    const told = { reason: 'removed', last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
+    expect(miss({ reason: 'removed', left })).toMatchObject(told);
   });
 
+  const SEARCH = 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.';
   test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
-    [
-      'unknown',
-      'not_found',
-      'Similar numbers that exist: RN.123, RN.0123. Next, search by name: search_licenses_by_name, or verify_business_license for a business.',
-    ],
+    ['unknown', 'not_found', `Similar numbers that exist: RN.123, RN.0123. ${SEARCH}`],
     ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
     ['other_board', 'not_found', 'Ask again with that board.'],
     ['not_a_business', 'not_found', 'verify_license looks it up.'],
-  ])('by number (%s) is %s, and says what to do', (reason, word, advice) => {
+  ])('by number (%s) is %s, and says what to do', (reason, outcome, advice) => {
     const didYouMean = ['RN.123', 'RN.0123'];
-    const boards = ['Nursing Board', 'Medical Board'];
-    const answered = result({ outcome: 'none', reason, request: BY_NUMBER, didYouMean, boards });
-    expect(answered).toMatchObject({
-      outcome: word,
-      reason,
-      count: 0,
-      licenses: [],
-      did_you_mean: didYouMean,
-    });
-    expect(answered.message).toContain(
-      `${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`,
-    );
+    const { message, ...answered } = miss({ reason, didYouMean, boards: ['Nursing Board', 'Medical Board'] });
+    expect(answered).toMatchObject({ outcome, reason, count: 0, licenses: [], did_you_mean: didYouMean });
+    expect(message).toContain(`${advice} not_found never means that somebody is unlicensed. ${AUTHORITY}`);
   });
 });
 
@@ -218,18 +182,10 @@ describe('the tool result for several matches', () => {
       { license_number: 'RN.8', full_name: 'EXAMPLE, JANE Q', city: 'COLUMBUS' },
       { license_number: 'RN.9', full_name: 'EXAMPLE, JANE Q', city: 'DAYTON' },
     ]);
+    const { board, license_type, status, raw_status, expiry_date, state, county } = ANSWERED_LICENSE;
     expect(more.in_common).toStrictEqual({
-      board: 'Nursing Board',
-      license_type: 'Registered Nurse (RN)',
-      status: 'ACTIVE',
-      raw_status: 'Active',
-      expiry_date: '2027-10-31',
-      state: 'OH',
-      county: 'FRANKLIN',
-      cautions: [],
-      notes: [],
-      board_action: 'No',
-      street: '1 MAIN ST',
+      ...{ board, license_type, status, raw_status, expiry_date, state, county },
+      ...{ cautions: [], notes: [], board_action: 'No', street: '1 MAIN ST' },
     });
     expect(message).toBe(
       `57 licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record. ${AUTHORITY}`,
@@ -238,13 +194,17 @@ describe('the tool result for several matches', () => {
 
   const drawn = (from: readonly string[], number: number, step: number) =>
     from[(number * step) % from.length] ?? '';
-  const bytesOfBothForms = (content: object) =>
-    Buffer.byteLength(
-      JSON.stringify({
-        content: [{ type: 'text', text: JSON.stringify(content) }],
-        structuredContent: content,
-      }),
+  /** The fields of a drawn status. */
+  const statusOf = (raw_status: string) => ({
+    raw_status,
+    status: raw_status.split(' - ')[0]?.toUpperCase() ?? null,
+  });
+  const bytesOfBothForms = (content: object) => {
+    const text = JSON.stringify(content);
+    return Buffer.byteLength(
+      JSON.stringify({ content: [{ type: 'text', text }], structuredContent: content }),
     );
+  };
 
   test.each([
     ['WESTON CARE LLC', 'street'],
@@ -253,19 +213,18 @@ describe('the tool result for several matches', () => {
     const BOARDS = ['Board of Pharmacy', 'Cosmetology and Barber Board', 'Motor Vehicle Repair Board'];
     const STATUSES = ['Active', 'Inactive - Expired', 'Closed', 'Active - Probation'];
     const TYPES = ['Terminal Distributor of Dangerous Drugs', 'Salon', null];
-    const shops = times(100, (number) => {
-      const raw_status = drawn(STATUSES, number, 3);
-      return storedLicense({
+    const shops = times(100, (number) =>
+      storedLicense({
         license_number: `02${9_000_000 + number * 977}`,
         full_name: `${name} #${number}`,
         ...{ board: drawn(BOARDS, number, 1), license_type: TYPES[number % 3] ?? null },
-        ...{ raw_status, status: raw_status.split(' - ')[0]?.toUpperCase() ?? null },
+        ...statusOf(drawn(STATUSES, number, 3)),
         expiry_date: `20${10 + (number % 20)}-09-30`,
         ...{ city: drawn(['WASHINGTON COURT HOUSE', 'LIMA'], number, 1), state: number % 9 ? 'OH' : 'MI' },
         county: drawn(['FAYETTE', 'ALLEN'], number, 1),
         extra_data: { 'Board Action': 'No', 'Street Address': `${number} NORTH MAIN STREET SUITE 200` },
-      });
-    });
+      }),
+    );
     const { message, ...answered } = result(
       { outcome: 'several', records: shops, truncated: true },
       { counts },
@@ -283,38 +242,24 @@ describe('the tool result for several matches', () => {
   });
 
   test('with little in common come as a table that loses no field, in less than 30 KB with both forms', () => {
-    const TYPES = [
-      'Registered Nurse (RN)',
-      'Licensed Practical Nurse (LPN)',
-      'Dialysis Technician',
-      'Community Health Worker',
-    ];
-    const STATUSES = [
-      ...'Active|Inactive - Lapsed|Inactive - Expired|Closed|Active - Probation'.split('|'),
-      ...'Inactive|In Review'.split('|'),
-    ];
-    const PLACES = [
-      ...'Cincinnati|Broadview Heights|Olmsted Falls|Columbus|Kalamazoo|Wilmington'.split('|'),
-      ...'East Palestine'.split('|'),
-    ];
-    const mixed = times(100, (number) => {
-      const raw_status = drawn(STATUSES, number, 3);
-      return storedLicense({
+    const TYPES =
+      'Registered Nurse (RN)|Licensed Practical Nurse (LPN)|Dialysis Technician|Community Health Worker';
+    const STATUSES =
+      'Active|Inactive - Lapsed|Inactive - Expired|Closed|Active - Probation|Inactive|In Review';
+    const PLACES = 'Cincinnati|Broadview Heights|Olmsted Falls|Columbus|Kalamazoo|Wilmington|East Palestine';
+    const mixed = times(100, (number) =>
+      storedLicense({
         license_number: `RN.${100_000 + number}`,
         full_name: `SMITH, ${drawn(['MATTHEW', 'JENNIFER VIRGINIA', 'KIM A'], number, 1)} ${number}`,
-        license_type: drawn(TYPES, number, 1),
-        ...{ raw_status, status: raw_status.split(' - ')[0]?.toUpperCase() ?? null },
+        license_type: drawn(TYPES.split('|'), number, 1),
+        ...statusOf(drawn(STATUSES.split('|'), number, 3)),
         expiry_date: number === 7 ? null : `20${10 + (number % 20)}-0${1 + (number % 9)}-15`,
-        ...{
-          city: drawn(PLACES, number, 2),
-          county: drawn(['Hamilton', 'Franklin', 'Kalamazoo'], number, 1),
-        },
-        ...{
-          state: number % 9 === 0 ? 'MI' : 'OH',
-          extra_data: { 'Board Action': number % 13 === 0 ? 'Yes' : 'No' },
-        },
-      });
-    });
+        city: drawn(PLACES.split('|'), number, 2),
+        county: drawn(['Hamilton', 'Franklin', 'Kalamazoo'], number, 1),
+        state: number % 9 === 0 ? 'MI' : 'OH',
+        extra_data: { 'Board Action': number % 13 === 0 ? 'Yes' : 'No' },
+      }),
+    );
     const outcome = { outcome: 'several', records: mixed, truncated: false } as const;
     const { licenses, columns = [], groups = [], in_common, ...more } = result(outcome, { counts });
     expect([licenses, more.count]).toEqual([undefined, 100]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { missDetail, missMessage } from '../../src/answers/words.ts';
-import { boardByName } from '../../src/licenses/boards.ts';
 import type { Miss, NotFoundReason } from '../../src/licenses/lookup.ts';
+import { boardOfCode } from '../support/boards.ts';
 
 const DATE = '2026-11-20';
 const DATASET = "in the State's dataset of 2026-11-20";
-const NURSING = boardByName('Nursing Board');
+const NURSING = boardOfCode('NUR');
 
 function number(reason: NotFoundReason, fields: Partial<Miss> = {}): Miss {
   const request = { by: 'number', number: 'RN 1', board: NURSING, businessOnly: false } as const;
@@ -37,48 +37,35 @@ const SIMILAR = 'Similar numbers that exist: RN.1, RN.01.';
 const FITS_TWO = `The number "RN 1", written like this, fits more than one license ${DATASET}.`;
 const AT_TWO = `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board.`;
 const GONE = `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}.`;
+const ASK = 'The dataset does not say why; ask the board.';
+const STATED = 'That says nothing of the license; ask the board.';
 const LAST = 'The last dataset that had it is of 2026-11-19; its status then: Active - Probation.';
+const PROBATION = { last_in_dataset: '2026-11-19', last_raw_status: 'Active - Probation' };
+const UNREAD = 'Whether such a license left the dataset could not be read now: ask again later.';
+const OF_PERSON = `The number "RN 1" is a person's license ${DATASET}, not a business's.`;
+const ELSEWHERE = `The number "RN 1" is not one of the Nursing Board, but one of the Medical Board and the Nursing Board ${DATASET}.`;
 const BAD_ROW = 'has the number "RN 1", but could not be read by this service';
+const EARLIER = `A row in the State's dataset of 2026-11-15 ${BAD_ROW}`;
 
 test.each<[NotFoundReason, Partial<Miss>, string]>([
   ['unknown', {}, NONE],
   ['unknown', { didYouMean: TWO }, `${NONE} ${SIMILAR}`],
   ['unknown', { didYouMean: TWO, ofTheName: ['RN.01'] }, `${NONE} ${SIMILAR} RN.01 is held by that name.`],
-  [
-    'unknown',
-    { isFeedUnread: true },
-    `${NONE} Whether such a license left the dataset could not be read now: ask again later.`,
-  ],
+  ['unknown', { isFeedUnread: true }, `${NONE} ${UNREAD}`],
   ['ambiguous', {}, `${FITS_TWO} Send it as the board writes it.`],
   ['ambiguous', { didYouMean: TWO }, `${FITS_TWO} ${SIMILAR} Send it as the board writes it.`],
   ['ambiguous', { didYouMean: ['RN.1'], boards: BOTH }, `${AT_TWO} Name the board.`],
   // Those of a list may be left out.
   ['ambiguous', { boards: BOTH }, `${AT_TWO} Name the board.`],
-  [
-    'other_board',
-    { boards: ['Dental Board', 'Medical Board'] },
-    `The number "RN 1" is not one of the Nursing Board, but one of the Dental Board and the Medical Board ${DATASET}. Ask again with that board.`,
-  ],
-  [
-    'not_a_business',
-    {},
-    `The number "RN 1" is a person's license ${DATASET}, not a business's. Leave out search_type to look it up.`,
-  ],
-  [
-    'removed',
-    { left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active - Probation' } },
-    `${GONE} ${LAST} The dataset does not say why; ask the board.`,
-  ],
-  [
-    'removed',
-    { left: { last_in_dataset: null, last_raw_status: null } },
-    `${GONE} The dataset does not say why; ask the board.`,
-  ],
-  ['unreadable', {}, `A row ${DATASET} ${BAD_ROW}. That says nothing of the license; ask the board.`],
+  ['other_board', { boards: BOTH }, `${ELSEWHERE} Ask again with that board.`],
+  ['not_a_business', {}, `${OF_PERSON} Leave out search_type to look it up.`],
+  ['removed', { left: PROBATION }, `${GONE} ${LAST} ${ASK}`],
+  ['removed', { left: { last_in_dataset: null, last_raw_status: null } }, `${GONE} ${ASK}`],
+  ['unreadable', {}, `A row ${DATASET} ${BAD_ROW}. ${STATED}`],
   [
     'unreadable',
     { unreadableIn: '2026-11-15' },
-    `A row in the State's dataset of 2026-11-15 ${BAD_ROW}, and none that can be read has come since. That says nothing of the license; ask the board.`,
+    `${EARLIER}, and none that can be read has come since. ${STATED}`,
   ],
 ])('of a number that was not found for the reason %s, %j', (reason, fields, words) => {
   expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
@@ -87,33 +74,32 @@ test.each<[NotFoundReason, Partial<Miss>, string]>([
 describe('the message about a name that was not found', () => {
   const filters = { city: 'Tolede', status: 'ACTIVE' };
   const su = { ...PERSON, firstName: 'Su' };
-  test.each<[string, Partial<Miss>, string]>([
+  const withFilters = { ...su, filters };
+  const atAll = { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } as const;
+  const business = { by: 'business', name: 'Acme', filters: { city: 'Lima' } } as const;
+  const OF_NURSES = 'The Nursing Board has licenses of the';
+  const CHECK = 'Check the spelling and the board.';
+  const NEITHER = 'Check the filters, or leave them out.';
+  const BY = 'with status "ACTIVE" and city "Tolede"';
+  test.each<[Partial<Miss>, string]>([
+    [{}, `No license of the Nursing Board matches the name "Bowen" ${DATASET}. ${CHECK}`],
     [
-      'that nobody has',
-      {},
-      `No license of the Nursing Board matches the name "Bowen" ${DATASET}. Check the spelling and the board.`,
+      { request: atAll },
+      `No license of any of the 24 boards matches the name "Bowen, Su" ${BY} ${DATASET}. ${CHECK}`,
     ],
     [
-      'at all boards, with filters',
-      { request: { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } },
-      `No license of any of the 24 boards matches the name "Bowen, Su" with status "ACTIVE" and city "Tolede" ${DATASET}. Check the spelling and the board.`,
+      { request: withFilters, nameExists: true, surnameExists: true },
+      `${OF_NURSES} name "Bowen, Su" ${DATASET}, but none ${BY}. ${NEITHER}`,
     ],
     [
-      'whose holders the filters exclude',
-      { request: { ...su, filters }, nameExists: true, surnameExists: true },
-      `The Nursing Board has licenses of the name "Bowen, Su" ${DATASET}, but none with status "ACTIVE" and city "Tolede". Check the filters, or leave them out.`,
-    ],
-    [
-      'of which only the surname exists',
       { request: su, surnameExists: true },
-      `The Nursing Board has licenses of the surname "Bowen" ${DATASET}, but none of the name "Bowen, Su". Check the given name, or leave it out.`,
+      `${OF_NURSES} surname "Bowen" ${DATASET}, but none of the name "Bowen, Su". Check the given name, or leave it out.`,
     ],
     [
-      'of a business at all boards',
-      { request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } }, nameExists: true },
-      `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". Check the filters, or leave them out.`,
+      { request: business, nameExists: true },
+      `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
     ],
-  ])('%s', (_which, fields, words) => {
+  ])('%j', (fields, words) => {
     expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
   });
 });

@@ -5,11 +5,8 @@ import { pairsOf } from '../support/tables.ts';
 // Which forms of a number are one: test/fixtures/typed-forms.ts.
 describe('the key of a number', () => {
   test.each([
-    [
-      'RN.1234',
-      ['RN.1234*', 'RN.123?', '"RN.1234"', 'RN.1234~1', 'RN.1234, RN.1235', 'RN_1234', 'RN\\.1234'],
-    ],
-    ['RN.1234', ['RN#1234', '1234', 'PN.1234', 'RN.12345', 'RN.123']],
+    ['RN.1234', ['RN.1234*', 'RN.123?', '"RN.1234"', 'RN.1234~1', 'RN.1234, RN.1235', 'RN_1234']],
+    ['RN.1234', ['RN\\.1234', 'RN#1234', '1234', 'PN.1234', 'RN.12345', 'RN.123']],
     // Marks of footnotes are no digits.
     ['RN.1234', ['RN.123\u2074', 'RN.\u00b9234', 'RN.123\u2084', 'RN.123\u2463', 'RN.1234\u00b9']],
     ['APRN.CNP.26867', ['APRN.CNP.026867', 'APRN.CNP.0026867', 'CNP.26867']],

@@ -92,14 +92,8 @@ test('a document that is not there is undefined; one that could not be read fail
 test('a bulk request fails with its first item that was not taken, but for the accepted statuses', async () => {
   const write = (accepted?: number[]) =>
     bulk(client, { index: 'licenses', body: [{ index: {} }, {}] }, accepted);
-  answer = {
-    body: {
-      items: [
-        { index: { status: 200 } },
-        { create: { status: 409, error: { type: 'conflict', reason: 'is there' } } },
-      ],
-    },
-  };
+  const conflict = { status: 409, error: { type: 'conflict', reason: 'is there' } };
+  answer = { body: { items: [{ index: { status: 200 } }, { create: conflict }] } };
   expect(await write([409])).toEqual([200, 409]);
   await expect(write()).rejects.toThrow('OpenSearch did not take every document: is there');
 });

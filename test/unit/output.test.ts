@@ -36,12 +36,8 @@ describe('a table of the command line', () => {
 
   test('of nine columns fits, too, and breaks no id', () => {
     const row = {
-      ...{
-        publication: 'mwwrwvb2c0448190',
-        state: 'superseded (forced)',
-        date: '2026-11-24',
-        rows: 2_600_000,
-      },
+      ...{ publication: 'mwwrwvb2c0448190', state: 'superseded (forced)', date: '2026-11-24' },
+      rows: 2_600_000,
       ...{ rejected: 12_345, changes: 123_456, took: '123.4 s', 'last event': '2026-11-25T11:00:07.000Z' },
       reasons: 'unknown_board_actions (and 2 more)',
     };
@@ -101,24 +97,12 @@ test('a line break in a cell does not begin a new line of the table', () => {
 });
 
 describe('what the guards found', () => {
-  const of = (fields: Partial<Check>): Check => {
-    return {
-      check: 'fewer_rows',
-      board: null,
-      column: null,
-      measured: 0,
-      limit: 10,
-      passed: true,
-      ...fields,
-    };
-  };
-  const refusing = of({
-    check: 'column_changed',
-    board: 'A | B',
-    column: 'STATUS',
-    measured: 60,
-    passed: false,
+  const of = (fields: Partial<Check>): Check => ({
+    ...{ check: 'fewer_rows', board: null, column: null, measured: 0, limit: 10, passed: true },
+    ...fields,
   });
+  const place = { board: 'A | B', column: 'STATUS' };
+  const refusing = of({ check: 'column_changed', ...place, measured: 60, passed: false });
   const accepted: Check = { ...refusing, accepted: true };
   const [far, half, close, closer] = [1, 5, 6, 9].map((measured) => of({ measured }));
   const unlimited = of({ limit: 0 });

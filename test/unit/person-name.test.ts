@@ -16,7 +16,7 @@ import {
   readTypedPerson,
   surnameKey,
 } from '../../src/licenses/names.ts';
-import { linesOf, pairsOf } from '../support/tables.ts';
+import { cellsOf, linesOf, pairsOf } from '../support/tables.ts';
 
 describe('the surname of a holder', () => {
   test.each([
@@ -124,7 +124,7 @@ function partsOf(text: string): [lastName: string | undefined, firstName: string
   return [last || undefined, first];
 }
 
-describe.each(linesOf(ODD_NAMES).map((line) => line.split(' | ')))(
+describe.each(cellsOf(ODD_NAMES))(
   'the odd name %j',
   (name = '', shown = '', surnames = '', given = '', search = '', suggested = '') => {
     test('is shown, searched and suggested by the same parts', () => {
@@ -381,46 +381,34 @@ Madonna = Madonna; Jr = Jr
 });
 
 describe('a name that was typed into one field', () => {
-  /** `Maria|Garcia Lopez`: given names and surname. */
   const written = (readings: readonly { lastName: string; firstName?: string | undefined }[]) =>
-    readings.map(({ lastName, firstName = '' }) => `${firstName}|${lastName}`);
+    readings.map(({ lastName, firstName = '' }) => `${firstName} / ${lastName}`).join('; ');
 
-  test.each([
-    ['Garcia', ['|Garcia'], []],
-    ['  Garcia  ', ['|Garcia'], []],
-    ['Maria Garcia', ['Maria|Garcia'], ['Garcia|Maria']],
-    ['Maria Garcia Jr.', ['Maria|Garcia Jr.'], ['Garcia Jr.|Maria']],
-    ['Maria Garcia, RN', ['Maria|Garcia'], ['Garcia|Maria']],
-    ['Maria -', ['|Maria'], []],
-    [
-      'Maria Garcia Lopez',
-      ['Maria Garcia|Lopez', 'Maria|Garcia Lopez'],
-      ['Garcia Lopez|Maria', 'Lopez|Maria Garcia', 'Maria|Lopez'],
-    ],
-    [
-      'Ann Mary de la Cruz',
-      ['Ann Mary|de la Cruz', 'Ann Mary de la|Cruz', 'Ann Mary de|la Cruz', 'Ann|Mary de la Cruz'],
-      ['Mary de la Cruz|Ann', 'Cruz|Ann Mary de la', 'Ann|de la Cruz'],
-    ],
-    ['GARCIA, MARIA', ['MARIA|GARCIA'], ['GARCIA|MARIA']],
-    [
-      'Garcia Lopez,Maria Elena',
-      ['Maria Elena|Garcia Lopez'],
-      ['Garcia Lopez|Maria Elena', 'Maria|Garcia Lopez'],
-    ],
-    ['King, Jr, Martin', ['Martin|King, Jr'], ['King, Jr|Martin']],
-    ['Garcia, Maria, RN', ['Maria|Garcia'], ['Garcia|Maria']],
-    ['Ms. Maria Garcia, RN, BSN', ['Maria|Garcia'], ['Garcia|Maria']],
-    ['Garcia, Maria, Ann', ['Maria, Ann|Garcia'], ['Maria|Garcia']],
-    ['Garcia,', ['|Garcia'], []],
-    ['Garcia, -', ['|Garcia'], []],
-    [', Maria', [], []],
-    ['- & -', [], []],
-    ['', [], []],
-  ])('%j is read as %j, else as %j', (typed, readings, others) => {
+  // What was typed, how it is read (given names / surname), and how else.
+  const READINGS = cellsOf(`
+Garcia |  / Garcia |
+\u0020 Garcia   |  / Garcia |
+Maria Garcia | Maria / Garcia | Garcia / Maria
+Maria Garcia Jr. | Maria / Garcia Jr. | Garcia Jr. / Maria
+Maria Garcia, RN | Maria / Garcia | Garcia / Maria
+Maria - |  / Maria |
+Maria Garcia Lopez | Maria Garcia / Lopez; Maria / Garcia Lopez | Garcia Lopez / Maria; Lopez / Maria Garcia; Maria / Lopez
+Ann Mae de la Cruz | Ann Mae / de la Cruz; Ann Mae de la / Cruz; Ann Mae de / la Cruz; Ann / Mae de la Cruz | Mae de la Cruz / Ann; Cruz / Ann Mae de la; Ann / de la Cruz
+GARCIA, MARIA | MARIA / GARCIA | GARCIA / MARIA
+Garcia Lopez,Maria Elena | Maria Elena / Garcia Lopez | Garcia Lopez / Maria Elena; Maria / Garcia Lopez
+King, Jr, Martin | Martin / King, Jr | King, Jr / Martin
+Garcia, Maria, RN | Maria / Garcia | Garcia / Maria
+Ms. Maria Garcia, RN, BSN | Maria / Garcia | Garcia / Maria
+Garcia, Maria, Ann | Maria, Ann / Garcia | Maria / Garcia
+Garcia, |  / Garcia |
+Garcia, - |  / Garcia |
+, Maria |
+- & - |
+ |
+`);
+  test.each(READINGS)('%j is read as %j, else as %j', (typed = '', readings = '', others = '') => {
     const read = readTypedPerson(typed);
-    expect(written(read.readings)).toEqual(readings);
-    expect(written(read.others)).toEqual(others);
+    expect([written(read.readings), written(read.others)]).toEqual([readings, others]);
   });
 
   test('there are few readings however many words were typed', () => {

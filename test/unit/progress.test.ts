@@ -3,22 +3,17 @@ import { print, showProgress } from '../../src/cli/output.ts';
 import { progressText } from '../../src/cli/publish.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
+const COMPARING = { step: 'comparing', done: 500_000, total: 1_000_000 } as const;
+const HALF = 'comparing (step 5 of 9), 500,000 of 1,000,000, 50 %';
+const TOOK = { loading: 60, comparing: 20 };
 const STEPS: readonly [Partial<PublishProgress>, expected: Record<string, number>, text: string][] = [
   [{}, {}, 'loading (step 3 of 9)'],
   [{ done: 203e6 }, {}, 'loading (step 3 of 9), 203 MB, 25 %'],
   [{ step: 'downloading', total: 0, done: 5.5e6 }, {}, 'downloading (step 1 of 9), 6 MB'],
   [{ step: 'verifying', total: 0 }, {}, 'verifying (step 4 of 9)'],
-  [
-    { step: 'comparing', done: 500_000, total: 2_600_000 },
-    {},
-    'comparing (step 5 of 9), 500,000 of 2,600,000, 19 %',
-  ],
-  [{}, { loading: 60, comparing: 20, 'making durable': 90 }, 'loading (step 3 of 9), about 3 min to the end'],
-  [
-    { step: 'comparing', done: 500_000, total: 1_000_000 },
-    { loading: 60, comparing: 20, 'making durable': 80 },
-    'comparing (step 5 of 9), 500,000 of 1,000,000, 50 %, about 90 s to the end',
-  ],
+  [{ ...COMPARING, total: 2_600_000 }, {}, 'comparing (step 5 of 9), 500,000 of 2,600,000, 19 %'],
+  [{}, { ...TOOK, 'making durable': 90 }, 'loading (step 3 of 9), about 3 min to the end'],
+  [COMPARING, { ...TOOK, 'making durable': 80 }, `${HALF}, about 90 s to the end`],
 ];
 
 test.each(STEPS)('how far a publication is: %j, after one that took %j', (progress, expected, text) => {

@@ -72,11 +72,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
     ['a number as typed', bodyOf(writtenNumberQuery(NURSING, 'RN.1')), 1],
     ['a number in any form', bodyOf(numberQuery('RN.1')), 10],
     ['three numbers', numbersBody(['RN1', 'RN2', 'RN3']), 30],
-    [
-      'a number of very many licenses',
-      bodyOf(commonNumberQuery({ by: 'number', numberKey: 'X' }, NURSING)),
-      250,
-    ],
+    ['a common number', bodyOf(commonNumberQuery({ by: 'number', numberKey: 'X' }, NURSING)), 250],
     ['similar numbers', bodyOf(nearNumberQuery(numberAtNursing('RN.1'))), 50],
     ['numbers similar to several', nearNumbersBody(near ? [near, near] : []), 1000],
     ['a person', bodyOf(personQuery({ board: NURSING }, 'Smith', 'Ann')), 101],
@@ -98,9 +94,8 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
   test('for several persons, no pattern is longer than OpenSearch takes, and each name is in one', () => {
     const names = times(250, (number) => `NUR/${'S'.repeat(number)}/${'G'.repeat(200)}`);
     const body = JSON.stringify(personsBody(names, 5000));
-    const patterns = [...body.matchAll(/"regexp":\{"keys.holder":"([^"]+)"\}/g)].map(
-      ([, pattern = '']) => pattern,
-    );
+    const found = body.matchAll(/"regexp":\{"keys.holder":"([^"]+)"\}/g);
+    const patterns = [...found].map(([, pattern = '']) => pattern);
     expect(patterns.filter(({ length }) => length > 1000)).toEqual([]);
     expect(patterns.map((pattern) => pattern.replace(/^\((.+)\)\.\*$/, '$1')).join('|')).toBe(
       names.join('|'),

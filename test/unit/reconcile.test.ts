@@ -16,7 +16,7 @@ function event(publication: string, name: LedgerEvent['event'], epoch?: number):
     event: name,
     at: AT,
     index: indexOf(publication),
-    ...(epoch === undefined ? {} : { epoch }),
+    ...(epoch !== undefined && { epoch }),
   };
 }
 
@@ -25,12 +25,7 @@ function live(publication: string, epoch: number): LicensesIndex {
   return {
     index: indexOf(publication),
     metadata: {
-      publication,
-      epoch,
-      date: '2026-11-20',
-      sample: false,
-      started_at: AT,
-      service_version: '0.1.0',
+      ...{ publication, epoch, date: '2026-11-20', sample: false, started_at: AT, service_version: '0.1.0' },
       counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
       boards: { 'Nursing Board': 11 },
       sources: {
@@ -67,13 +62,8 @@ describe('the events that the ledger lacks', () => {
     ['nothing was published', '', '', ''],
     ['a publication runs', 'a reading 1, a loading 1', '', ''],
     ['the ledger has all events', WRITTEN, 'b 2', ''],
-    ['the first publication was killed after the alias switched', 'a verifying 1', 'a 1', 'a live'],
-    [
-      'a publication was killed after the alias switched',
-      'a live 1, b verifying 2',
-      'b 2',
-      'b live, a superseded',
-    ],
+    ['the first publication was killed after the switch', 'a verifying 1', 'a 1', 'a live'],
+    ['a publication was killed after it', 'a live 1, b verifying 2', 'b 2', 'b live, a superseded'],
     ['a publication was killed between its two last events', 'a live 1, b live 2', 'b 2', 'a superseded'],
     ['a rollback was killed after the alias switched', WRITTEN, 'a 1', 'a live, b rolled_back'],
     ['a rollback was killed between its two events', `${WRITTEN}, b rolled_back 3`, 'a 1', 'a live'],
@@ -81,12 +71,7 @@ describe('the events that the ledger lacks', () => {
     ['a rollback that undid another one was killed', BACK, 'b 2', 'b live, a superseded'],
     ['a live one is marked as failed', 'a live 1, b verifying 2, b failed 2', 'b 2', 'b live, a superseded'],
     ['the canary of a live publication failed', 'a live 1, a canary_failed 1', 'a 1', ''],
-    [
-      'one followed that was killed',
-      'a live 1, a canary_failed 1, b verifying 2',
-      'b 2',
-      'b live, a superseded',
-    ],
+    ['the next one was killed', 'a live 1, a canary_failed 1, b verifying 2', 'b 2', 'b live, a superseded'],
     ['the ledger was lost', '', 'b 2', 'b live'],
     ['an event of the queue was stored late', 'a reading 1, a live 1, a queued', 'a 1', ''],
   ])('if %s', (_what, events, alias, expected) => {
@@ -118,15 +103,8 @@ describe('the event for the live index', () => {
   test('has what the index says of itself', () => {
     const { index, metadata } = live('b', 2);
     expect(liveEvent(index, metadata)).toEqual({
-      publication: 'b',
-      event: 'live',
-      index,
-      epoch: 2,
-      date: '2026-11-20',
-      sample: false,
-      counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
-      boards: { 'Nursing Board': 11 },
-      service_version: '0.1.0',
+      ...{ publication: 'b', event: 'live', index, epoch: 2, date: '2026-11-20', sample: false },
+      ...{ counts: metadata.counts, boards: metadata.boards, service_version: '0.1.0' },
       sources: { individual: 'individual.csv', business: 'business.csv' },
       sha256: { individual: 'a', business: 'b' },
     });

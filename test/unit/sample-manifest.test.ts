@@ -21,18 +21,14 @@ describe('a file is sample data', () => {
 
   test.each(['individual', 'business'])('if the manifest beside it has its hash as %s', async (which) => {
     const hashes = { individual: '0', business: '0' };
-    const isSample = await sampleIn(`sample-${which}`, (sha256) =>
-      JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } }),
-    );
-    expect(isSample).toBe(true);
+    const manifest = (sha256: string) =>
+      JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } });
+    expect(await sampleIn(`sample-${which}`, manifest)).toBe(true);
   });
 
   test.each<[string, (sha256: string) => string]>([
     ['another hash', () => JSON.stringify({ generated: true, sha256: { individual: 'a', business: 'b' } })],
-    [
-      'not that it is generated',
-      (sha256) => JSON.stringify({ sha256: { individual: sha256, business: sha256 } }),
-    ],
+    ['not that it is generated', (hash) => JSON.stringify({ sha256: { individual: hash, business: hash } })],
     ['no JSON', () => '{'],
   ])('but not if the manifest has %s', async (what, manifest) => {
     expect(await sampleIn(what, manifest)).toBe(false);

@@ -22,17 +22,6 @@ async function textOf(path: string): Promise<string> {
   return text;
 }
 
-describe('inspectFile', () => {
-  test('hashes a file of many chunks whole', async () => {
-    const content = Buffer.alloc(2 * MEGABYTE + 17, 'row,of,text\n');
-    expect(await inspectFile(await written('large.csv', content))).toMatchObject({
-      name: 'large.csv',
-      bytes: content.length,
-      sha256: createHash('sha256').update(content).digest('hex'),
-    });
-  });
-});
-
 describe('the encoding of a file is decided field by field', () => {
   const N = '\u00d1';
   const utf8 = (text: string) => Buffer.from(text);
@@ -42,16 +31,8 @@ describe('the encoding of a file is decided field by field', () => {
     ['ASCII', [utf8('a,b\n')], 'a,b\n'],
     ['UTF-8', [utf8(`MU${N}OZ\n`)], `MU${N}OZ\n`],
     ['Latin-1', [latin1(`MU${N}OZ\nPE${N}A\n`)], `MU${N}OZ\nPE${N}A\n`],
-    [
-      'UTF-8 with one line of Latin-1',
-      [utf8(`${N}1\n`), latin1(`${N}2\n`), utf8(`${N}3\n`)],
-      `${N}1\n${N}2\n${N}3\n`,
-    ],
-    [
-      'UTF-8 with one field of Latin-1',
-      [utf8(`"${N}, A",`), latin1(`${N}`), utf8(`,${N}\n`)],
-      `"${N}, A",${N},${N}\n`,
-    ],
+    ['one line of Latin-1', [utf8(`${N}1\n`), latin1(`${N}2\n`), utf8(N)], `${N}1\n${N}2\n${N}`],
+    ['one field of Latin-1', [utf8(`"${N}, A",`), latin1(N), utf8(`,${N}\n`)], `"${N}, A",${N},${N}\n`],
     ['a line of Latin-1 at the end, without its line break', [utf8(`${N}\n`), latin1(N)], `${N}\n${N}`],
     ['UTF-8 that ends within a letter', [utf8(`${N}\n`), utf8(N).subarray(0, 1)], `${N}\n\u00c3`],
     ['an overlong form', [Buffer.from([0xc0, 0xaf, 0x0a])], '\u00c0\u00af\n'],
@@ -130,6 +111,8 @@ describe('a packed file', () => {
     const content = manyRows();
     const packed = gzipSync(content);
     const path = await written('many.gz', packed);
+    const sha256 = createHash('sha256').update(packed).digest('hex');
+    expect(await inspectFile(path)).toMatchObject({ bytes: packed.length, sha256 });
     let text = '';
     let reported = 0;
     const onBytes = (bytes: number) => {
@@ -162,11 +145,7 @@ describe('a packed file', () => {
   test.each<[string, Buffer, string]>([
     ['gzip cut off', gz.subarray(0, gz.length / 2), "can't be read as a gzip file (unexpected end of file)"],
     ['gzip cut off before its checksum', gz.subarray(0, -8), '(unexpected end of file)'],
-    [
-      'gzip cut off within a later member',
-      Buffer.concat([gz, gz.subarray(0, 99)]),
-      '(unexpected end of file)',
-    ],
+    ['gzip cut off in a later member', Buffer.concat([gz, gz.subarray(0, 99)]), '(unexpected end of file)'],
     ['gzip damaged in the middle', flipped(gz, gz.length / 2), "can't be read as a gzip file"],
     ['gzip with a wrong checksum', flipped(gz, gz.length - 8), '(incorrect data check)'],
     ['gzip with a wrong length', flipped(gz, gz.length - 4), '(incorrect length check)'],

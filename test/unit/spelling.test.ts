@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { givenNameVariants, misreadNumberKeys, nearestSpellings } from '../../src/licenses/spelling.ts';
-import { pairsOf } from '../support/tables.ts';
+import { cellsOf, pairsOf } from '../support/tables.ts';
 
 describe('the numbers that may have been meant by a mistyped one', () => {
   test('include the one that was meant', () => {
@@ -53,39 +53,27 @@ describe('other forms of a given name', () => {
 });
 
 describe('the nearest spellings', () => {
-  test.each<[string, string, string[], number, string[]]>([
-    ['none of no texts', 'RN.1', [], 3, []],
-    [
-      'ordered by the number of edits',
-      'RN.1234',
-      ['RN.9999', 'RN.1299', 'RN.1239'],
-      3,
-      ['RN.1239', 'RN.1299', 'RN.9999'],
-    ],
-    ['at most as many as asked for', 'RN.1234', ['RN.9999', 'RN.1299', 'RN.1239'], 2, ['RN.1239', 'RN.1299']],
-    ['none if none is asked for', 'RN.1234', ['RN.1239'], 0, []],
-    ['fewer if fewer exist', 'RN.1234', ['RN.1239'], 3, ['RN.1239']],
-    [
-      'ordered alphabetically if the number of edits is the same',
-      'RN.123',
-      ['RN.124', 'RN.122', 'RN.121'],
-      2,
-      ['RN.121', 'RN.122'],
-    ],
-    ['each once', 'RN.1', ['RN.2', 'RN.1', 'RN.2', 'RN.1'], 3, ['RN.1', 'RN.2']],
-    ['compared in folded form', "o'brien", ['BRIAN', 'O\u2019BRIEN', 'OBRYAN'], 1, ['O\u2019BRIEN']],
-    ['found without the blanks around the typed text', '  a1 ', ['  A1', 'A1'], 2, ['A1', '  A1']],
-    ['found whatever the case', 'abcd12', ['BCD...12', 'abcd-13.'], 2, ['abcd-13.', 'BCD...12']],
-    [
-      'ordered by edits of the written form if the folded forms are the same',
-      'rn/0012',
-      ['Rn.12 ', 'RN-0012'],
-      2,
-      ['RN-0012', 'Rn.12 '],
-    ],
-    ['ordered by length for a text without letters', '*', ['ABC', 'A', 'AB'], 3, ['A', 'AB', 'ABC']],
-  ])('are %s', (_what, typed, existing, most, expected) => {
-    expect(nearestSpellings(typed, existing, most)).toEqual(expected);
+  // How, what was typed, the existing texts, and the nearest of them.
+  const NEAREST = cellsOf(`
+ordered by the number of edits | RN.1234 | RN.9999, RN.1299, RN.1239 | RN.1239, RN.1299, RN.9999
+at most as many as asked for | RN.1234 | RN.9999, RN.1299, RN.1239 | RN.1239, RN.1299
+ordered alphabetically if the number of edits is the same | RN.123 | RN.124, RN.122, RN.121 | RN.121, RN.122
+each once | RN.1 | RN.2, RN.1, RN.2, RN.1 | RN.1, RN.2
+compared in folded form | o'brien | BRIAN, O\u2019BRIEN, OBRYAN | O\u2019BRIEN
+found without the blanks around the typed text |   a1  |   A1, A1 | A1,   A1
+found whatever the case | abcd12 | BCD...12, abcd-13. | abcd-13., BCD...12
+ordered by edits of the written form if the folded forms are the same | rn/0012 | Rn.12 , RN-0012 | RN-0012, Rn.12\u0020
+ordered by length for a text without letters | * | ABC, A, AB | A, AB, ABC
+`);
+  test.each(NEAREST)('are %s', (_how, typed = '', existing = '', expected = '') => {
+    const nearest = expected.split(', ');
+    expect(nearestSpellings(typed, existing.split(', '), nearest.length)).toEqual(nearest);
+  });
+
+  test('are fewer if fewer exist, and none if none is asked for', () => {
+    expect(nearestSpellings('RN.1234', ['RN.1239'], 3)).toEqual(['RN.1239']);
+    expect(nearestSpellings('RN.1234', ['RN.1239'], 0)).toEqual([]);
+    expect(nearestSpellings('RN.1234', [], 3)).toEqual([]);
   });
 
   test('do not depend on the order of the existing texts', () => {

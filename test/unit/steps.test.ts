@@ -15,6 +15,7 @@ import { type LicenseQuery, NOTHING, type SearchResult } from '../../src/lookup/
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
+import { cellsOf } from '../support/tables.ts';
 import { verifies } from '../support/verifies.ts';
 
 // What is found and offered, test/integration/matching.test.ts proves; with how many requests, cost.test.ts.
@@ -125,50 +126,43 @@ describe('a lookup by number', () => {
       if (query.by === 'other') return result(atBoard);
       return query.by === 'number' ? { licenses: others, isComplete: false } : NOTHING;
     };
-    const outcome = await lookUp(byNumber('pending', 'PSY'), search);
-    expect(outcome).toEqual({ outcome: 'found', record: atBoard[0] });
+    const found = { outcome: 'found', record: atBoard[0] };
+    expect(await lookUp(byNumber('pending', 'PSY'), search)).toEqual(found);
     expect(queries.at(-1)).toEqual(commonNumberQuery({ by: 'number', numberKey: 'PENDING' }, PSYCHOLOGY));
   });
 
-  test.each([
-    // What was typed, the board, the licenses whose numbers differ only in case and separators, and the answer.
-    ['rn/123456', '', 'NUR RN.123456', 'NUR RN.123456'],
-    [' dc-01234 ', '', 'NUR DC.01234, NUR DC-01234', 'NUR DC-01234'],
-    ['SP.1234', 'PSY', 'SHP SP.1234, PSY SP.1234', 'PSY SP.1234'],
-    ['sp.1234', 'PSY', 'SHP SP.1234, PSY SP-1234', 'PSY SP-1234'],
-    ['sp.1234', 'SHP business', 'SHP SP.1234, SHP SP-1234 business', 'SHP SP-1234'],
-    ['DC01234', '', 'NUR DC.01234, NUR DC-01234', 'ambiguous at NUR: DC-01234, DC.01234'],
-    ['SP.1234', '', 'SHP SP.1234, PSY SP.1234', 'ambiguous at PSY SHP: SP.1234'],
-    ['02123456', '', 'NUR 02.123456, NUR 02-123456 business', 'ambiguous at NUR: 02-123456, 02.123456'],
-    // Of many, three, each once.
-    [
-      'A12',
-      '',
-      'NUR A.1-2, NUR A.12, NUR A1.2, NUR A1-2, NUR A-12, NUR A-12',
-      'ambiguous at NUR: A-12, A.12, A1-2',
-    ],
-    ['RN.1', 'NUR business', 'NUR RN.1', 'not_a_business: '],
-    ['SP 1234', 'NUR', 'SHP SP.1234, SHP SP-1234', 'other_board at SHP: SP-1234, SP.1234'],
-    ['SP 1234', 'NUR', 'SHP SP.1234, PSY SP-1234', 'other_board at PSY SHP: SP-1234, SP.1234'],
-    ['SP.1234', 'NUR', 'SHP SP.1234, PSY SP-1234', 'other_board at SHP: SP.1234, SP-1234'],
-    [
-      '02123456',
-      'PSY business',
-      'NUR 02.123456, PRX 02-123456 business',
-      'other_board at PRX NUR: 02-123456',
-    ],
-    ['RN.000000', '', '', 'unknown: '],
-  ])('%j at %j, where there are %s, is %s', async (typed, at, sameKey, expected) => {
-    const [board = '', businessOnly] = at.split(' ');
-    const found = licensesOf(sameKey);
-    for (const licenses of [found, found.toReversed()]) {
-      const asTyped = board === '' ? [] : [[]];
-      // One more search would fail, so nothing is suggested but where nothing is found.
-      const near = found.length === 0 ? undefined : NONE_NEAR;
-      const request = byNumber(typed, board, businessOnly !== undefined);
-      expect(inShort(await lookUp(request, answering(...asTyped, licenses).search, near))).toBe(expected);
-    }
-  });
+  // What was typed, the board, the licenses whose numbers differ only in case and separators, and the answer.
+  const SAME_KEY = cellsOf(`
+rn/123456 |  | NUR RN.123456 | NUR RN.123456
+\u0020dc-01234  |  | NUR DC.01234, NUR DC-01234 | NUR DC-01234
+SP.1234 | PSY | SHP SP.1234, PSY SP.1234 | PSY SP.1234
+sp.1234 | PSY | SHP SP.1234, PSY SP-1234 | PSY SP-1234
+sp.1234 | SHP business | SHP SP.1234, SHP SP-1234 business | SHP SP-1234
+DC01234 |  | NUR DC.01234, NUR DC-01234 | ambiguous at NUR: DC-01234, DC.01234
+SP.1234 |  | SHP SP.1234, PSY SP.1234 | ambiguous at PSY SHP: SP.1234
+02123456 |  | NUR 02.123456, NUR 02-123456 business | ambiguous at NUR: 02-123456, 02.123456
+A12 |  | NUR A.1-2, NUR A.12, NUR A1.2, NUR A1-2, NUR A-12, NUR A-12 | ambiguous at NUR: A-12, A.12, A1-2
+RN.1 | NUR business | NUR RN.1 | not_a_business:
+SP 1234 | NUR | SHP SP.1234, SHP SP-1234 | other_board at SHP: SP-1234, SP.1234
+SP 1234 | NUR | SHP SP.1234, PSY SP-1234 | other_board at PSY SHP: SP-1234, SP.1234
+SP.1234 | NUR | SHP SP.1234, PSY SP-1234 | other_board at SHP: SP.1234, SP-1234
+02123456 | PSY business | NUR 02.123456, PRX 02-123456 business | other_board at PRX NUR: 02-123456
+RN.000000 |  |  | unknown:
+`);
+  test.each(SAME_KEY)(
+    '%j at %j, where there are %s, is %s',
+    async (typed = '', at = '', sameKey = '', expected = '') => {
+      const [board = '', businessOnly] = at.split(' ');
+      const found = licensesOf(sameKey);
+      for (const licenses of [found, found.toReversed()]) {
+        const asTyped = board === '' ? [] : [[]];
+        // One more search would fail, so nothing is suggested but where nothing is found.
+        const near = found.length === 0 ? undefined : NONE_NEAR;
+        const request = byNumber(typed, board, businessOnly !== undefined);
+        expect(inShort(await lookUp(request, answering(...asTyped, licenses).search, near))).toBe(expected);
+      }
+    },
+  );
 
   function inShort(outcome: Awaited<ReturnType<typeof lookUp>>): string {
     const codes = (boards: readonly string[]) =>
@@ -177,7 +171,7 @@ describe('a lookup by number', () => {
     if (outcome.outcome === 'found')
       return `${codes([outcome.record.board])} ${outcome.record.license_number}`;
     const at = outcome.boards === undefined ? '' : ` at ${codes(outcome.boards)}`;
-    return `${outcome.reason}${at}: ${outcome.didYouMean.join(', ')}`;
+    return `${outcome.reason}${at}: ${outcome.didYouMean.join(', ')}`.trimEnd();
   }
 });
 
@@ -228,13 +222,15 @@ describe('a number that nobody has', () => {
 });
 
 describe('a name that is sent along with a number', () => {
+  const withName = (name: TypedName, number = 'RN.123456') =>
+    ({ by: 'number', number, businessOnly: false, name }) as const;
+
   test('offers numbers with at most two differences whose holder has it, in place of others', async () => {
-    const name = { lastName: 'Example' };
     const near = licensesOf('NUR RN.0123456, NUR RN.123499, NUR RN.123999');
     const { search } = answering([], near.slice(0, 1), near.slice(1));
-    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
     const didYouMean = ['RN.123499'];
-    expect(await lookUp(request, search, NONE_NEAR)).toMatchObject({ didYouMean, ofTheName: didYouMean });
+    const outcome = await lookUp(withName({ lastName: 'Example' }), search, NONE_NEAR);
+    expect(outcome).toMatchObject({ didYouMean, ofTheName: didYouMean });
   });
 
   const MISMATCH = { nameMatch: false };
@@ -250,16 +246,14 @@ describe('a name that is sent along with a number', () => {
     ['folds to more than 200 characters', { lastName: '\ufdfa'.repeat(14) }, [], MISMATCH],
   ])('and is looked for at the board if it is not the holder’s: it %s', async (_how, name, found, said) => {
     const { queries, search } = answering([storedLicense()], ...found);
-    const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
     const record = storedLicense();
-    expect(await lookUp(request, search, NONE_NEAR)).toEqual({ outcome: 'found', record, ...said });
+    expect(await lookUp(withName(name), search, NONE_NEAR)).toEqual({ outcome: 'found', record, ...said });
     expect(queries).toHaveLength(found.length + 1);
   });
 
   test('as a whole is looked for with the surname first and last', async () => {
     const { queries, search } = answering([storedLicense()], [storedLicense()]);
-    const name = { wholeName: 'Smith Ann' };
-    await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, name }, search, NONE_NEAR);
+    await lookUp(withName({ wholeName: 'Smith Ann' }), search, NONE_NEAR);
     expect(queries[1]).toMatchObject({ names: ['NUR/ANN/SMITH', 'NUR/SMITH/ANN'], select: 1 });
   });
 
@@ -268,8 +262,7 @@ describe('a name that is sent along with a number', () => {
       storedLicense({ license_number: 'DC-01234', full_name: 'SMITH, ANN' }),
       storedLicense({ license_number: 'DC.01234', full_name: 'JONES, BEA' }),
     ]);
-    const name = { lastName: 'Smith' };
-    const outcome = await lookUp({ by: 'number', number: 'DC01234', businessOnly: false, name }, search);
+    const outcome = await lookUp(withName({ lastName: 'Smith' }, 'DC01234'), search);
     expect(outcome).toMatchObject({ outcome: 'none', reason: 'ambiguous', ofTheName: ['DC-01234'] });
     expect(outcome).not.toHaveProperty('nameMatch');
   });
@@ -307,29 +300,23 @@ describe('a person whom nobody matches', () => {
     async (what, request) => {
       const search: Search = (query) =>
         result('select' in query && query.select === 1 ? named(['SMITH, ZOE']) : []);
-      const nameExists = what.includes('filter') && { nameExists: true };
-      expect(await lookUp(request, search, smiths)).toEqual({
-        ...UNKNOWN,
-        ...nameExists,
-        surnameExists: true,
-      });
+      const exists = { ...(what.includes('filter') && { nameExists: true }), surnameExists: true };
+      expect(await lookUp(request, search, smiths)).toEqual({ ...UNKNOWN, ...exists });
     },
   );
 });
 
-describe('a business of which no trade name begins as typed', () => {
-  const filters = { city: 'Lima' };
-  const byBusiness = (name: string) => ({ by: 'business', board: PHARMACY, name, filters }) as const;
-  const businesses = (...names: string[]) => named(names, 'business');
-
-  test.each([[[businesses('ACME'), []]], [[[], businesses('ACME')]]])(
-    'learns that its name exists if only the filters exclude it',
-    async (unfiltered) => {
-      const { search } = answering([], [], [], ...unfiltered);
-      expect(await lookUp(byBusiness('Acme'), search, NONE_NEAR)).toEqual({ ...UNKNOWN, nameExists: true });
-    },
-  );
-});
+test.each([
+  [['ACME'], []],
+  [[], ['ACME']],
+])(
+  'a business of which no trade name begins as typed learns that its name exists if only the filters exclude it',
+  async (...unfiltered) => {
+    const { search } = answering([], [], [], ...unfiltered.map((names) => named(names, 'business')));
+    const request = { by: 'business', board: PHARMACY, name: 'Acme', filters: { city: 'Lima' } } as const;
+    expect(await lookUp(request, search, NONE_NEAR)).toEqual({ ...UNKNOWN, nameExists: true });
+  },
+);
 
 describe('a number that left the dataset', () => {
   const change = (license_number: string, more: Partial<StoredChange> = {}): StoredChange => ({
@@ -343,32 +330,21 @@ describe('a number that left the dataset', () => {
   const REMOVED = { reason: 'removed', left: { last_in_dataset: '2026-11-19', last_raw_status: 'Active' } };
   const UNKNOWN_LEFT = { reason: 'removed', left: { last_in_dataset: null, last_raw_status: null } };
 
+  const unread = (more: Partial<StoredChange> = {}) => change('RN.1', { cause: 'rejected_row', ...more });
+  const renumbered = change('RN.1', {
+    ...{ renumbered_to: 'RN-1', last_in_dataset: '2026-11-02' },
+    fields: { raw_status: { before: 'Inactive', after: null } },
+  });
+  const EARLIER = { publication: 'earlier', date: '2026-11-15' };
+
   test.each<[string, StoredChange[], object | undefined]>([
     ['by the last change', [change('RN.1')], REMOVED],
     ['in another form', [change('rn-1')], REMOVED],
     ['exactly, not of another in its form', [change('RN-1', { cause: 'rollback' }), change('RN.1')], REMOVED],
     ['of two licenses, of which nothing is told', [change('RN-1'), change('RN 1')], UNKNOWN_LEFT],
-    [
-      'as the State wrote it last, not when its writing changed',
-      [
-        change('RN-1'),
-        change('RN.1', {
-          ...{ renumbered_to: 'RN-1', last_in_dataset: '2026-11-02' },
-          fields: { raw_status: { before: 'Inactive', after: null } },
-        }),
-      ],
-      REMOVED,
-    ],
-    [
-      'as a row that could not be read',
-      [change('RN.1', { cause: 'rejected_row' })],
-      { reason: 'unreadable' },
-    ],
-    [
-      'as a row that could not be read on an earlier day',
-      [change('RN.1', { cause: 'rejected_row', publication: 'earlier', date: '2026-11-15' })],
-      { reason: 'unreadable', unreadableIn: '2026-11-15' },
-    ],
+    ['as the State wrote it last, not when its writing changed', [change('RN-1'), renumbered], REMOVED],
+    ['as a row that could not be read', [unread()], { reason: 'unreadable' }],
+    ['the same, on an earlier day', [unread(EARLIER)], { reason: 'unreadable', unreadableIn: EARLIER.date }],
     ['by a rollback', [change('RN.1', { cause: 'rollback' })], undefined],
     ['by a release of the service', [change('RN.1', { cause: 'release' })], undefined],
     ['and is back', [change('RN.1', { kind: 'added' })], undefined],

@@ -9,20 +9,10 @@ test.each([`00-${TRACE}-${PARENT}-01`, `01-${TRACE}-${PARENT}-ff`])('%s is a tra
 });
 
 test.each([
-  undefined,
-  7,
-  [`00-${TRACE}-${PARENT}-01`],
-  '',
-  `00-${TRACE}-${PARENT}`,
-  `00-${TRACE}-${PARENT}-1`,
-  `00-${TRACE}-${PARENT}-01-more`,
-  ` 00-${TRACE}-${PARENT}-01`,
-  `00-${TRACE}-${PARENT}-01\n`,
-  `ff-${TRACE}-${PARENT}-01`,
-  `00-${'0'.repeat(32)}-${PARENT}-01`,
-  `00-${TRACE}-${'0'.repeat(16)}-01`,
-  `00-${TRACE.toUpperCase()}-${PARENT}-01`,
-  `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
+  ...[undefined, 7, '', [`00-${TRACE}-${PARENT}-01`], `00-${TRACE}-${PARENT}`, `00-${TRACE}-${PARENT}-1`],
+  ...[`00-${TRACE}-${PARENT}-01-more`, ` 00-${TRACE}-${PARENT}-01`, `00-${TRACE}-${PARENT}-01\n`],
+  ...[`ff-${TRACE}-${PARENT}-01`, `00-${'0'.repeat(32)}-${PARENT}-01`, `00-${TRACE}-${'0'.repeat(16)}-01`],
+  ...[`00-${TRACE.toUpperCase()}-${PARENT}-01`, `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`],
 ])('%j is none', (given) => {
   expect(traceparentOf(given)).toBeUndefined();
 });

@@ -11,6 +11,7 @@ import {
   properCase,
   shortDate,
 } from '../../src/web/words.ts';
+import { pairsOf } from '../support/tables.ts';
 
 describe('on the website', () => {
   test.each([
@@ -21,40 +22,27 @@ describe('on the website', () => {
     expect([longDate(date), shortDate(date)]).toEqual([long, short]);
   });
 
-  test.each([
-    ['HOLLOWAY, BEATRICE ANN', 'Holloway, Beatrice Ann'],
-    ["O'NEIL-MCCOY, ANN III", "O'Neil-McCoy, Ann III"],
-    ['ST. JOHN, J.R.', 'St. John, J.R.'],
-    ['NUÑEZ, JOSÉ', 'Nuñez, José'],
-    ['NG, THU JR', 'Ng, Thu Jr'],
-    ['MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS', 'Maple Health LLC D.B.A Quail Hollow Drugs'],
-    ["MACY'S OF OHIO", "Macy's of Ohio"],
-    ['1ST CHOICE HOME CARE', '1st Choice Home Care'],
-    ['CVS PHARMACY #123', 'CVS Pharmacy #123'],
-    ['deVries, Anna', 'deVries, Anna'],
-    ['', ''],
-  ])('the name %j is written %j', (name, written) => {
+  test.each(
+    pairsOf(`
+HOLLOWAY, BEATRICE ANN = Holloway, Beatrice Ann; O'NEIL-MCCOY, ANN III = O'Neil-McCoy, Ann III; ST. JOHN, J.R. = St. John, J.R.
+NUÑEZ, JOSÉ = Nuñez, José; NG, THU JR = Ng, Thu Jr; MACY'S OF OHIO = Macy's of Ohio; deVries, Anna = deVries, Anna
+MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS = Maple Health LLC D.B.A Quail Hollow Drugs
+1ST CHOICE HOME CARE = 1st Choice Home Care; CVS PHARMACY #123 = CVS Pharmacy #123; 
+`),
+  )('the name %j is written %j', (name, written) => {
     expect(properCase(name)).toBe(written);
   });
 
-  test.each([
-    [0, 'today'],
-    [1, 'in 1 day'],
-    [700, 'in 700 days'],
-    [1200, 'in 3 years'],
-    [-1, '1 day ago'],
-    [-2491, '6 years ago'],
-  ])('%d days from today is written as words', (days, words) => {
-    expect(fromToday(days)).toBe(words);
+  test('days from today are written as words', () => {
+    const words = pairsOf(
+      '0 = today; 1 = in 1 day; 700 = in 700 days; 1200 = in 3 years; -1 = 1 day ago; -2491 = 6 years ago',
+    );
+    expect(words.map(([days]) => [days, fromToday(Number(days))])).toEqual(words);
   });
 
-  test.each([
-    [[], ''],
-    [['a'], 'a'],
-    [['a', 'b'], 'a and b'],
-    [['a', 'b', 'c'], 'a, b and c'],
-  ])('the list %j is written with commas and "and"', (words, text) => {
-    expect(listed(words)).toBe(text);
+  test('a list is written with commas and "and"', () => {
+    const lists = [[], ['a'], ['a', 'b'], ['a', 'b', 'c']];
+    expect(lists.map(listed)).toEqual(['', 'a', 'a and b', 'a, b and c']);
   });
 
   test('numbers, times and values of a record are written as people read them', () => {
@@ -81,21 +69,19 @@ describe('the history of a license on the website', () => {
   const textWith = (gaps: Parameters<typeof history>[1]['gaps'], ...changes: Parameters<typeof history>[0]) =>
     plain(String(history(changes, { ...known, gaps })));
 
+  const values = (before: string | null, after: string | null) => ({ before, after });
+  const changedFrom = (before: string, after: string) => ({ city: values(before, after) });
+  const ERASED = { city: { ...values(null, null), erased: true as const } };
+  const ENDORSEMENT = 'extra_data.Endorsement Sub Status 1';
   test.each([
-    [{ city: { before: 'LIMA', after: 'AKRON' } }, 'City changed from LIMA to AKRON.'],
-    [{ expiry_date: { before: null, after: '2027-10-31' } }, 'Expiry date: now October 31, 2027.'],
-    [{ city: { before: 'LIMA', after: null } }, 'City: no longer given (it was LIMA).'],
+    [changedFrom('LIMA', 'AKRON'), 'City changed from LIMA to AKRON.'],
+    [{ expiry_date: values(null, '2027-10-31') }, 'Expiry date: now October 31, 2027.'],
+    [{ city: values('LIMA', null) }, 'City: no longer given (it was LIMA).'],
+    [ERASED, 'City changed. The State no longer publishes the values.'],
+    [{ 'extra_data.Compact Eligibility': values('a', 'b') }, 'Compact Eligibility changed from a to b.'],
     [
-      { city: { before: null, after: null, erased: true as const } },
-      'City changed. The State no longer publishes the values.',
-    ],
-    [
-      { 'extra_data.Compact Eligibility': { before: 'a', after: 'b' } },
-      'Compact Eligibility changed from a to b.',
-    ],
-    [
-      { 'extra_data.Endorsement Sub Status 1': { before: 'Active In Renewal', after: 'Suspended' } },
-      'Endorsement 1: Sub Status changed from Active In Renewal to Suspended.',
+      { [ENDORSEMENT]: values('Active', 'Suspended') },
+      'Endorsement 1: Sub Status changed from Active to Suspended.',
     ],
   ])('has %j as a sentence', (fields, sentence) => {
     expect(textOf({ ...change, fields })).toContain(sentence);
@@ -137,7 +123,7 @@ describe('the history of a license on the website', () => {
 
   describe('with publications that were withdrawn', () => {
     const day = (day: number) => `2026-11-${day}`;
-    const status = (before: string, after: string) => ({ raw_status: { before, after } });
+    const status = (before: string, after: string) => ({ raw_status: values(before, after) });
     const suspended = status('Active', 'Active - Suspended');
     const active = status('Active - Suspended', 'Active');
     const BACK = 'This service went back to an earlier dataset. The board did not do this.';
@@ -148,37 +134,34 @@ describe('the history of a license on the website', () => {
     const entriesOf = (...changes: Parameters<typeof history>[0]) =>
       [...String(history(changes, known)).matchAll(/<li.*?<\/li>/gs)].map(([entry]) => plain(entry));
 
+    const undone = [
+      { ...back, date: day(21), fields: suspended },
+      { ...back, withdrawn: true as const },
+    ];
+    const moved = { ...back, fields: { ...active, ...changedFrom('AKRON', 'LIMA') } };
+    const unread = { ...bad, date: day(22), kind: 'removed' as const, fields: {} };
+    const later = { ...change, date: day(22), fields: changedFrom('LIMA', 'AKRON') };
+    const SUSPENDED = 'November 21, 2026 Status changed from Active to Active - Suspended.';
+    const ACTIVE = `November 20, 2026 Status changed from Active - Suspended to Active. ${BACK}`;
+
     test.each<[string, Parameters<typeof history>[0], string[]]>([
       ['it and its rollback leave nothing', [back, bad], []],
       ['twice the same leaves nothing', [back, bad, back, bad], []],
       ['a license that it did not have', [back, bad].map(asRemoved), []],
       [
         'a rollback that is undone is not told',
-        [
-          { ...back, date: day(21), fields: suspended },
-          { ...back, withdrawn: true },
-          { ...change, date: day(21), fields: suspended },
-        ],
-        ['November 21, 2026 Status changed from Active to Active - Suspended.'],
+        [...undone, { ...change, date: day(21), fields: suspended }],
+        [SUSPENDED],
       ],
       [
-        'a rollback is told where what it undid is not known',
-        [{ ...back, fields: { ...active, city: { before: 'AKRON', after: 'LIMA' } } }, bad],
+        'what it undid is not known',
+        [moved, bad],
         [`November 20, 2026 City changed from AKRON to LIMA. ${BACK}`],
       ],
-      [
-        'a rollback is told where nothing of what it undid is known',
-        [back],
-        [`November 20, 2026 Status changed from Active - Suspended to Active. ${BACK}`],
-      ],
+      ['nothing of what it undid is known', [back], [ACTIVE]],
       [
         'what the State says later is told',
-        [
-          { ...change, date: day(22), fields: { city: { before: 'LIMA', after: 'AKRON' } } },
-          back,
-          { ...bad, date: day(22), kind: 'removed', fields: {} },
-          bad,
-        ],
+        [later, back, unread, bad],
         ['November 22, 2026 City changed from LIMA to AKRON.'],
       ],
     ])('%s', (_what, changes, expected) => {
@@ -187,20 +170,14 @@ describe('the history of a license on the website', () => {
   });
 
   test('tells of a license whose number the State writes in another way what else changed, not that it left', () => {
-    const number = (text: string) => ({ license_number: { before: text, after: text } });
-    const suspended = { before: 'Active', after: 'Active - Suspended' };
+    const number = (text: string) => ({ license_number: values(text, text) });
+    const raw_status = values('Active', 'Active - Suspended');
+    const gone = { ...change, kind: 'removed', renumbered_to: 'RN-1' } as const;
+    const here = { ...change, kind: 'added', renumbered_from: 'RN.1' } as const;
     const changes: Parameters<typeof history>[0] = [
-      {
-        ...change,
-        kind: 'removed',
-        renumbered_to: 'RN-1',
-        fields: { ...number('RN.1'), raw_status: suspended },
-      },
-      {
-        ...{ ...change, kind: 'added', renumbered_from: 'RN.1' },
-        fields: { ...number('RN-1'), raw_status: suspended, city: { before: null, after: 'LIMA' } },
-      },
-      { ...change, date: '2026-11-10', fields: { expiry_date: { before: null, after: '2027-10-31' } } },
+      { ...gone, fields: { ...number('RN.1'), raw_status } },
+      { ...here, fields: { ...number('RN-1'), raw_status, city: values(null, 'LIMA') } },
+      { ...change, date: '2026-11-10', fields: { expiry_date: values(null, '2027-10-31') } },
     ];
     const text = textOf(...changes);
     expect(text).toContain('Status changed from Active to Active - Suspended.');
@@ -209,17 +186,12 @@ describe('the history of a license on the website', () => {
   });
 
   test('has the last change in a sentence, with why where the board did not do it', () => {
-    const city = { ...change, fields: { city: { before: 'LIMA', after: 'AKRON' } } };
+    const city = { ...change, fields: changedFrom('LIMA', 'AKRON') };
     const release = { ...city, date: '2026-11-21', cause: 'release' } as const;
-    expect([
-      lastChange([{ ...city, withdrawn: true }]),
-      lastChange([city]),
-      lastChange([release, city]),
-    ]).toEqual([
-      undefined,
-      'November 20, 2026: City changed from LIMA to AKRON.',
-      'November 21, 2026: City changed from LIMA to AKRON. A new version of this service reads the State’s data differently. The board did nothing.',
-    ]);
+    const WHY = 'A new version of this service reads the State’s data differently. The board did nothing.';
+    expect(lastChange([{ ...city, withdrawn: true }])).toBeUndefined();
+    expect(lastChange([city])).toBe('November 20, 2026: City changed from LIMA to AKRON.');
+    expect(lastChange([release, city])).toBe(`November 21, 2026: City changed from LIMA to AKRON. ${WHY}`);
   });
 
   test('has each fact once', () => {

@@ -48,14 +48,9 @@ describe('the message of what changed', () => {
   });
 
   test('lists the first 100', () => {
-    const { data } = messageOf({
-      changes: many(150, String),
-      counts: { added: 0, changed: 150, removed: 0 },
-    });
-    expect(data.changes.map(({ reference }) => reference)).toEqual(
-      Array.from({ length: 100 }, (_, at) => `${at}`),
-    );
-    expect(data.counts).toEqual({ added: 0, changed: 150, removed: 0 });
+    const counts = { added: 0, changed: 150, removed: 0 };
+    const { data } = messageOf({ changes: many(150, String), counts });
+    expect(data).toMatchObject({ changes: many(100, String), counts });
   });
 
   test.each<[string, string]>([

@@ -1,0 +1,25 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { runProgram } from '../../scripts/processes.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** What a script of this project that checks source prints of a project with one file, `src/one.ts`. */
+export function checkerOf(
+  script: string,
+): (source: string) => Promise<{ code: number | null; lines: string[] }> {
+  const temporary = temporaryFolder();
+  let projects = 0;
+  return async (source) => {
+    projects += 1;
+    const folder = temporary.path(String(projects));
+    await mkdir(join(folder, 'src'), { recursive: true });
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      '{"compilerOptions": {"strict": true}, "include": ["src"]}',
+    );
+    await writeFile(join(folder, 'src/one.ts'), source);
+    const path = resolve(import.meta.dirname, '../../scripts', script);
+    const { code, stdout } = await runProgram([process.execPath, path, folder], { cwd: folder });
+    return { code, lines: stdout.split('\n').filter((line) => line.startsWith('src/')) };
+  };
+}
