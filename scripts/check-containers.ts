@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import serverJson from '../server.json' with { type: 'json' };
-import { installedRequirements, pythonIsMissing } from '../test/support/python.ts';
+import { installedRequirements, NO_PYTHON } from '../test/support/python.ts';
 import { print, runProgram } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -29,9 +29,8 @@ function checks(installed: string): readonly (readonly [string, ...string[]])[] 
   ];
 }
 
-const missing = pythonIsMissing();
-if (missing !== undefined && process.env.CI !== 'true') {
-  print(`The Dockerfile, docker-compose.yml, the workflows and server.json were not checked: ${missing}.`);
+if (NO_PYTHON !== undefined && process.env.CI !== 'true') {
+  print(`The Dockerfile, docker-compose.yml, the workflows and server.json were not checked: ${NO_PYTHON}.`);
 } else {
   const installed = await installedRequirements(REQUIREMENTS);
   const variables = { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };

@@ -12,7 +12,7 @@ import { queueBoard } from '../../src/service-status/queue-board.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
-import { startProxy, webServer } from '../support/proxy.ts';
+import { listening, startProxy, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { seriesAt, valueAt } from '../support/series.ts';
 
@@ -113,10 +113,9 @@ describe('the queue board', () => {
     app.use(queueBoard(async () => queue, password));
     const server = createServer(app.callback());
     server.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: address }));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = z.object({ port: z.int() }).parse(server.address());
+    const port = await listening(server);
     const all = { host: 'localhost', connection: 'close', ...headers };
-    const answer = await rawRequest({ port, method: 'GET', path: '/queues/api/queues', headers: all });
+    const answer = await rawRequest(port, '/queues/api/queues', { headers: all });
     server.close();
     void queue.disconnect().catch(() => undefined);
     return answer;

@@ -2,7 +2,6 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, jest, test } from '@jest/globals';
-import { z } from 'zod';
 import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -11,6 +10,7 @@ import { publishQueue } from '../../src/publications/job.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
+import { listening } from '../support/proxy.ts';
 
 let environment: TestEnvironment;
 let closedPort: number;
@@ -119,8 +119,7 @@ test('a command reads .env in its folder; what the environment has counts more',
 test('a Redis that takes connections and never answers is one line, too', async () => {
   const server = createServer();
   atEndOfTestFile(async () => server.close());
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = z.object({ port: z.int() }).parse(server.address());
+  const port = await listening(server);
   const soon = jest.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort());
   const variables = { ...environment.variables, REDIS_URL: `redis://127.0.0.1:${port}` };
   const { code, stdout, stderr } = await command(variables, ...PUBLISH, FIXTURES.individual);

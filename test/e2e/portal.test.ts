@@ -1,21 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { createServer } from 'node:https';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { licensesOf } from '../support/day-files.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
 import { documentsIn } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { served } from '../support/file-server.ts';
 import { command } from '../support/in-process.ts';
+import { webServer } from '../support/proxy.ts';
 import { filesOf, nurses } from '../support/publication-days.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { type Installation, installation } from '../support/worker-installation.ts';
@@ -40,19 +39,6 @@ let settings: Record<string, string>;
 let worker: RunningProcess;
 let api: RunningProcess;
 let isDown = false;
-
-type Pem = Awaited<ReturnType<typeof selfSigned>>;
-
-async function https({ key, certificate }: Pem, listener: RequestListener): Promise<string> {
-  const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }, listener);
-  atEndOfTestFile(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return `https://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-}
 
 /** How the content of a key in Redis is read, by its type. */
 const READ = new Map([
@@ -86,10 +72,10 @@ async function inOpenSearch(): Promise<string> {
 }
 
 function get(port: number, path: string): Promise<string> {
-  return rawRequest({ port, method: 'GET', path, headers: { host: 'localhost' } }).then(({ text }) => text);
+  return rawRequest(port, path, { headers: { host: 'localhost' } }).then(({ text }) => text);
 }
 
-describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a store of files', () => {
+describeUnless(missing('openssl'), 'a portal with a password that redirects to a file store', () => {
   beforeAll(async () => {
     installed = await installation();
     const { environment } = installed;
@@ -101,19 +87,21 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     ]);
     const pem = await selfSigned(environment.folder);
 
-    const store = await https(pem, (request, response) => {
+    const fileStore: RequestListener = (request, response) => {
       const { url = '', headers } = request;
       asked.store.push({ url, headers });
       const content = contents.get(url) ?? Buffer.alloc(0);
       served({ content, headers: { etag: `"${url}"` } })(request, response);
-    });
-    const portal = await https(pem, ({ url = '', headers }, response) => {
+    };
+    const { url: store } = await webServer(fileStore, { pem });
+    const redirects: RequestListener = ({ url = '', headers }, response) => {
       asked.portal.push({ url, headers });
       if (isDown) return void response.end('<html><body>We are back at six.</body></html>');
       const path = headers.authorization === BASIC ? STORED.get(url) : undefined;
       const location = path === undefined ? {} : { location: store + path };
       response.writeHead(path === undefined ? 401 : 302, location).end();
-    });
+    };
+    const { url: portal } = await webServer(redirects, { pem });
     const addressOf = (token: string) =>
       `${portal.replace('//', '//annsecret:passwordsecret@')}/file.csv?token=${token}`;
     settings = {

@@ -1,29 +1,29 @@
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** A folder with only the files of the container image. */
-let image: string;
+const image = temporaryFolder();
 
 beforeAll(async () => {
-  image = await mkdtemp(join(tmpdir(), 'image-'));
   const lines = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
   const names = lines.flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
   expect(names).toContain('src');
-  for (const name of names) await cp(join(ROOT, name), join(image, name), { recursive: true });
-  await symlink(join(ROOT, 'node_modules'), join(image, 'node_modules'));
+  for (const name of names) await cp(join(ROOT, name), image.path(name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), image.path('node_modules'));
 });
-afterAll(() => rm(image, { recursive: true, force: true }));
+
+function inImage([program, ...parameters]: readonly [string, ...string[]], variables: NodeJS.ProcessEnv) {
+  const command = [process.execPath, image.path(program), ...parameters] as const;
+  return runProgram(command, { cwd: image.path(), variables });
+}
 
 function licenses(parameters: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
-  return runProgram([process.execPath, join(image, 'src/cli/main.ts'), ...parameters], {
-    cwd: image,
-    variables,
-  });
+  return inImage(['src/cli/main.ts', ...parameters], variables);
 }
 
 test('the commands run with only the files of the image', async () => {
@@ -39,16 +39,13 @@ test.each([
   ['src/server.ts', 'PORT'],
   ['workers/main.ts', 'WORKER_ADMIN_PORT'],
 ])('%s finds all that it imports, and fails with one line for a setting', async (program, setting) => {
-  const { code, output } = await runProgram([process.execPath, join(image, program)], {
-    cwd: image,
-    variables: { [setting]: 'none' },
-  });
+  const { code, output } = await inImage([program], { [setting]: 'none' });
   // It reads its settings once everything is loaded.
   expect([code, output]).toEqual([1, `${setting} is "none", but must be a port, 0 to 65535.\n`]);
 });
 
 test('licenses sample-data says in one line that it is not in the image', async () => {
-  expect(await licenses(['sample-data', join(image, 'sample')])).toMatchObject({
+  expect(await licenses(['sample-data', image.path('sample')])).toMatchObject({
     code: 1,
     stderr: 'A part of the program is not installed here. Run the command in a checkout.\n',
   });

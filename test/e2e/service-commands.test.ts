@@ -36,7 +36,7 @@ function proxyOnPort(port: number): Promise<WebServer> {
     requests += 1;
     return step(request);
   };
-  return startProxy(`http://127.0.0.1:${PORT}`, counted, port);
+  return startProxy(`http://127.0.0.1:${PORT}`, counted, { port });
 }
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { cut, type ProxyStep, pass, throughProxy } from '../support/proxy.ts';
+import { cut, type ProxyStep, pass } from '../support/proxy.ts';
 import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -34,9 +34,10 @@ function publishedWith({
   after = pass,
 }) {
   let step: 'loading' | 'asking' | 'live' = isLive ? 'live' : 'loading';
-  return throughProxy(
-    at,
-    async (request) => {
+  return publishFiles(at, files, {
+    publication,
+    isGuarded,
+    through: async (request) => {
       if (step === 'live') return after(request);
       if (step === 'asking' && isLookup(request.path)) return before(request);
       const answer = await request.forward();
@@ -45,8 +46,7 @@ function publishedWith({
       if (request.path.startsWith('/_aliases') && request.method === 'POST') step = 'live';
       return answer;
     },
-    (through) => publishFiles(through, files, { publication, isGuarded }),
-  );
+  });
 }
 
 /** Whether a request to this path is a lookup. */

@@ -127,7 +127,7 @@ describe('a request', () => {
     ['corp.example', 403],
   ])('to an admin port by the name "%s" gets %i', async (host, status) => {
     const { port } = await started({ isAdmin: true });
-    expect((await rawRequest({ port, method: 'GET', path: '/', headers: { host } })).status).toBe(status);
+    expect((await rawRequest(port, '/', { headers: { host } })).status).toBe(status);
   });
 });
 
@@ -223,7 +223,7 @@ describe('responses that clients read slowly', () => {
 
   function answerFor(port: number, path: string, client: string) {
     const headers = { host: 'localhost', 'x-forwarded-for': client };
-    return rawRequest({ port, method: 'GET', path, headers });
+    return rawRequest(port, path, { headers });
   }
   const statusFor = async (port: number, path: string, client: string) =>
     (await answerFor(port, path, client)).status;
@@ -281,7 +281,7 @@ describe('responses that clients read slowly', () => {
       socket.resetAndDestroy();
     }
     await eventually('all are worked on', () => handled() === 30);
-    expect((await rawRequest({ port, method: 'GET', path: `/bytes/${LARGE}` })).status).toBe(200);
+    expect((await rawRequest(port, `/bytes/${LARGE}`)).status).toBe(200);
   });
 
   test('have a deadline, which progress does not move', async () => {
@@ -308,7 +308,7 @@ describe('responses that clients read slowly', () => {
     const before = await cut();
     const slow = reader(port, '/');
     expect(await slow.status).toBe('200');
-    expect((await rawRequest({ port, method: 'GET', path: '/' })).text.length).toBe(SIZE);
+    expect((await rawRequest(port, '/')).text.length).toBe(SIZE);
     expect([slow.socket.closed, deadlines.length]).toEqual([false, 2]);
     const [ofSlow, ofFast] = deadlines;
     // It has ended.

@@ -8,10 +8,9 @@ import { startApi } from '../../scripts/licenses-processes.ts';
 import { type RunningProcess, runProgram } from '../../scripts/processes.ts';
 import { licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { NO_CURL } from '../support/curl.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { daysAfter } from '../support/days.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
 import { PHARMACIES } from '../support/feed-service.ts';
@@ -19,7 +18,7 @@ import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import type { ProxyStep } from '../support/proxy.ts';
 import { published } from '../support/publication-days.ts';
-import { pythonIsMissing } from '../support/python.ts';
+import { NO_PYTHON } from '../support/python.ts';
 
 /** Several pages of an export, each more than gzip holds back. */
 const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
@@ -134,7 +133,7 @@ async function restart(): Promise<void> {
 }
 
 describeUnless(
-  NO_CURL ?? pythonIsMissing(),
+  missing('curl') ?? NO_PYTHON,
   'fetch, curl and Python notice that an export is cut off',
   () => {
     test.each(BROKEN)('while three clients read an export, %s', async (what, { act, page, repair }) => {

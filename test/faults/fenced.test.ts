@@ -71,9 +71,8 @@ async function pausedAt(moment: keyof typeof AT, meanwhile: () => Promise<unknow
   const files = await filesOf(environment, '2026-11-22', { individual: nurses(19) });
   let isDone = false;
   let flipped: number | undefined;
-  const result = await throughProxy(
-    environment,
-    async (request) => {
+  const result = await publishFiles(environment, files, {
+    through: async (request) => {
       const asked = `${request.method} ${request.path}`;
       if (!isDone && AT[moment].test(asked)) {
         isDone = true;
@@ -84,8 +83,7 @@ async function pausedAt(moment: keyof typeof AT, meanwhile: () => Promise<unknow
       if (isDone && isFlip) flipped = answer.status;
       return answer;
     },
-    (through) => publishFiles(through, files),
-  );
+  });
   expect(isDone).toBe(true);
   return { result, flipped };
 }
@@ -194,9 +192,8 @@ test('a flip that arrives only when its publication has given up leaves one live
   const files = await filesOf(environment, '2026-11-22');
   let late: (() => Promise<unknown>) | undefined;
   let isLate = false;
-  await throughProxy(
-    environment,
-    async ({ path, method, body, forward }) => {
+  await publishFiles(environment, files, {
+    through: async ({ path, method, body, forward }) => {
       const isDelete = body.includes('remove_index');
       if (path.startsWith('/_aliases') && !isDelete && late === undefined) {
         late = forward;
@@ -209,8 +206,7 @@ test('a flip that arrives only when its publication has given up leaves one live
       }
       return forward();
     },
-    (through) => publishFiles(through, files).catch(() => undefined),
-  );
+  }).catch(() => undefined);
   expect(isLate).toBe(true);
   const [index = '', ...others] = await live();
   expect(others).toEqual([]);

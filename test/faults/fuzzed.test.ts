@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { describeUnless } from '../support/describe-unless.ts';
-import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
+import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
 import { seriesAt } from '../support/series.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -35,8 +35,7 @@ async function fuzz(): Promise<z.output<typeof report>> {
   const { code, output } = await runPython(
     await installedRequirements(REQUIREMENTS),
     [
-      'schemathesis.cli',
-      ...[`--config-file=${SETTINGS}`, '--no-color', 'run'],
+      ...['-m', 'schemathesis.cli', `--config-file=${SETTINGS}`, '--no-color', 'run'],
       ...[`http://127.0.0.1:${environment.config.PORT}/openapi.json`, `--header=X-API-Key: ${rest.key}`],
       ...[`--seed=${SEED}`, `--max-examples=${CASES_OF_EACH}`, '--phases=examples,coverage,fuzzing,stateful'],
       ...['--checks=all', '--continue-on-failure', '--generation-database=none'],
@@ -61,7 +60,7 @@ async function outcomes(): Promise<Record<string, number>> {
 
 const OUTCOME = /^licenses_request_seconds_count\{interface="rest",outcome="(\w+)"\}$/;
 
-describeUnless(pythonIsMissing(), 'the REST API', () => {
+describeUnless(NO_PYTHON, 'the REST API', () => {
   beforeAll(async () => {
     service = await startService({
       settings: {

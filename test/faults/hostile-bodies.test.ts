@@ -51,8 +51,8 @@ function headersOf(type: string, more: Record<string, string> = {}): Record<stri
 }
 
 function send(path: string, type: string, body: Buffer | string, more: Record<string, string> = {}) {
-  const headers = headersOf(type, { 'content-length': String(Buffer.byteLength(body)), ...more });
-  return rawRequest({ port: service.environment.config.PORT, method: 'POST', path, headers, body });
+  const headers = headersOf(type, more);
+  return rawRequest(service.environment.config.PORT, path, { method: 'POST', headers, body });
 }
 
 /** A request of which only the beginning of the body is sent. */

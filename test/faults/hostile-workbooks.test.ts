@@ -35,12 +35,12 @@ const START = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; fil
 /** Sends a file to the page of a list, each from an address of its own unless one is given. */
 function upload(file: Buffer, address = nextAddress()) {
   const body = Buffer.concat([Buffer.from(START), file, Buffer.from(`\r\n--${BOUNDARY}--\r\n`)]);
-  return rawRequest({
-    ...{ port: service.environment.config.PORT, method: 'POST', path: '/roster', body },
+  return rawRequest(service.environment.config.PORT, '/roster', {
+    ...{ method: 'POST', body },
     headers: {
       ...{ host: 'lists.example.org', origin: 'https://lists.example.org', accept: 'text/html' },
       ...{ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' },
-      ...{ 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, 'content-length': `${body.length}` },
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
     },
   });
 }

@@ -66,14 +66,13 @@ const allHeaders = (more: Record<string, string>) => {
 };
 
 function send(path: string, body: string | Buffer, headers: Record<string, string>) {
-  const { PORT: port } = service.environment.config;
-  const length = { 'content-length': String(Buffer.byteLength(body)) };
-  return rawRequest({ port, method: 'POST', path, body, headers: allHeaders({ ...length, ...headers }) });
+  const { PORT } = service.environment.config;
+  return rawRequest(PORT, path, { method: 'POST', body, headers: allHeaders(headers) });
 }
 
 function get(path: string, headers: Record<string, string> = {}) {
-  const { PORT: port } = service.environment.config;
-  return rawRequest({ port, method: 'GET', path, headers: allHeaders({ accept: 'text/html', ...headers }) });
+  const { PORT } = service.environment.config;
+  return rawRequest(PORT, path, { headers: allHeaders({ accept: 'text/html', ...headers }) });
 }
 
 function rosterPage(body: string | Buffer, type: string, headers: Record<string, string> = {}) {

@@ -9,7 +9,7 @@ import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedPackages } from '../support/npm-packages.ts';
-import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
+import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const PROGRAMS = resolve(import.meta.dirname, '../mcp-clients');
@@ -186,7 +186,7 @@ describe('third-party MCP clients', () => {
     },
   );
 
-  describeUnless(pythonIsMissing(), 'the Python SDK', () => {
+  describeUnless(NO_PYTHON, 'the Python SDK', () => {
     let requirements: string;
 
     // biome-ignore lint/suspicious/noDuplicateTestHooks: it belongs to the inner describe.
@@ -203,7 +203,7 @@ describe('third-party MCP clients', () => {
     ])('the client of %s, in mode %s, gets the same', (name, mode, protocol) =>
       expectSame(async (calls) => {
         const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
-        return sessionIn(await runPythonFile(requirements, program, JSON.stringify(calls)));
+        return sessionIn(await runPython(requirements, program, { input: JSON.stringify(calls) }));
       }, protocol),
     );
 

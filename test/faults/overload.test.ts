@@ -11,7 +11,6 @@ import { isIndexNotFound } from '../../src/storage/errors.ts';
 import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
 import { livePublished } from '../support/complete-publication.ts';
 import { eventually } from '../support/eventually.ts';
-import { throughProxy } from '../support/proxy.ts';
 import { expectLiveResult, type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -105,15 +104,14 @@ test('a disk that stays full', async () => {
   const { environment, files } = publications;
   const before = await livePublished(environment);
   let refused = 0;
-  const publishing = throughProxy(
-    environment,
-    (request) => {
+  const publishing = publishFiles(environment, files.second, {
+    giveUpAfterMs: GIVE_UP_AFTER_MS,
+    through: (request) => {
       if (!isBulk(request)) return request.forward();
       refused += 1;
       return BULK_FAULTS['disk full'](request);
     },
-    (through) => publishFiles(through, files.second, { giveUpAfterMs: GIVE_UP_AFTER_MS }),
-  );
+  });
   await expect(publishing).rejects.toThrow('disk usage exceeded flood-stage watermark');
   expect(refused).toBeGreaterThan(1);
   const indices = await licensesIndices(environment.store);

@@ -54,7 +54,7 @@ afterEach(() => {
 });
 
 function get(port: number, path: string) {
-  return rawRequest({ port, method: 'GET', path, headers: { host: 'localhost' } });
+  return rawRequest(port, path, { headers: { host: 'localhost' } });
 }
 
 async function ready(port = environment.config.ADMIN_PORT): Promise<[number, unknown]> {

@@ -57,8 +57,7 @@ function logged(of: RunningProcess, message: string) {
 }
 
 function getPage() {
-  const { PORT: port } = environment.config;
-  return rawRequest({ port, method: 'GET', path: '/', headers: { host: 'localhost' } });
+  return rawRequest(environment.config.PORT, '/', { headers: { host: 'localhost' } });
 }
 
 /** Sends it a signal while nothing may read its log. @returns its exit code; `null` where it had to be killed */
@@ -120,8 +119,7 @@ describe('an API process', () => {
     const api = await faulty(startApi, { ...FAULTS, DRAIN_SECONDS: '60' });
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
-    const { ADMIN_PORT } = environment.config;
-    const ready = await rawRequest({ port: ADMIN_PORT, method: 'GET', path: '/readyz' });
+    const ready = await rawRequest(environment.config.ADMIN_PORT, '/readyz');
     expect([ready.status, ready.body]).toEqual([503, expect.objectContaining({ stopping: true })]);
     expect((await rest.verify(LOOKUP)).status).toBe(200);
     expect(await exitCodeAfter(api, 'SIGUSR2')).toBe(1);

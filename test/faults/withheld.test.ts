@@ -16,7 +16,7 @@ import { daysAfter } from '../support/days.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { times } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
-import { cut, loseResponse, throughProxy } from '../support/proxy.ts';
+import { cut, loseResponse } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -159,16 +159,14 @@ describe('a place that the State withholds', () => {
         let made = 0;
         let isPruning = false;
         const files = await filesWith(environment, ...times(killedAt, () => HIDDEN));
-        const publishing = throughProxy(
-          environment,
-          (request) => {
+        const publishing = publishFiles(environment, files, {
+          through: (request) => {
             if (request.body.includes('"event":"live"')) isPruning = true;
             if (isPruning && request.path.includes('changes/')) made += 1;
             if (made < killedAt) return request.forward();
             return made === killedAt && killedAt % 2 === 0 ? loseResponse(request) : cut(request);
           },
-          (through) => publishFiles(through, files),
-        );
+        });
         const [ended] = await Promise.allSettled([publishing]);
         await prune(environment.store, 1);
         const left = await documentsWithMark(environment, `${MARK}${nurses[killedAt - 1]}`);

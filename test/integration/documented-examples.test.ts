@@ -7,8 +7,7 @@ import { runProgram } from '../../scripts/processes.ts';
 import { commandsToTry, startSample } from '../../scripts/welcome.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import { licenseRecord } from '../../src/licenses/license.ts';
-import { NO_CURL } from '../support/curl.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
 import {
   codeBlocks,
   DOCUMENTED_ADDRESS,
@@ -76,7 +75,7 @@ const found = z.union([
   licenseRecord,
 ]);
 
-describeUnless(NO_CURL, 'the documented commands', () => {
+describeUnless(missing('curl'), 'the documented commands', () => {
   const withResponses = ['README.md'];
   const files = ['README.md', 'docs/api.md', 'docs/mcp.md', 'docs/tutorial.md'];
 

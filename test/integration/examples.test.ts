@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { runProgram } from '../../scripts/processes.ts';
-import { NO_CURL } from '../support/curl.ts';
-import { describeUnless } from '../support/describe-unless.ts';
-import { EXAMPLES, installTypescriptExample, NO_PYTHON, npm } from '../support/examples.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
+import { EXAMPLES, installTypescriptExample, npm } from '../support/examples.ts';
 import { answered, type FileAnswer } from '../support/file-server.ts';
 import { times } from '../support/fixtures.ts';
+import { NO_PYTHON } from '../support/python.ts';
 import {
   json,
   type RosterProgram,
@@ -167,7 +167,7 @@ describeUnless(NO_PYTHON, 'examples/python', () => {
   verifiesRosters({ folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'verify.py'] });
 });
 
-describeUnless(NO_CURL, 'examples/curl.sh', () => {
+describeUnless(missing('curl'), 'examples/curl.sh', () => {
   const ask = (key: string) =>
     runProgram(['bash', resolve(EXAMPLES, 'curl.sh')], {
       variables: { LICENSES_URL: service.url, LICENSES_KEY: key },

@@ -6,7 +6,7 @@ import { beforeAll, expect, jest, test } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedFolder } from '../support/installed-folder.ts';
-import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
+import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
 import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -27,7 +27,7 @@ function missing(): string | undefined {
   if (absent.length > 0) {
     return `${absent.join(', ')} missing; install Maven, a JDK from 17 and Go (Debian: apt-get install maven default-jdk-headless golang)`;
   }
-  return pythonIsMissing();
+  return NO_PYTHON;
 }
 
 const folder = temporaryFolder();
@@ -134,7 +134,7 @@ describeUnless(missing(), 'a generated client finds a license:', () => {
   test('openapi-python-client', async () => {
     const output = folder.path('openapi-python-client');
     const generate = ['generate', '--path', document, '--output-path', output, '--fail-on-warning'];
-    const made = await runPython(requirements, ['openapi_python_client', ...generate], {
+    const made = await runPython(requirements, ['-m', 'openapi_python_client', ...generate], {
       cwd: folder.path(),
       withinMs: WITHIN_MS,
       variables: { PATH: `${requirements}/bin:${process.env.PATH}` },

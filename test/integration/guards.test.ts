@@ -26,9 +26,8 @@ import {
   publishForced,
   publishRefused,
   rollBackToBase,
-  without,
 } from '../support/guarded-days.ts';
-import { type ProxyAnswer, type ProxyStep, throughProxy } from '../support/proxy.ts';
+import type { ProxyAnswer, ProxyStep } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
@@ -66,7 +65,7 @@ async function state() {
 describe('the guards', () => {
   test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
     const individual = [
-      ...changed(changed(without(nurses, 54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
+      ...changed(changed(nurses.slice(54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
       ...changed(licensesOf(MEDICAL, '36.', 2), 2, { board: 'Board of Wizardry' }),
       { board: NURSING, number: 'RN.900199' },
     ];
@@ -227,9 +226,8 @@ describe('even with force, nothing goes live from', () => {
     const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
     const files = await day();
     let isDone = false;
-    const failure = await throughProxy(
-      environment,
-      async (asked) => {
+    const failure = await publishFiles(environment, files, {
+      through: async (asked) => {
         const [, index] = pattern.exec(asked.path) ?? [];
         if (index !== undefined && !isDone) {
           isDone = true;
@@ -237,8 +235,7 @@ describe('even with force, nothing goes live from', () => {
         }
         return asked.forward();
       },
-      (through) => publishFiles(through, files).catch((error: unknown) => error),
-    );
+    }).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(VerificationError);
     expect(failure).toMatchObject({ message: expect.stringContaining(message) });
     expect(await state()).toEqual(before);
@@ -321,7 +318,7 @@ describe('a publication fails before it loads, and says so,', () => {
     const step: ProxyStep = async (request) =>
       isAsked(`${request.method} ${request.path}`) ? answer : request.forward();
     const files = await day();
-    const publishing = throughProxy(environment, step, (through) => publishFiles(through, files));
+    const publishing = publishFiles(environment, files, { through: step });
     await expect(publishing).rejects.toThrow(message);
     expect(await state()).toEqual(before);
   });

@@ -75,7 +75,7 @@ beforeAll(async () => {
   services = await startTranscriptServices();
   await playFiles(BEFORE_PUBLICATION, services.plain);
   await services.publish();
-  document = openApiIn(await rawRequest({ port: services.plain.port, method: 'GET', path: '/openapi.json' }));
+  document = openApiIn(await rawRequest(services.plain.port, '/openapi.json'));
   await playFiles(LIMITED, services.limited);
   await playFiles(PLAIN, services.plain);
 });

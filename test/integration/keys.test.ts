@@ -39,9 +39,8 @@ const GOOD_LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 function requestWith(method: string, path: string, headers: Record<string, string>): Promise<ApiAnswer> {
   const body = method === 'POST' ? JSON.stringify(GOOD_LOOKUP) : '';
   const type = method === 'POST' ? { 'content-type': 'application/json' } : {};
-  const length = { 'content-length': String(body.length) };
-  const { PORT: port } = service.environment.config;
-  return rawRequest({ port, method, path, headers: { ...headers, ...type, ...length }, body });
+  const { PORT } = service.environment.config;
+  return rawRequest(PORT, path, { method, headers: { ...headers, ...type }, body });
 }
 
 /** What `licenses keys create --json` prints. */
@@ -413,8 +412,8 @@ test('the log has no keys, no searched names and no data about holders', async (
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_licenses_by_name","arguments":{"last_name":"Secretive","board":"Nursing Board"}}}',
     '{"Secretive":"Secretive"}',
   ]) {
-    const headers = { ...mcp, 'content-type': 'application/json', 'content-length': String(body.length) };
-    await rawRequest({ port: environment.config.PORT, method: 'POST', path: '/mcp', headers, body });
+    const headers = { ...mcp, 'content-type': 'application/json' };
+    await rawRequest(environment.config.PORT, '/mcp', { method: 'POST', headers, body });
   }
 
   await rest.request('GET', '/status', { headers: { 'x-request-id': 'last-of-the-log' } });

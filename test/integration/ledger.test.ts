@@ -64,15 +64,13 @@ test('the ledger has each step of a publication, how long it took, what it count
     ],
   });
   const startedAt = Date.now();
-  const { publication } = await throughProxy(
-    environment,
-    async (request) => {
+  const { publication } = await publishFiles(environment, files, {
+    through: async (request) => {
       requests.push(request.path);
       if (/licenses-[^/]+\/_bulk/.test(request.path)) await sleep(LOADS_FOR_MS);
       return request.forward();
     },
-    (through) => publishFiles(through, files),
-  );
+  });
   const tookMs = Date.now() - startedAt;
 
   const { summary, events } = await publicationDetails(store, publication);
@@ -106,11 +104,10 @@ test('a publication killed between its flip and its last ledger event is live, a
   const first = await published(environment, '2026-11-20');
   const publication = newId();
   const files = await filesOf(environment, '2026-11-21');
-  const publishing = throughProxy(
-    environment,
-    (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
-    (through) => publishFiles(through, files, { publication }),
-  );
+  const publishing = publishFiles(environment, files, {
+    publication,
+    through: (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
+  });
   await expect(publishing).rejects.toThrow();
   const begun = ['reading', 'loading', 'verifying', 'verifying'];
   const eventsOf = async () =>

@@ -54,13 +54,12 @@ const MODERN_HEADERS = {
 };
 
 function posted(body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
-  return rawRequest({
-    ...{ port, method: 'POST', path: '/mcp', body },
+  return rawRequest(port, '/mcp', {
+    ...{ method: 'POST', body },
     headers: {
       host: 'localhost',
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
-      'content-length': String(Buffer.byteLength(body)),
       ...headers,
     },
   });
@@ -89,7 +88,7 @@ describe('the MCP server', () => {
       }
       for (const method of ['GET', 'DELETE', 'PUT']) {
         const headers = { host: 'localhost', accept: 'text/event-stream', 'mcp-session-id': 'made-up' };
-        const answer = await rawRequest({ port, method, path: '/mcp', headers });
+        const answer = await rawRequest(port, '/mcp', { method, headers });
         expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
       }
     },

@@ -51,12 +51,8 @@ function newAddress(): string {
 }
 
 function get(path: string, headers: Record<string, string> = {}, port = environment.config.PORT) {
-  return rawRequest({
-    port,
-    method: 'GET',
-    path,
-    headers: { host: 'localhost', 'x-forwarded-for': newAddress(), ...headers },
-  });
+  const all = { host: 'localhost', 'x-forwarded-for': newAddress(), ...headers };
+  return rawRequest(port, path, { headers: all });
 }
 
 const series = () => seriesAt(environment.config.ADMIN_PORT);
@@ -150,16 +146,13 @@ describe('records that are saved', () => {
     const body = String(
       new URLSearchParams(fields.map(([, name = '', value = '']): [string, string] => [name, value])),
     );
-    return rawRequest({
-      port: environment.config.PORT,
+    return rawRequest(environment.config.PORT, '/records', {
       method: 'POST',
-      path: '/records',
       headers: {
         ...from,
         host: 'localhost',
         origin: 'http://localhost',
         'content-type': 'application/x-www-form-urlencoded',
-        'content-length': String(body.length),
       },
       body,
     });

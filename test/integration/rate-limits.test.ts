@@ -55,11 +55,11 @@ async function api(trustedProxies: number) {
     TRUSTED_PROXIES: String(trustedProxies),
   });
   const post = (path: string, from: string, headers: Headers, body: string) =>
-    rawRequest({
-      ...{ port, method: 'POST', path, body },
+    rawRequest(port, path, {
+      ...{ method: 'POST', body },
       headers: {
         ...{ host: `localhost:${port}`, 'x-forwarded-for': from, 'content-type': 'application/json' },
-        ...{ 'content-length': String(Buffer.byteLength(body)), ...headers },
+        ...headers,
       },
     });
   const call = (from: string, method: string, params?: object) =>
@@ -69,8 +69,7 @@ async function api(trustedProxies: number) {
     );
   /** GET /lookup/boards from this address, which the proxy sends. */
   const rest = (from: string, apiKey = key, more: Headers = {}): Promise<ApiAnswer> =>
-    rawRequest({
-      ...{ port, method: 'GET', path: '/api/v1/lookup/boards' },
+    rawRequest(port, '/api/v1/lookup/boards', {
       headers: { 'x-forwarded-for': from, 'x-api-key': apiKey, ...more },
     });
   const mcp = (from: string) => call(from, 'tools/list');
@@ -93,10 +92,7 @@ async function api(trustedProxies: number) {
       return post('/api/v1/subscriptions/batch', from, { 'x-api-key': key }, JSON.stringify({ items }));
     },
     watched: (from: string): Promise<ApiAnswer> =>
-      rawRequest({
-        ...{ port, method: 'GET', path: '/api/v1/subscriptions' },
-        headers: { 'x-forwarded-for': from, 'x-api-key': key },
-      }),
+      rawRequest(port, '/api/v1/subscriptions', { headers: { 'x-forwarded-for': from, 'x-api-key': key } }),
   };
 }
 

@@ -9,11 +9,15 @@ import type { PublishResult } from '../../src/publications/history.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { readLicenseTypes } from '../../src/publications/license-types.ts';
 import { newId, readMetadata } from '../../src/publications/metadata.ts';
-import { deleteRejectedRows, REJECTED_ROWS, writeRejects } from '../../src/publications/rejected-rows.ts';
+import {
+  deleteRejectedRows,
+  REJECTED_ROWS,
+  readRejectedRows,
+  writeRejects,
+} from '../../src/publications/rejected-rows.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { rejectedOf } from '../support/ledger.ts';
-import { answer, loseResponse, throughProxy } from '../support/proxy.ts';
+import { answer, loseResponse } from '../support/proxy.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -25,6 +29,12 @@ async function parsed(path: string): Promise<(readonly string[])[]> {
   const rows: (readonly string[])[] = [];
   for await (const batch of readCsv(fileText(path))) rows.push(...batch.map(({ fields }) => fields));
   return rows;
+}
+
+/** The rows that a publication rejected, in the order of the files. */
+async function rejectedOf({ store }: TestEnvironment, publication: string) {
+  const rows = (await Array.fromAsync(readRejectedRows(store, publication))).flat();
+  return rows.map(({ file, line, reason }) => ({ file, line, reason }));
 }
 
 let environment: TestEnvironment;
@@ -123,14 +133,12 @@ describe('the rows that a publication rejected', () => {
 
   test('are stored exactly once even if OpenSearch refuses them or its responses are lost', async () => {
     const faults = [answer(429), loseResponse, answer(429)];
-    const { publication } = await throughProxy(
-      environment,
-      (request) => {
+    const { publication } = await publishFiles(environment, FIXTURES, {
+      through: (request) => {
         const fault = request.path.includes('rejected-rows/_bulk') ? faults.shift() : undefined;
         return fault === undefined ? request.forward() : fault(request);
       },
-      (through) => publishFiles(through, FIXTURES),
-    );
+    });
     expect(faults).toEqual([]);
     expect(await rejectedOf(environment, publication)).toHaveLength(6);
   });

@@ -13,7 +13,7 @@ import { apiClient } from '../support/api.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { command } from '../support/in-process.ts';
 import { newEnvironment } from '../support/publication-days.ts';
-import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
+import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
 import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -214,7 +214,7 @@ describe('licenses verify-record prints', () => {
   });
 });
 
-describeUnless(pythonIsMissing(), 'examples/python/verify_record.py', () => {
+describeUnless(NO_PYTHON, 'examples/python/verify_record.py', () => {
   let installed: string;
   beforeAll(async () => {
     installed = await installedRequirements(resolve(ROOT, 'test/python/requirements.txt'));
@@ -231,7 +231,7 @@ describeUnless(pythonIsMissing(), 'examples/python/verify_record.py', () => {
     await writeFile(file, [jws, other, ...changed].join('\n'));
     const program = resolve(ROOT, 'examples/python/verify_record.py');
     const keys = await writeKeys(store, SECRET);
-    const { code, stdout } = await runPythonFile(installed, [program, file, keys], '');
+    const { code, stdout } = await runPython(installed, [program, file, keys]);
     const [valid, unknown, ...rest] = stdout.trimEnd().split('\n');
     expect(JSON.parse(valid?.replace('VALID: ', '') ?? '')).toEqual(await statementIn(jws));
     expect(unknown).toMatch(/^UNKNOWN KEY: /);

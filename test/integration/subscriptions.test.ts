@@ -13,7 +13,7 @@ import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { command } from '../support/in-process.ts';
 import { answerChecker, openApiIn } from '../support/openapi.ts';
-import { type ProxyStep, pass, throughProxy } from '../support/proxy.ts';
+import { type ProxyStep, pass } from '../support/proxy.ts';
 
 const PATH = '/api/v1/subscriptions';
 
@@ -385,7 +385,7 @@ test('the proof of a license that is subscribed while a publication is made read
     if (isReady && id === '') id = await watched(first.number);
     return request.forward();
   };
-  await throughProxy(service.environment, subscribing, (through) => service.publishDay(moved, { through }));
+  await service.publishDay(moved, { through: subscribing });
   expect((await rest.get(`${PATH}/${id}/proof`)).body).toMatchObject({
     ...{ coverage_start: before, compared: [service.lastDate()] },
     changes: [{ fields: { city: { before: 'LIMA', after: 'PROVEN' } } }],

@@ -1,18 +1,9 @@
 /** @room lookups */
 
 import { readFile } from 'node:fs/promises';
-import {
-  request as httpRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-} from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -20,11 +11,12 @@ import { type CommandResult, type RunningProcess, startProcess } from '../../scr
 import { readConfig } from '../../src/config.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiClient, apiClient, clientAt, parsed } from '../support/api.ts';
-import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
+import { type ProxyStep, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishByCommand } from '../support/publishing.ts';
 import { valueAt } from '../support/series.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -58,44 +50,26 @@ function redisUrl(password: string): string {
 }
 
 /** An https proxy in front of OpenSearch that answers as OpenSearch's security plugin does. */
-async function securedOpenSearch(openSearch: string): Promise<Server> {
+function securedOpenSearch(openSearch: string): Promise<WebServer> {
   const basic = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
 
-  const refuse = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders, body: string) =>
-    void response.writeHead(status, headers).end(body);
-
-  function answer(request: IncomingMessage, response: ServerResponse): void {
-    const { headers, method = 'GET', url = '/' } = request;
+  const step: ProxyStep = async ({ headers, path, forward }) => {
     if (!isPasswordTaken || headers.authorization !== basic) {
-      request.resume();
-      refuse(response, 401, { 'www-authenticate': 'Basic realm="OpenSearch Security"' }, 'Unauthorized');
-      return;
+      const refusal = {
+        'content-type': 'text/plain',
+        'www-authenticate': 'Basic realm="OpenSearch Security"',
+      };
+      return { status: 401, headers: refusal, body: 'Unauthorized' };
     }
-    if (forbidden?.test(url)) {
-      const reason = `no permissions for [${url}] and User [name=${USER}]`;
+    if (forbidden?.test(path)) {
+      const reason = `no permissions for [${path}] and User [name=${USER}]`;
       const error = { type: 'security_exception', reason };
-      const body = JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 });
-      request.resume();
-      refuse(response, 403, { 'content-type': 'application/json' }, body);
-      return;
+      return { status: 403, body: JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }) };
     }
-    if (url.includes('_alias')) aliasReads += 1;
-    const forwarded = httpRequest(openSearch + url, { method, headers }, (answered) => {
-      response.writeHead(answered.statusCode ?? 502, answered.headers);
-      answered.pipe(response);
-    });
-    forwarded.on('error', () => response.destroy());
-    request.pipe(forwarded);
-  }
-
-  const { key, certificate } = files;
-  const server = createServer({ key: await readFile(key), cert: await readFile(certificate) }, answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  atEndOfTestFile(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return server;
+    if (path.includes('_alias')) aliasReads += 1;
+    return forward();
+  };
+  return startProxy(openSearch, step, { pem: files });
 }
 
 /** A Redis that takes TLS connections of one user with a password, and no others. */
@@ -156,12 +130,12 @@ function logged(output: string, name: string, value: unknown): z.output<typeof l
   return lines.find((each) => each[name] === value);
 }
 
-describeUnless(NO_OPENSSL, 'OpenSearch and Redis by TLS, each with a user', () => {
+describeUnless(missing('openssl'), 'OpenSearch and Redis by TLS, each with a user', () => {
   beforeAll(async () => {
     isPasswordTaken = true;
     files = await selfSigned(folder.path());
     const proxy = await securedOpenSearch(readConfig().OPENSEARCH_URL);
-    address = `127.0.0.1:${z.custom<AddressInfo>().parse(proxy.address()).port}`;
+    address = new URL(proxy.url).host;
     const redisPort = await freePort();
     redisAddress = `127.0.0.1:${redisPort}`;
     await startSecuredRedis(redisPort);

@@ -1,20 +1,18 @@
 import { createSocket } from 'node:dgram';
 import { readFile } from 'node:fs/promises';
 import { setGlobalProxyFromEnv } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { createServer, type Server, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { z } from 'zod';
+import { createServer, type Socket } from 'node:net';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { post, publicAddresses } from '../../src/subscriptions/outgoing.ts';
-import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
+import { listening, webServer } from '../support/proxy.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LOOPBACK = ['127.0.0.0/8'];
 /** How long a receiver may take that would take longer than any test waits, and any other. */
 const withinMs = (reason: string) => (reason === 'timeout' ? 300 : 60_000);
-
-const opened: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 
 /** A server on this machine that does this with each connection, once something was sent on it. */
 async function receiver(answer: (socket: Socket) => void, host = '127.0.0.1') {
@@ -27,25 +25,21 @@ async function receiver(answer: (socket: Socket) => void, host = '127.0.0.1') {
     socket.on('close', () => sockets.delete(socket));
     socket.once('data', () => answer(socket));
   });
-  opened.push({ server, sockets });
-  const port = await listening(server, host);
-  return { port, url: `http://127.0.0.1:${port}/hook`, connections: () => connections };
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  atEndOfTestFile(stop);
+  const port = await listening(server, 0, host);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}/hook`,
+    connections: () => connections,
+    server,
+    sockets,
+    stop,
+  };
 }
-
-/** Listens on a free port. @returns it */
-async function listening(server: Server, host = '127.0.0.1'): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return z.object({ port: z.int() }).parse(server.address()).port;
-}
-
-function stopped({ server, sockets }: (typeof opened)[number]): Promise<void> {
-  for (const socket of sockets) socket.destroy();
-  return new Promise((resolve) => server.close(() => resolve()));
-}
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map(stopped));
-});
 
 const answering = (text: string) => (socket: Socket) => socket.end(text);
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
@@ -78,8 +72,8 @@ describe('a server of this machine', () => {
     // 127.0.0.1 stands for a public address, 127.0.0.2 for one that is not.
     const { port } = await receiver(answering(NO_CONTENT));
     const other = createServer(() => expect('a connection').toBe('none'));
-    opened.push({ server: other, sockets: new Set() });
-    await new Promise<void>((resolve) => other.listen(port, '127.0.0.2', resolve));
+    atEndOfTestFile(async () => other.close());
+    await listening(other, port, '127.0.0.2');
     let asked = 0;
     const addressesOf = async () => {
       asked += 1;
@@ -132,8 +126,8 @@ test('a proxy of the environment is not used', async () => {
 
 test('a message is sent as one request, with its length, on a connection of its own', async () => {
   const sent: string[] = [];
-  const { url, connections } = await receiver(() => undefined);
-  opened.at(-1)?.server.on('connection', (socket: Socket) =>
+  const { url, connections, server } = await receiver(() => undefined);
+  server.on('connection', (socket: Socket) =>
     socket.on('data', (bytes) => {
       sent.push(String(bytes));
       if (sent.join('').endsWith('{"a":"ü"}')) socket.end(NO_CONTENT);
@@ -183,13 +177,12 @@ describe('a receiver that', () => {
   test('answers with a body that never ends is heard to its headers, and its body is not read', async () => {
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
     let taken = 0;
-    const { url } = await receiver((socket) => {
+    const { url, sockets } = await receiver((socket) => {
       endless('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', chunk, 'fast')(socket);
       socket.on('close', () => {
         taken = socket.bytesWritten;
       });
     });
-    const [{ sockets } = { sockets: new Set<Socket>() }] = opened;
     expect(await post(url, {}, '{}', LOOPBACK)).toEqual({ status: 200 });
     await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
     // What the kernel's buffers took.
@@ -217,8 +210,8 @@ describe('a receiver that', () => {
   });
 
   test('does not listen: connection refused', async () => {
-    const { url } = await receiver(() => undefined);
-    await Promise.all(opened.splice(0).map(stopped));
+    const { url, stop } = await receiver(() => undefined);
+    await stop();
     await expect(post(url, {}, '{}', LOOPBACK)).resolves.toEqual({ reason: 'connection refused' });
   });
 });
@@ -251,21 +244,17 @@ describe('Retry-After', () => {
   });
 });
 
-describeUnless(NO_OPENSSL, 'by https, a receiver', () => {
+describeUnless(missing('openssl'), 'by https, a receiver', () => {
   const folder = temporaryFolder();
-  let server: ReturnType<typeof createTlsServer>;
-  let port: number;
+  let port: string;
   let ca: string;
 
   beforeAll(async () => {
-    const files = await selfSigned(folder.path());
-    ca = await readFile(files.certificate, 'utf8');
-    server = createTlsServer({ key: await readFile(files.key), cert: ca }, (_request, response) => {
-      response.writeHead(204).end();
-    });
-    port = await listening(server);
+    const pem = await selfSigned(folder.path());
+    ca = await readFile(pem.certificate, 'utf8');
+    const server = await webServer((_request, response) => void response.writeHead(204).end(), { pem });
+    ({ port } = new URL(server.url));
   });
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
 
   test('with a certificate that is trusted is sent to', async () => {
     expect(await post(`https://127.0.0.1:${port}/`, {}, '{}', LOOPBACK, { ca })).toEqual({ status: 204 });

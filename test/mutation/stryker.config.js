@@ -28,7 +28,8 @@ export default {
   // Stryker rewrites tsconfig.json with TypeScript's API, which TypeScript 7 does not have; jest does not read the file.
   ignorePatterns: ['/.ci', '/.local', '/bench', '/docs', '/examples', '/sample', '/tsconfig.json'],
   tempDirName: join(REPORTS, 'sandboxes'),
-  reporters: ['html', 'json'],
+  reporters: ['clear-text', 'html', 'json'],
+  clearTextReporter: { logTests: false, reportTests: false },
   htmlReporter: { fileName: join(REPORTS, `${SOURCE_FILE}.html`) },
   jsonReporter: { fileName: join(REPORTS, `${SOURCE_FILE}.json`) },
   logLevel: 'warn',

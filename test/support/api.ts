@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { eventually } from './eventually.ts';
 
 /** What the API answered; the body parsed. */
 export interface ApiAnswer {
@@ -72,12 +72,10 @@ const readiness = z.object({ index: z.string().nullable() });
  */
 export async function waitForLive({ store, config }: TestEnvironment): Promise<void> {
   const index = await liveIndex(store);
-  for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(50)) {
+  await eventually(`the API answers from ${index}`, async () => {
     const response = await fetch(`http://127.0.0.1:${config.ADMIN_PORT}/readyz`).catch(() => undefined);
-    if (response === undefined) return;
-    if (readiness.parse(await response.json()).index === index) return;
-  }
-  throw new Error(`The API does not answer from ${index}.`);
+    return response === undefined || readiness.parse(await response.json()).index === index;
+  });
 }
 
 /** A text as JSON; `undefined` where it is none. */

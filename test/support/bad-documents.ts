@@ -1,7 +1,6 @@
-import type { z } from 'zod';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import { pagesOf, storedDocuments } from '../../src/storage/checked-search.ts';
 import type { Store, StoredIndex } from '../../src/storage/store.ts';
+import { documentsIn } from './documents.ts';
 
 const isStored = (name: string): name is StoredIndex => Object.hasOwn(DOCUMENT_CHECKS, name);
 export const STORED_INDICES: readonly StoredIndex[] = Object.keys(DOCUMENT_CHECKS).filter(isStored);
@@ -9,20 +8,13 @@ export const STORED_INDICES: readonly StoredIndex[] = Object.keys(DOCUMENT_CHECK
 /** Values of every type that JSON has, and a few that look nearly right. */
 const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], { x: 1 }, '2026-99-99'];
 
-type StoredDocument = z.output<typeof storedDocuments>[number];
-
-/** The documents of an index. */
-async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
-  await client.indices.refresh({ index: names[index] });
-  const pages = pagesOf(client, names[index], storedDocuments, { size: 1000, sort: [{ _seq_no: 'asc' }] });
-  return (await Array.fromAsync(pages)).flat();
-}
+type StoredDocument = Awaited<ReturnType<typeof documentsIn>>[number];
 
 /**
  * What a document may have become: each of its fields of every wrong type or missing, and only half of it. Each is not
  * valid.
  */
-function* brokenFrom(index: StoredIndex, { _id: id, _source: source }: StoredDocument) {
+function* brokenFrom(index: StoredIndex, { id, source }: StoredDocument) {
   const fields = Object.entries(source);
   const variants: object[] = [{}, Object.fromEntries(fields.slice(0, fields.length >> 1))];
   for (const [name] of fields) {
@@ -42,7 +34,9 @@ function* brokenFrom(index: StoredIndex, { _id: id, _source: source }: StoredDoc
 export async function addBadDocuments(store: Store): Promise<ReadonlyMap<StoredIndex, number>> {
   const added = new Map<StoredIndex, number>();
   for (const index of STORED_INDICES) {
-    const byKind = Map.groupBy(await documentsOf(store, index), ({ _source }) => Object.keys(_source).join());
+    const byKind = Map.groupBy(await documentsIn(store, store.names[index]), ({ source }) =>
+      Object.keys(source).join(),
+    );
     const broken = [...byKind.values()].flatMap(([first]) =>
       first === undefined ? [] : [...brokenFrom(index, first)],
     );

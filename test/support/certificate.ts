@@ -1,11 +1,5 @@
 import { join } from 'node:path';
 import { run } from '../../scripts/processes.ts';
-import { isInstalled } from '../../scripts/program-path.ts';
-
-/** Why this machine can't make a certificate; `undefined` where it can. */
-export const NO_OPENSSL = isInstalled('openssl')
-  ? undefined
-  : 'openssl is missing; install it (Debian: apt-get install openssl)';
 
 /** A certificate for 127.0.0.1 that is its own authority, as PEM files. */
 export async function selfSigned(folder: string): Promise<{ key: string; certificate: string }> {

@@ -2,14 +2,8 @@ const DAY_MS = 86_400_000;
 
 /** Today's date in Ohio's time zone, worked out by other means than the service's. */
 export function todayInNewYork(): string {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: 'America/New_York',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(new Date());
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  return `${part('year')}-${part('month')}-${part('day')}`;
+  // Swedes write a date so.
+  return new Date().toLocaleDateString('sv-SE', { timeZone: 'America/New_York' });
 }
 
 /** Calendar days from one `YYYY-MM-DD` to another, negative when `to` is the earlier. */

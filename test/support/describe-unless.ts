@@ -1,4 +1,11 @@
 import { describe, test } from '@jest/globals';
+import { isInstalled } from '../../scripts/program-path.ts';
+
+/** Why this machine can't run a program; `undefined` where it can. */
+export function missing(program: string, debianPackage = program): string | undefined {
+  if (isInstalled(program)) return undefined;
+  return `${program} is missing; install it (Debian: apt-get install ${debianPackage})`;
+}
 
 /**
  * Tests that need a program of the machine. Where it is missing they are skipped, and their name says so; with

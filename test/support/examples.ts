@@ -1,19 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { cp, symlink } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
 import { installedPackages } from './npm-packages.ts';
+import { NO_PYTHON } from './python.ts';
 
 export const EXAMPLES = resolve(import.meta.dirname, '../../examples');
-
-const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
-
-/** Why the Python examples can't run here; `undefined` when they can. */
-export const NO_PYTHON =
-  PYTHON_IS_OLD === 0
-    ? undefined
-    : 'python3 of 3.10 or later is missing; install it (Debian: apt-get install python3)';
 
 /** Runs npm in a folder, and expects that it succeeds. */
 export async function npm(folder: string, ...parameters: string[]): Promise<void> {

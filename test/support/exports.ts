@@ -24,15 +24,14 @@ const headers = z.object({
 
 /** Of an account and of a process with as many exports as they may have. */
 const BUSY = ['429 60', '503 1'];
-const MAX_TRIES = 100;
 
 /** Reads an export, once the one before has given its place back: a moment after its end. @throws {Error} unless it is whole */
-export async function exported(rest: Pick<ApiClient, 'get'>, tries = MAX_TRIES): Promise<Exported> {
-  const answer = await rest.get(EXPORT);
-  if (tries === 0 || !BUSY.includes(`${answer.status} ${answer.headers.get('retry-after')}`))
-    return readExport(answer);
-  await sleep(50);
-  return exported(rest, tries - 1);
+export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> {
+  for (;;) {
+    const answer = await rest.get(EXPORT);
+    if (!BUSY.includes(`${answer.status} ${answer.headers.get('retry-after')}`)) return readExport(answer);
+    await sleep(50);
+  }
 }
 
 function readExport(answer: ApiAnswer): Exported {

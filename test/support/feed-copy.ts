@@ -1,36 +1,18 @@
-import { z } from 'zod';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';
 import { changesPage } from './changes.ts';
+import { documentsIn } from './documents.ts';
 
 type Fields = Map<string, string>;
 
 /** Licenses by document id or by board and number, each with the fields that are not null. */
 export type LicenseCopy = Map<string, Fields>;
 
-const response = z.object({
-  hits: z.object({
-    hits: z.array(z.object({ _source: licenseRecord, sort: z.tuple([z.int()]) })),
-  }),
-});
-
-const PAGE = 5000;
-
 /** Every license of a physical index. */
-export async function licensesInIndex({ client }: Store, index: string): Promise<LicenseCopy> {
-  const copy: LicenseCopy = new Map();
-  for (let after: [number] | undefined; ; ) {
-    const { body } = await client.search({
-      index,
-      body: { size: PAGE, sort: [{ _seq_no: 'asc' }], ...(after && { search_after: after }) },
-    });
-    const { hits } = response.parse(body).hits;
-    const last = hits.at(-1);
-    if (last === undefined) return copy;
-    for (const [key, fields] of copyOf(hits.map((hit) => hit._source))) copy.set(key, fields);
-    after = last.sort;
-  }
+export async function licensesInIndex(store: Store, index: string): Promise<LicenseCopy> {
+  const documents = await documentsIn(store, index);
+  return copyOf(documents.map(({ source }) => licenseRecord.parse(source)));
 }
 
 /** A copy of these records. */

@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { type DayRow, licensesOf } from './day-files.ts';
 import { daysAfter } from './days.ts';
 import type { ProxyStep } from './proxy.ts';
 import { filesOf } from './publication-days.ts';
-import { publishFiles } from './publishing.ts';
+import { expectLive, type PublishingOptions, publishFiles } from './publishing.ts';
 import { startService } from './service.ts';
 
 export const NURSING = 'Nursing Board';
@@ -35,26 +34,21 @@ export async function startFeedService(
     /**
      * Publishes these nurses on the next day, with the same pharmacies each day.
      *
-     * @param options `written` gives the file of the nurses in place of the usual one; `through` publishes
+     * @param options.written the file of the nurses in place of the usual one
      * @returns the publication's id
      * @throws {Error} when it does not go live
      */
     publishDay: async (
       individual: readonly DayRow[],
-      options: {
-        readonly isGuarded?: boolean;
-        readonly accept?: string[];
-        readonly written?: (date: string) => string | Buffer;
-        readonly through?: TestEnvironment;
-      } = {},
+      {
+        written,
+        ...options
+      }: PublishingOptions & { readonly written?: (date: string) => string | Buffer } = {},
     ): Promise<string> => {
-      const { isGuarded = false, accept = [], written, through = environment } = options;
       date = daysAfter(date, 1);
       const files = await filesOf(environment, date, { individual, business: PHARMACIES });
       if (written !== undefined) await writeFile(files.individual, written(date));
-      const result = await publishFiles(through, files, { isGuarded, accept });
-      if (result.state !== 'live') throw new Error(JSON.stringify(result));
-      return result.publication;
+      return (await expectLive(publishFiles(environment, files, options))).publication;
     },
   };
 }

@@ -5,7 +5,7 @@ import { type PublishResult, publicationDetails } from '../../src/publications/h
 import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type Day, type DayRow, licensesOf, writeDay } from './day-files.ts';
-import { type DatasetFiles, publishFiles } from './publishing.ts';
+import { type DatasetFiles, expectLive, publishFiles } from './publishing.ts';
 
 export const NURSING = 'Nursing Board';
 export const MEDICAL = 'Medical Board';
@@ -24,31 +24,23 @@ export function nextDay(changes: Partial<Day> = {}): Day {
 }
 
 /** The publication of `BASE`. */
-export interface BasePublication {
-  readonly publication: string;
-  readonly index: string;
-}
-
-const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
+export type BasePublication = Pick<Awaited<ReturnType<typeof expectLive>>, 'publication' | 'index'>;
 
 /** Publishes `BASE`. */
 export async function publishBase(environment: TestEnvironment): Promise<BasePublication> {
   const files = await writeDay(environment.folder, 'base', BASE);
-  return liveResult.parse(await publishFiles(environment, files, { isGuarded: true }));
+  return expectLive(publishFiles(environment, files, { isGuarded: true }));
 }
 
 /** The names of all licenses indices. */
 export async function indices({ store }: TestEnvironment): Promise<string[]> {
-  const found = await licensesIndices(store);
-  return found.map(({ index }) => index);
+  return (await licensesIndices(store)).map(({ index }) => index);
 }
 
 /** Rolls back to the base, unless it is live. */
 export async function rollBackToBase(environment: TestEnvironment, base: BasePublication): Promise<void> {
   const [index] = await indicesUnderAlias(environment.store);
-  if (index !== base.index) {
-    await rollBack(environment.store, base.publication);
-  }
+  if (index !== base.index) await rollBack(environment.store, base.publication);
 }
 
 /** Publishes files that must be refused, and expects that no index is left of them. */
@@ -56,12 +48,11 @@ export async function publishRefused(
   environment: TestEnvironment,
   files: DatasetFiles,
 ): Promise<readonly string[]> {
-  const before = { live: await indicesUnderAlias(environment.store), indices: await indices(environment) };
+  const state = async () => [await indicesUnderAlias(environment.store), await indices(environment)];
+  const before = await state();
   const result = await publishFiles(environment, files, { isGuarded: true });
   expect(result).toMatchObject({ state: 'refused' });
-  expect({ live: await indicesUnderAlias(environment.store), indices: await indices(environment) }).toEqual(
-    before,
-  );
+  expect(await state()).toEqual(before);
   const { reasons } = z.object({ reasons: z.array(z.string()).min(1) }).parse(result);
   const { summary, events } = await publicationDetails(environment.store, result.publication);
   expect(summary).toMatchObject({ state: 'refused', reasons });
@@ -76,20 +67,14 @@ export async function publishForced(
   reasons: readonly string[],
 ): Promise<PublishResult> {
   const force = `${newId()}, as the test says`;
-  const result = await publishFiles(environment, files, { force });
-  const { index } = liveResult.parse(result);
-  expect(await indicesUnderAlias(environment.store)).toEqual([index]);
+  const result = await expectLive(publishFiles(environment, files, { force }));
+  expect(await indicesUnderAlias(environment.store)).toEqual([result.index]);
   const { summary, events } = await publicationDetails(environment.store, result.publication);
   expect(summary).toMatchObject({ state: 'live', forced: force });
   const event = events.find((each) => each.event === 'live');
   // A refusal before the comparison does not have what that finds.
   expect(event).toMatchObject({ forced: force, reasons: expect.arrayContaining([...reasons]) });
   return result;
-}
-
-/** These rows without the first `count`. */
-export function without(rows: readonly DayRow[], count: number): readonly DayRow[] {
-  return rows.slice(count);
 }
 
 /** These rows, with another status, board or date in the first `count`. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plainCsv } from '../../src/csv.ts';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import type { DatasetFiles } from './publishing.ts';
 
@@ -82,18 +83,13 @@ export async function writeHostileDay(
   const written = async (file: keyof DatasetFiles) => {
     const path = join(folder, `hostile-${file}-${date}.csv`);
     const columns = [...COLUMNS[file], ...OBJECT_PROPERTIES];
-    const lines = rows
-      .filter((row) => row.file === file)
-      .map(({ fields }) => {
-        const cells = new Map(Object.entries({ ...fields, QUERY_RUN_DATE: date }));
-        return columns.map((column) => quoted(cells.get(column) ?? '')).join(',');
-      });
-    await writeFile(path, `${[columns.map(quoted).join(','), ...lines].join('\n')}\n`);
+    const ofFile = rows.filter((row) => row.file === file);
+    const cells = ofFile.map(({ fields }) => {
+      const values = new Map(Object.entries({ ...fields, QUERY_RUN_DATE: date }));
+      return columns.map((column) => values.get(column) ?? '');
+    });
+    await writeFile(path, plainCsv([columns, ...cells], { delimiter: ',', newline: '\n' }));
     return path;
   };
   return { individual: await written('individual'), business: await written('business') };
-}
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -1,3 +1,4 @@
+import { once as event } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -72,16 +73,12 @@ async function running(url: string, data: string, start: () => Promise<RunningPr
 }
 
 /** Whether anything takes connections at an address. */
-function isListening(url: string): Promise<boolean> {
+async function isListening(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
+  const socket = connect(Number(port), hostname);
+  const connected = await event(socket, 'connect').catch(() => undefined);
+  socket.destroy();
+  return connected !== undefined;
 }
 
 export type OwnCluster = Awaited<ReturnType<typeof ownCluster>>;

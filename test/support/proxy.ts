@@ -1,5 +1,9 @@
-import { createServer, type RequestListener } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Server } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { z } from 'zod';
 import { atEndOfTestFile, once } from '../../scripts/clean-up.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { openStore } from '../../src/storage/store.ts';
@@ -12,19 +16,40 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-/** Starts a web server, on a free port unless given. */
-export async function webServer(listener: RequestListener, port = 0): Promise<WebServer> {
+/** Has a server listen on this machine. @returns the port, a free one unless given */
+export async function listening(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  return z.object({ port: z.int() }).parse(server.address()).port;
+}
+
+interface ServerOptions {
+  /** A free one unless given. */
+  readonly port?: number;
+  /** The files with which it speaks https. */
+  readonly pem?: { readonly key: string; readonly certificate: string } | undefined;
+}
+
+export async function webServer(
+  listener: RequestListener,
+  { port, pem }: ServerOptions = {},
+): Promise<WebServer> {
   // As OpenSearch, it keeps idle connections: the next request may use one at the moment in which it is closed.
-  const server = createServer({ keepAliveTimeout: 0 }, listener);
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.address();
+  const options = { keepAliveTimeout: 0 };
+  const server =
+    pem === undefined
+      ? createServer(options, listener)
+      : createTlsServer(
+          { ...options, key: await readFile(pem.key), cert: await readFile(pem.certificate) },
+          listener,
+        );
+  const taken = await listening(server, port);
   const close = once(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
   atEndOfTestFile(close);
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+    url: `${pem === undefined ? 'http' : 'https'}://127.0.0.1:${taken}`,
     cut: () => server.closeAllConnections(),
     close,
   };
@@ -42,6 +67,7 @@ export interface ProxiedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   /** Sends it on, with another body or to another server if given. */
   forward(changed?: { readonly body?: string; readonly to?: string }): Promise<ProxyAnswer>;
@@ -80,30 +106,28 @@ export function answer(
 const REQUEST_HEADERS = ['content-type', 'x-api-key'] as const;
 
 /** A proxy in front of OpenSearch or of an API process. */
-export function startProxy(server: string, step: ProxyStep, port = 0): Promise<WebServer> {
+export function startProxy(server: string, step: ProxyStep, options?: ServerOptions): Promise<WebServer> {
   return webServer(async (incoming, response) => {
     const { method = 'GET', url: path = '/', headers } = incoming;
-    const forwarded = REQUEST_HEADERS.flatMap((name) => {
-      const value = headers[name];
-      return typeof value === 'string' ? [[name, value] as const] : [];
-    });
+    const forwarded = new Headers();
+    for (const name of REQUEST_HEADERS)
+      if (headers[name] !== undefined) forwarded.set(name, String(headers[name]));
     try {
       const body = (await buffer(incoming)).toString();
       const decided = await step({
         method,
         path,
+        headers,
         body,
         forward: async ({ body: sent = body, to = server } = {}) => {
-          const init = {
-            method,
-            headers: Object.fromEntries(forwarded),
-            ...(sent === '' ? {} : { body: sent }),
-          };
-          const answered = await fetch(to + path, init);
+          const content = sent === '' ? {} : { body: sent };
+          const answered = await fetch(to + path, { method, headers: forwarded, ...content });
           const type = answered.headers.get('content-type');
+          // `text()` would leave a byte order mark out.
+          const text = Buffer.from(await answered.arrayBuffer()).toString();
           return {
             status: answered.status,
-            body: Buffer.from(await answered.arrayBuffer()).toString(),
+            body: text,
             headers: type === null ? {} : { 'content-type': type },
           };
         },
@@ -116,7 +140,7 @@ export function startProxy(server: string, step: ProxyStep, port = 0): Promise<W
     } catch {
       response.destroy();
     }
-  }, port);
+  }, options);
 }
 
 /** Does something in this environment, with a store whose requests to OpenSearch take this step. */

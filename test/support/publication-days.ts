@@ -1,9 +1,8 @@
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import type { PublishResult } from '../../src/publications/history.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Day, type DayRow, licensesOf, writeDay } from './day-files.ts';
-import { type DatasetFiles, type PublishingOptions, publishFiles } from './publishing.ts';
+import { type DatasetFiles, expectLive, type PublishingOptions, publishFiles } from './publishing.ts';
 
 /** A new environment with empty indices. */
 export async function newEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
@@ -33,8 +32,6 @@ export async function published(
   date: string,
   day: Partial<Day> = {},
   options: PublishingOptions = {},
-): Promise<Extract<PublishResult, { state: 'live' }>> {
-  const result = await publishFiles(environment, await filesOf(environment, date, day), options);
-  if (result.state !== 'live') throw new Error(JSON.stringify(result));
-  return result;
+): ReturnType<typeof expectLive> {
+  return expectLive(publishFiles(environment, await filesOf(environment, date, day), options));
 }

@@ -6,6 +6,7 @@ import { type PublishProgress, sourceAt } from '../../src/publications/job.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { publish } from '../../workers/publish/publish.ts';
 import { waitForLive } from './api.ts';
+import { type ProxyStep, throughProxy } from './proxy.ts';
 
 /** The State's two files, by their paths. */
 export interface DatasetFiles {
@@ -35,6 +36,8 @@ export interface PublishingOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PublishProgress) => void;
   readonly giveUpAfterMs?: number;
+  /** What happens to its requests to OpenSearch. */
+  readonly through?: ProxyStep | undefined;
 }
 
 /**
@@ -44,32 +47,32 @@ export interface PublishingOptions {
 export async function publishFiles(
   environment: TestEnvironment,
   files: DatasetFiles,
-  {
-    publication = newId(),
-    date,
-    isGuarded = false,
-    force = 'a test of something else',
-    accept,
-    signal,
-    onProgress,
-    giveUpAfterMs,
-  }: PublishingOptions = {},
+  { through, ...options }: PublishingOptions = {},
 ): Promise<PublishResult> {
+  if (through !== undefined)
+    return throughProxy(environment, through, (proxied) => publishFiles(proxied, files, options));
+  const { publication = newId(), date, isGuarded = false, force = 'a test of something else' } = options;
+  const { accept, signal = new AbortController().signal, onProgress = () => undefined } = options;
   const job = {
     publication,
     individual: await sourceAt(files.individual),
     business: await sourceAt(files.business),
-    ...(date === undefined ? {} : { date }),
-    ...(isGuarded ? {} : { force }),
-    ...(accept === undefined ? {} : { accept }),
+    ...(date !== undefined && { date }),
+    ...(!isGuarded && { force }),
+    ...(accept !== undefined && { accept }),
   };
-  const result = await publish(job, {
-    store: environment.store,
-    config: environment.config,
-    signal: signal ?? new AbortController().signal,
-    onProgress: onProgress ?? (() => undefined),
-    giveUpAfterMs,
-  });
+  const { store, config } = environment;
+  const { giveUpAfterMs } = options;
+  const result = await publish(job, { store, config, signal, onProgress, giveUpAfterMs });
   if (result.state === 'live') await waitForLive(environment);
+  return result;
+}
+
+/** The result of a publication. @throws {Error} when it is not live */
+export async function expectLive(
+  publishing: Promise<PublishResult>,
+): Promise<Extract<PublishResult, { state: 'live' }>> {
+  const result = await publishing;
+  if (result.state !== 'live') throw new Error(JSON.stringify(result));
   return result;
 }

@@ -1,63 +1,36 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { installedFolder } from './installed-folder.ts';
 
-/** What the requirements themselves need. */
-const OLDEST = { major: 3, minor: 11 };
-
-const INSTALL = `install Python ${OLDEST.major}.${OLDEST.minor} or later with pip (Debian: apt-get install python3 python3-pip)`;
-
 const INSTALLED_WITHIN_MS = 300_000;
 
-/** Prints the version, the machine, and whether there is a pip. */
+/** Prints what wheels are made for. It fails where Python is older than the requirements need, or has no pip. */
 const ABOUT = `
-import importlib.util, json, sys, sysconfig
-print(json.dumps({
-    "version": sys.version_info[:2],
-    "platform": sysconfig.get_platform(),
-    "pip": importlib.util.find_spec("pip") is not None,
-}))
+import json, pip, sys, sysconfig
+assert sys.version_info >= (3, 11)
+about = {"version": sys.version_info[:2], "platform": sysconfig.get_platform(), "pip": True}
+print(json.dumps(about, separators=(",", ":")), end="")
 `;
 
-const about = z.object({
-  version: z.tuple([z.number(), z.number()]),
-  platform: z.string(),
-  pip: z.boolean(),
-});
+const python = spawnSync('python3', ['-c', ABOUT], { encoding: 'utf8' });
 
-type Python = z.output<typeof about>;
-
-function found(): Python | undefined {
-  const { status, stdout } = spawnSync('python3', ['-c', ABOUT], { encoding: 'utf8' });
-  return status === 0 ? about.parse(JSON.parse(stdout)) : undefined;
-}
-
-const python = found();
-
-/** Why this machine can't run the requirements, and what to install; `undefined` where it can. */
-export function pythonIsMissing(): string | undefined {
-  if (python === undefined) return `python3 is missing; ${INSTALL}`;
-  const [major, minor] = python.version;
-  if (major !== OLDEST.major || minor < OLDEST.minor) {
-    return `python3 is ${major}.${minor}, not ${OLDEST.major}.${OLDEST.minor} or later; ${INSTALL}`;
-  }
-  return python.pip ? undefined : `python3 has no pip; ${INSTALL}`;
-}
+/** Why this machine can't run Python with installed requirements; `undefined` where it can. */
+export const NO_PYTHON =
+  python.status === 0
+    ? undefined
+    : 'python3 of 3.11 or later with pip is missing; install it (Debian: apt-get install python3 python3-pip)';
 
 /**
  * Installs a file of requirements into a folder under STATE_DIR, unless it is there. Wheels are made for one
  * version of Python and one kind of machine, so each has its own.
  *
  * @param requirements the path of the file, which pins everything by its hashes
- * @returns the folder, which `runPython` and `runPythonFile` take
+ * @returns the folder, which `runPython` takes
  * @throws {Error} with what pip printed
  */
 export async function installedRequirements(requirements: string): Promise<string> {
-  const missing = pythonIsMissing();
-  if (missing !== undefined) throw new Error(`The requirements can not be installed: ${missing}.`);
-  const contents = [await readFile(requirements, 'utf8'), JSON.stringify(python)];
+  const contents = [await readFile(requirements, 'utf8'), python.stdout];
   return installedFolder('python', contents, (folder) => install(requirements, folder));
 }
 
@@ -76,36 +49,20 @@ async function install(requirements: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`pip could not install ${requirements}:\n${output}`);
 }
 
-interface RunOptions {
-  readonly cwd: string;
-  /** After so many milliseconds it is killed. */
-  readonly withinMs: number;
-  /** Set for it besides those of this process. */
-  readonly variables?: Readonly<Record<string, string>>;
-}
-
-/** Runs a module of the installed requirements (`python3 -m`) to its end. */
+/**
+ * Runs Python to its end. It imports what is in this folder, and not what a user has installed.
+ *
+ * @param parameters a file, or `-m` and a module, and what that takes
+ * @param options.variables set for it besides those of this process
+ */
 export function runPython(
   installed: string,
-  [module, ...parameters]: readonly [module: string, ...parameters: string[]],
-  { variables, ...options }: RunOptions,
+  parameters: readonly string[],
+  { variables, ...options }: Parameters<typeof runProgram>[1] = {},
 ): Promise<CommandResult> {
-  return runProgram(['python3', '-m', module, ...parameters], {
+  const onlyInstalled = { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };
+  return runProgram(['python3', ...parameters], {
     ...options,
-    variables: { ...process.env, ...onlyFrom(installed), ...variables },
+    variables: { ...process.env, ...onlyInstalled, ...variables },
   });
-}
-
-/** Runs a file that imports installed requirements to its end. */
-export function runPythonFile(
-  installed: string,
-  [file, ...parameters]: readonly [file: string, ...parameters: string[]],
-  input: string,
-): Promise<CommandResult> {
-  return runProgram(['python3', file, ...parameters], { variables: onlyFrom(installed), input });
-}
-
-/** The variables with which Python imports what is in this folder, and not what a user has installed. */
-function onlyFrom(installed: string): Record<string, string> {
-  return { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };
 }

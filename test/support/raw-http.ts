@@ -1,39 +1,27 @@
-import { request } from 'node:http';
+import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { type ApiAnswer, parsed } from './api.ts';
 
-interface RawRequest {
-  readonly port: number;
-  readonly method: string;
-  readonly path: string;
-  /** Sent as they are, Host and Origin too, which fetch would not let through. */
-  readonly headers?: Record<string, string>;
+interface RawRequest extends RequestOptions {
   readonly body?: string | Buffer;
 }
 
-/** An HTTP request to this machine with nothing added to it. */
-export function rawRequest({ port, method, path, headers = {}, body }: RawRequest): Promise<ApiAnswer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        text += part;
-      });
-      response.on('end', () => {
-        const answered = Object.entries(response.headers).map(([name, value]): [string, string] => [
-          name,
-          String(value),
-        ]);
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: new Headers(answered),
-          text,
-          body: parsed(text),
-        });
-      });
-      response.on('error', reject);
-    });
-    sent.on('error', reject);
-    sent.end(body);
+/**
+ * An HTTP request to a port of this machine with nothing added to it: a GET, unless another method is given. The headers
+ * are sent as they are, Host and Origin too, which fetch would not let through.
+ */
+export async function rawRequest(
+  port: number,
+  path: string,
+  { body, ...options }: RawRequest = {},
+): Promise<ApiAnswer> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options }, resolve);
+    sent.on('error', reject).end(body);
   });
+  const text = await textOf(response);
+  const headers = new Headers(
+    Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return { status: response.statusCode ?? 0, headers, text, body: parsed(text) };
 }

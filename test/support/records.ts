@@ -33,22 +33,11 @@ export function storedLicense(
   return { ...license, keys: { kind, name: keys.name, holder: [...(keys.holder ?? [])] } };
 }
 
-/** `storedLicense()` as it is answered on 2026-11-21 from the publication of 2026-11-20, written out. */
+/** `storedLicense()` as it is answered on 2026-11-21 from the publication of 2026-11-20. */
 export const ANSWERED_LICENSE = {
   found: true,
-  license_number: 'RN.123456',
-  full_name: 'EXAMPLE, JANE Q',
-  board: 'Nursing Board',
-  license_type: 'Registered Nurse (RN)',
-  status: 'ACTIVE',
-  expiry_date: '2027-10-31',
+  ...nurseRecord(),
   days_until_expiry: 344,
-  city: 'COLUMBUS',
-  state: 'OH',
-  raw_status: 'Active',
-  county: 'FRANKLIN',
-  issue_date: '2015-06-01',
-  extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
   cautions: [],
   notes: [],
   source: 'dataset',

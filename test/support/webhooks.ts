@@ -19,7 +19,7 @@ import { licensesOf, writeDay } from './day-files.ts';
 import { daysAfter } from './days.ts';
 import { eventually } from './eventually.ts';
 import { webServer } from './proxy.ts';
-import { type DatasetFiles, publishFiles } from './publishing.ts';
+import { type DatasetFiles, expectLive, publishFiles } from './publishing.ts';
 import { installation } from './worker-installation.ts';
 
 const NURSING = 'Nursing Board';
@@ -113,8 +113,7 @@ export async function webhookInstallation(settings: Record<string, string> = {})
 
   /** Publishes in this process: for the workers, another one did it. */
   async function publishNext(changed?: string): Promise<void> {
-    const result = await publishFiles(environment, await nextFiles(changed));
-    if (result.state !== 'live') throw new Error(JSON.stringify(result));
+    await expectLive(publishFiles(environment, await nextFiles(changed)));
     await reconcile();
   }
 

@@ -3,14 +3,13 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { apiMetrics } from '../../scripts/metrics-page.ts';
 import { runProgram } from '../../scripts/processes.ts';
-import { isInstalled } from '../../scripts/program-path.ts';
 import { OUTCOMES } from '../../src/access/usage.ts';
 import '../../src/mcp/tools.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import { workerMetrics } from '../../workers/admin.ts';
 import { DELIVERY_OUTCOMES } from '../../workers/webhooks/delivery.ts';
-import { describeUnless } from '../support/describe-unless.ts';
+import { describeUnless, missing } from '../support/describe-unless.ts';
 import { anchorsIn, documentText } from '../support/documented.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -31,11 +30,7 @@ const ALERTS = new Map(
 
 const folder = temporaryFolder();
 
-const NO_PROMTOOL = isInstalled('promtool')
-  ? undefined
-  : 'promtool is missing; install it (Debian: apt-get install prometheus)';
-
-describeUnless(NO_PROMTOOL, 'promtool', () => {
+describeUnless(missing('promtool', 'prometheus'), 'promtool', () => {
   test.each([
     ['check', ['rules.yml']],
     ['test', RULE_TESTS],

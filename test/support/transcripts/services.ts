@@ -75,7 +75,7 @@ export async function startTranscriptServices() {
     },
     'the service closes its port': async () => {
       plain.api.child.kill('SIGINT');
-      const isAnswered = () => rawRequest({ port: plain.port, method: 'GET', path: '/' }).then(() => true);
+      const isAnswered = () => rawRequest(plain.port, '/').then(() => true);
       await eventually('the port is closed', async () => !(await isAnswered().catch(() => false)));
     },
   };
@@ -97,8 +97,10 @@ export async function startTranscriptServices() {
 }
 
 async function untilReady(adminPort: number, status: 200 | 503): Promise<void> {
-  const asked = { port: adminPort, method: 'GET', path: '/readyz' };
-  await eventually(`/readyz is ${status}`, async () => (await rawRequest(asked)).status === status);
+  await eventually(
+    `/readyz is ${status}`,
+    async () => (await rawRequest(adminPort, '/readyz')).status === status,
+  );
 }
 
 /** Publishes the fixtures, two licenses that one number fits, eleven of one name, and one that can't be read. */
