@@ -6,9 +6,7 @@ import type { Check, LedgerEvent } from '../publications/ledger.ts';
 import { described } from './output.ts';
 
 /** Whether a guard refuses by this check. */
-export function isRefusing({ passed, accepted }: Check): boolean {
-  return !passed && accepted !== true;
-}
+export const isRefusing = ({ passed, accepted }: Check): boolean => !passed && accepted !== true;
 
 /** Whether an operator may accept what a guard refuses. @param accepted the guard, or the guard and a column after `:` */
 export function isAcceptable(accepted: string): boolean {

@@ -58,12 +58,11 @@ export const ACTIONS: Actions = {
 /** Exit codes: a script must not take anything else for a good answer. */
 const [CLEAR, LOOK_AT_IT, NOT_FOUND] = [0, 2, 3];
 
-const MEANINGS: ReadonlyMap<string, string> = new Map(
-  Object.entries({ ...CAUTION_WORDS, ...NOTE_WORDS }).map(([code, { meaning }]) => [code, meaning] as const),
-);
+const WORDS = new Map(Object.entries({ ...CAUTION_WORDS, ...NOTE_WORDS }));
 
 function inWords({ found: _, extra_data: __, cautions, notes, ...facts }: AnsweredRecord) {
-  const meaning = (code: string) => `${code}: ${MEANINGS.get(code) ?? 'see the documents of the service'}`;
+  const meaning = (code: string) =>
+    `${code}: ${WORDS.get(code)?.meaning ?? 'see the documents of the service'}`;
   return {
     ...facts,
     ...(cautions.length === 0 ? { cautions: 'none' } : { CAUTION: cautions.map(meaning) }),

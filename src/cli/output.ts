@@ -67,9 +67,8 @@ export function errorWords(error: unknown): string {
 /** A whole number with separators: `2,600,000`. */
 export const grouped = (value: number): string => value.toLocaleString('en-US');
 
-export function sumOf(counts: Readonly<Record<string, number>> | readonly number[] = []): number {
-  return Object.values(counts).reduce((sum, each) => sum + each, 0);
-}
+export const sumOf = (counts: Readonly<Record<string, number>> | readonly number[] = []): number =>
+  Object.values(counts).reduce((sum, each) => sum + each, 0);
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -83,9 +82,8 @@ function shown(value: unknown): string {
   return INSTANT.test(text) ? ohioTime(text) : printable(text);
 }
 
-function longest(items: readonly { readonly length: number }[]): number {
-  return items.reduce((most, { length }) => Math.max(most, length), 0);
-}
+const longest = (items: readonly { readonly length: number }[]): number =>
+  items.reduce((most, { length }) => Math.max(most, length), 0);
 
 /** Rows as lines of aligned columns below their names. @param names all that the first row has, unless given */
 export function table(rows: readonly object[], names = Object.keys(rows[0] ?? {})): string[] {

@@ -187,9 +187,8 @@ async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> 
   throw new Error(`Redis at ${new URL(REDIS_URL).host} can't be used: ${problem}. ${advice}`);
 }
 
-function recordFailed(store: Store, publication: string, reason: string): Promise<void> {
-  return appendEvent(store, { publication, event: 'failed', reasons: [reason] });
-}
+const recordFailed = (store: Store, publication: string, reason: string): Promise<void> =>
+  appendEvent(store, { publication, event: 'failed', reasons: [reason] });
 
 /**
  * Waits until the job has ended and the ledger says how. A job that Redis has lost, as when it was restarted without

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
+import { parsedAs } from '../storage/parsed-as.ts';
 import { interruption } from './interruption.ts';
 import type { Options } from './options.ts';
 import { errorWords, showProgress, UNTRUSTED } from './output.ts';
@@ -118,15 +119,6 @@ function refused({ status, headers }: Response, text: string): ServiceError {
   const waitMs = 1000 * Number(headers.get('retry-after')) || NEXT_TRY_MS;
   const retryAfterMs = status === 429 || status >= 500 ? waitMs : undefined;
   return Object.assign(new ServiceError(words + (ADVICE.get(status) ?? '')), { status, retryAfterMs });
-}
-
-/** What JSON says; `undefined` for a text that is none, or says something else. */
-export function parsedAs<Value>(shape: z.ZodType<Value>, json: string): Value | undefined {
-  try {
-    return shape.parse(JSON.parse(json));
-  } catch {
-    return undefined;
-  }
 }
 
 /** An earlier service sends less, a later one more, also cautions that this version does not know. */

@@ -3,8 +3,9 @@ import { base64url, type CompactVerifyGetKey, compactVerify, createLocalJWKSet, 
 import { z } from 'zod';
 import { localServiceUrl } from '../config.ts';
 import { isLocalHttp } from '../dataset/source-url.ts';
+import { parsedAs } from '../storage/parsed-as.ts';
 import type { Actions } from './options.ts';
-import { openService, parsedAs } from './service.ts';
+import { openService } from './service.ts';
 
 /** Verifies signed records; needs the file and the keys alone. */
 export const ACTIONS: Actions = {

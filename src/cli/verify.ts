@@ -76,9 +76,8 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out = '' }: Opt
 }
 
 /** A row of the roster without the columns of an earlier result. */
-function keptCells({ columns }: RosterFile, cells: readonly string[]): string[] {
-  return columns.flatMap((column, at) => (isResultColumn(column) ? [] : [cells[at] ?? '']));
-}
+const keptCells = ({ columns }: RosterFile, cells: readonly string[]): string[] =>
+  columns.flatMap((column, at) => (isResultColumn(column) ? [] : [cells[at] ?? '']));
 
 /** What a result file has of a roster: how many rows, where the last of them ends, and the columns of the results. */
 const NONE: { rows: number; bytes: number; columns: readonly string[] } = { rows: 0, bytes: 0, columns: [] };

@@ -33,7 +33,7 @@ async function writeProofs(file: string, options: Options): Promise<Outcome> {
   const service = openService(options, true);
   const watched = await watchedLicenses(service);
   const headers = { accept: 'application/jose' };
-  const proofs = Readable.from(watched).map(async ({ subscription_id: id }: Subscriptions[number]) => {
+  const proofs = Readable.from(watched).map(async ({ subscription_id: id }: Subscription) => {
     return `${await service.text(`/api/v1/subscriptions/${id}/proof`, { headers })}\n`;
   });
   await writeWhole(file, proofs);
@@ -85,21 +85,17 @@ function answersOf(work: RosterWork, path: string, { board }: Options) {
   });
 }
 
-const listAnswer = z.object({
-  next: z.string().nullable(),
-  subscriptions: z.array(
-    z.object({
-      ...{ subscription_id: z.string(), board: z.string(), license_number: z.string() },
-      ...{ reference: z.string().nullable(), in_dataset: z.boolean() },
-    }),
-  ),
+const subscription = z.object({
+  ...{ subscription_id: z.string(), board: z.string(), license_number: z.string() },
+  ...{ reference: z.string().nullable(), in_dataset: z.boolean() },
 });
+const listAnswer = z.object({ next: z.string().nullable(), subscriptions: z.array(subscription) });
 
-type Subscriptions = z.output<typeof listAnswer>['subscriptions'];
-type License = Pick<Subscriptions[number], 'board' | 'license_number'>;
+type Subscription = z.output<typeof subscription>;
+type License = Pick<Subscription, 'board' | 'license_number'>;
 
 /** All licenses that the account watches. */
-async function watchedLicenses(service: Service, after = ''): Promise<Subscriptions> {
+async function watchedLicenses(service: Service, after = ''): Promise<Subscription[]> {
   const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
   const { subscriptions, next } = await service.json(listAnswer, path);
   return next === null ? subscriptions : subscriptions.concat(await watchedLicenses(service, next));
@@ -113,7 +109,7 @@ const keyOf = ({ board, license_number }: License) => `${board} ${license_number
  * @returns what is watched and not in the roster; nothing if any row of it could not be read
  * @throws {Error} unless the answer is yes
  */
-async function agreedRemovals(work: RosterWork, options: Options): Promise<Subscriptions> {
+async function agreedRemovals(work: RosterWork, options: Options): Promise<Subscription[]> {
   const watched = await watchedLicenses(work.service);
   const gone = watched.filter(({ in_dataset }) => !in_dataset);
   const named = new Set<string>();

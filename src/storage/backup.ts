@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { bulk, countDocuments, pagesOf, storedDocuments } from './checked-search.ts';
 import { type DocumentChecks, documentsAtOnce } from './collection.ts';
+import { parsedAs } from './parsed-as.ts';
 import type { Store, StoredIndex } from './store.ts';
 import type { BadDocument } from './stored.ts';
 import { writeWhole } from './whole-file.ts';
@@ -176,14 +177,6 @@ function requireHeader(file: string, line: string): void {
     throw new BackupError(
       `${file} was written by a later release of this service (format ${version}); restore it with that.`,
     );
-}
-
-function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> | undefined {
-  try {
-    return schema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

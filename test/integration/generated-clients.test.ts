@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedFolder } from '../support/installed-folder.ts';
@@ -20,7 +20,6 @@ const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v
 const OWN_WARNINGS = /Failed to get the schema name: null|Codegen property is null|Ignoring complex example/;
 
 const WITHIN_MS = 1_200_000;
-jest.setTimeout(WITHIN_MS);
 
 function missing(): string | undefined {
   const absent = (['mvn', 'java', 'go'] as const).filter((each) => spawnSync('which', [each]).status !== 0);
@@ -42,7 +41,7 @@ describeUnless(missing(), 'a generated client finds a license:', () => {
     document = folder.path('openapi.json');
     await writeFile(document, (await service.rest.get('/openapi.json')).text);
     requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
-  });
+  }, WITHIN_MS);
 
   async function succeeds(cwd: string, ...command: [string, ...string[]]): Promise<string> {
     const { code, output, stdout } = await runProgram(command, {
@@ -81,92 +80,116 @@ describeUnless(missing(), 'a generated client finds a license:', () => {
     return succeeds(module, 'go', 'run', './cmd', ...asked());
   }
 
-  test('openapi-generator, Python', async () => {
-    const client = await generated('python');
-    const { code, stdout, output } = await runProgram(
-      ['python3', join(PROGRAMS, 'openapi_generator_client.py'), ...asked()],
-      { variables: { PYTHONPATH: `${client}:${requirements}`, PYTHONNOUSERSITE: '1' } },
-    );
-    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
-    expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
-  });
+  test(
+    'openapi-generator, Python',
+    async () => {
+      const client = await generated('python');
+      const { code, stdout, output } = await runProgram(
+        ['python3', join(PROGRAMS, 'openapi_generator_client.py'), ...asked()],
+        { variables: { PYTHONPATH: `${client}:${requirements}`, PYTHONNOUSERSITE: '1' } },
+      );
+      expect([code, code === 0 ? '' : output]).toEqual([0, '']);
+      expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
+    },
+    WITHIN_MS,
+  );
 
-  test('openapi-generator, Go', async () => {
-    const client = await generated('go', ['--additional-properties', 'packageName=client,withGoMod=false']);
-    const module = folder.path('go-module');
-    await cp(client, join(module, 'client'), {
-      recursive: true,
-      filter: (path) => !path.endsWith('/test'),
-    });
-    await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
-    expect(await runGo(module, 'openapi_generator_client.go')).toContain('EXAMPLE, PAT SAMPLE');
-  });
+  test(
+    'openapi-generator, Go',
+    async () => {
+      const client = await generated('go', ['--additional-properties', 'packageName=client,withGoMod=false']);
+      const module = folder.path('go-module');
+      await cp(client, join(module, 'client'), {
+        recursive: true,
+        filter: (path) => !path.endsWith('/test'),
+      });
+      await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
+      expect(await runGo(module, 'openapi_generator_client.go')).toContain('EXAMPLE, PAT SAMPLE');
+    },
+    WITHIN_MS,
+  );
 
-  test('openapi-generator, Java', async () => {
-    const client = await generated('java', ['--additional-properties', 'hideGenerationTimestamp=true']);
-    const lib = `-DoutputDirectory=${client}/lib`;
-    await succeeds(
-      client,
-      'mvn',
-      '-q',
-      '-Dmaven.test.skip=true',
-      'compile',
-      'dependency:copy-dependencies',
-      lib,
-    );
-    const found = await succeeds(
-      client,
-      ...([
-        'java',
-        '-cp',
-        `${client}/target/classes:${client}/lib/*`,
-        join(PROGRAMS, 'Verify.java'),
-        ...asked(),
-      ] as const),
-    );
-    expect(found).toContain('EXAMPLE, PAT SAMPLE');
-  });
+  test(
+    'openapi-generator, Java',
+    async () => {
+      const client = await generated('java', ['--additional-properties', 'hideGenerationTimestamp=true']);
+      const lib = `-DoutputDirectory=${client}/lib`;
+      await succeeds(
+        client,
+        'mvn',
+        '-q',
+        '-Dmaven.test.skip=true',
+        'compile',
+        'dependency:copy-dependencies',
+        lib,
+      );
+      const found = await succeeds(
+        client,
+        ...([
+          'java',
+          '-cp',
+          `${client}/target/classes:${client}/lib/*`,
+          join(PROGRAMS, 'Verify.java'),
+          ...asked(),
+        ] as const),
+      );
+      expect(found).toContain('EXAMPLE, PAT SAMPLE');
+    },
+    WITHIN_MS,
+  );
 
-  test('openapi-generator, C#: every file once', async () => {
-    await generated('csharp');
-  });
+  test(
+    'openapi-generator, C#: every file once',
+    async () => {
+      await generated('csharp');
+    },
+    WITHIN_MS,
+  );
 
-  test('openapi-python-client', async () => {
-    const output = folder.path('openapi-python-client');
-    const generate = ['generate', '--path', document, '--output-path', output, '--fail-on-warning'];
-    const made = await runPython(requirements, ['-m', 'openapi_python_client', ...generate], {
-      cwd: folder.path(),
-      withinMs: WITHIN_MS,
-      variables: { PATH: `${requirements}/bin:${process.env.PATH}` },
-    });
-    expect([made.code, made.code === 0 ? '' : made.output]).toEqual([0, '']);
-    const {
-      code,
-      stdout,
-      output: said,
-    } = await runProgram(['python3', join(PROGRAMS, 'python_client.py'), ...asked()], {
-      variables: { PYTHONPATH: `${output}:${requirements}`, PYTHONNOUSERSITE: '1', PYTHONSAFEPATH: '1' },
-    });
-    expect([code, code === 0 ? '' : said]).toEqual([0, '']);
-    expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
-  });
+  test(
+    'openapi-python-client',
+    async () => {
+      const output = folder.path('openapi-python-client');
+      const generate = ['generate', '--path', document, '--output-path', output, '--fail-on-warning'];
+      const made = await runPython(requirements, ['-m', 'openapi_python_client', ...generate], {
+        cwd: folder.path(),
+        withinMs: WITHIN_MS,
+        variables: { PATH: `${requirements}/bin:${process.env.PATH}` },
+      });
+      expect([made.code, made.code === 0 ? '' : made.output]).toEqual([0, '']);
+      const {
+        code,
+        stdout,
+        output: said,
+      } = await runProgram(['python3', join(PROGRAMS, 'python_client.py'), ...asked()], {
+        variables: { PYTHONPATH: `${output}:${requirements}`, PYTHONNOUSERSITE: '1', PYTHONSAFEPATH: '1' },
+      });
+      expect([code, code === 0 ? '' : said]).toEqual([0, '']);
+      expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
+    },
+    WITHIN_MS,
+  );
 
-  test('oapi-codegen', async () => {
-    const module = folder.path('oapi-codegen');
-    await mkdir(join(module, 'client'), { recursive: true });
-    await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
-    const into = ['-package', 'client', '-o', 'client/client.go'];
-    const said = await succeeds(
-      module,
-      'go',
-      'run',
-      OAPI_CODEGEN,
-      '-generate',
-      'types,client',
-      ...into,
-      document,
-    );
-    expect(said).not.toMatch(/warn/i);
-    expect(await runGo(module, 'oapi_codegen_client.go')).toContain('EXAMPLE, PAT SAMPLE');
-  });
+  test(
+    'oapi-codegen',
+    async () => {
+      const module = folder.path('oapi-codegen');
+      await mkdir(join(module, 'client'), { recursive: true });
+      await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
+      const into = ['-package', 'client', '-o', 'client/client.go'];
+      const said = await succeeds(
+        module,
+        'go',
+        'run',
+        OAPI_CODEGEN,
+        '-generate',
+        'types,client',
+        ...into,
+        document,
+      );
+      expect(said).not.toMatch(/warn/i);
+      expect(await runGo(module, 'oapi_codegen_client.go')).toContain('EXAMPLE, PAT SAMPLE');
+    },
+    WITHIN_MS,
+  );
 });
