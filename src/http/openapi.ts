@@ -32,11 +32,11 @@ function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string 
  * the generators of clients read completely (docs/decisions/010).
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): object {
-  const paths: ZodOpenApiPathsObject = {};
+  const paths = new Map<string, ZodOpenApiPathsObject[string]>();
   for (const { method, path, operation } of routes) {
     if (operation === undefined) continue;
     const documented = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[documented] = { ...paths[documented], [method.toLowerCase()]: operationEntry(operation) };
+    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operationEntry(operation) });
   }
   const document: ZodOpenApiObject = {
     openapi: '3.0.3',
@@ -58,7 +58,7 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): objec
         key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: keyDescription(limits) },
       },
     },
-    paths,
+    paths: Object.fromEntries(paths),
   };
   return createDocument(document, { override: withoutEngineLimits });
 }

@@ -1,4 +1,3 @@
-import LABELS from '../../data/extra-data-labels.json' with { type: 'json' };
 import STATUSES from '../../data/statuses.json' with { type: 'json' };
 import { daysBefore, isoDate } from './dates.ts';
 import { fold, memoize } from './fold.ts';
@@ -15,11 +14,21 @@ export interface StandingFields {
   readonly extra_data: Readonly<Record<string, string>>;
 }
 
-/**
- * Keys of `extra_data` that the service itself reads or writes, and those of an endorsement that have the standing of the
- * license that it endorses.
- */
-export const { own: EXTRA_DATA_LABELS, endorsed: ENDORSED_LICENSE_LABELS } = LABELS;
+/** Keys of `extra_data` that the service itself reads or writes. */
+export const EXTRA_DATA_LABELS = {
+  boardAction: 'Board Action',
+  street: 'Street Address',
+  /** Of an endorsement: the number of the license that it endorses. */
+  endorsedLicense: 'Endorsed License',
+} as const;
+
+/** Keys of an endorsement's `extra_data` that have the standing of the license that it endorses. */
+export const ENDORSED_LICENSE_LABELS = {
+  status: 'Endorsed License Status',
+  subStatus: 'Endorsed License Sub Status',
+  expirationDate: 'Endorsed License Expiration Date',
+  boardAction: 'Endorsed License Board Action',
+} as const;
 
 /** The primary statuses that licenses have, as the State writes them. */
 export const PRIMARY_STATUSES: readonly string[] = STATUSES.primary;
