@@ -81,10 +81,15 @@ export function traceparentOf(given: unknown): string | undefined {
 
 /**
  * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
- * longer header counts as absent. The parser of forms searches for a boundary, of at most 70 characters, as long as the
- * content type is.
+ * longer header counts as absent.
  */
-const PARSED_HEADERS = { accept: 1000, 'accept-encoding': 1000, 'content-type': 200, 'if-none-match': 1000 };
+const PARSED_HEADERS = [
+  ['accept', 1000],
+  ['accept-encoding', 1000],
+  // The parser of forms searches for a boundary, of at most 70 characters, as long as it is.
+  ['content-type', 200],
+  ['if-none-match', 1000],
+] as const;
 
 const SECURITY_HEADERS = new Map([
   ['cache-control', 'no-store'],
@@ -109,7 +114,7 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
   app.use(async (ctx, next) => {
     begin(ctx, log);
     try {
-      for (const [name, characters] of Object.entries(PARSED_HEADERS))
+      for (const [name, characters] of PARSED_HEADERS)
         if ((ctx.req.headers[name]?.length ?? 0) > characters) delete ctx.req.headers[name];
       ctx.state.path = readPath(ctx);
       if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
