@@ -132,7 +132,7 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
 
 describe('rate limits', () => {
   test('are counted by each process alone after one lost Redis, and together again a minute later', async () => {
-    jest.useFakeTimers();
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
     try {
       // It is there, and takes no counts.
       const limits = rateLimits({ status: 'ready' }, '', SILENT);

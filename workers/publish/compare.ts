@@ -34,7 +34,8 @@ export async function compare(run: PublishRun, built: Compared): Promise<FeedCha
   const { metadata } = built;
   run.enter('comparing');
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
-  if (live.metadata.sample) run.notes.push('Sample data was live, so no guard compared this publication with it.');
+  if (live.metadata.sample)
+    run.notes.push('Sample data was live, so no guard compared this publication with it.');
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
   const keptSince = new Date(Date.now() - run.config.CHANGES_KEPT_DAYS * DAY_MS).toISOString();
