@@ -50,7 +50,7 @@ export const check = z.object({
   measured: z.number(),
   limit: z.number(),
   passed: z.boolean(),
-  /** The number of licenses the guard looked at, and the number among them for which the fact still holds. */
+  /** The counts of licenses, before and now, that the guard compared. */
   before: z.number().optional(),
   now: z.number().optional(),
   examples: z.array(example).optional(),

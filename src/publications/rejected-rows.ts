@@ -135,7 +135,7 @@ export async function rejectedNumbers(
 const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 
-/** More than KEEP_PUBLICATIONS allows, because the publications with an index are among the latest. */
+/** Larger than the maximum of KEEP_PUBLICATIONS, so every publication with an index is among the latest ones read. */
 const MAX_PUBLICATIONS = 200;
 
 /**

@@ -19,7 +19,7 @@ const storedWebhook = z.object({
   delivered_cursor: z.string(),
   /** When the last message was delivered, ISO 8601; null before the first delivery. */
   delivered_at: z.string().nullable(),
-  /** Since when all messages have failed, ISO 8601; null if the last one was delivered. */
+  /** Since when all messages have failed, ISO 8601; null while none fails. */
   failing_since: z.string().nullable(),
   /**
    * Why nothing is sent: messages were `failing` for five days, or the receiver answered that it is `gone`; null if the
