@@ -19,7 +19,7 @@ import type { Backlog, Webhooks } from './webhooks/webhooks.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 
-/** Probes and scrapes of a second share what was read. */
+/** Probes and scrapes within this time share one reading. */
 const READ_FOR_MS = 1000;
 
 interface WorkerParts {
@@ -30,7 +30,7 @@ interface WorkerParts {
   readonly webhooks: Webhooks | undefined;
 }
 
-/** The worker's admin port: it is ready while it reaches OpenSearch and Redis. */
+/** The app of the worker's admin port. The worker is ready while it reaches OpenSearch and Redis. */
 export function workerAdminApp(
   { config, store, queue, log, webhooks }: WorkerParts,
   metrics: WorkerMetrics,
@@ -56,25 +56,28 @@ export function workerAdminApp(
   });
 }
 
-/** Reads at most once a second. `read` must not fail. */
+/** Limits a reading to once per second. `read` must not fail. */
 function shared<Result extends object>(read: () => Promise<Result>): () => Promise<Result> {
   const known = new LRUCache<'read', Result>({ max: 1, ttl: READ_FOR_MS, fetchMethod: read });
   return async () => (await known.fetch('read')) ?? read();
 }
 
-/** Jobs of the publish queue by state. */
+/** The number of jobs in the publish queue, by state. */
 type JobCounts = Readonly<Record<string, number>>;
 
-/** While Redis is away, a command would wait until it is back, and each probe would add one. */
+/**
+ * Counts the jobs of the queue. It checks the connection first: while Redis is away, a command would wait until it is
+ * back, and each probe would add one more.
+ */
 async function queueJobs(queue: Queue): Promise<JobCounts> {
   const client = await queue.getBackend().connection.client;
   if (client.status !== 'ready') throw new Error('Redis is away.');
-  // A Redis that has become a replica can still be read.
+  // A write shows whether Redis has become a replica, which can still be read.
   await client.set(`${queue.opts.prefix}:takes-writes`, '1', { EX: 60 });
   return queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
 }
 
-/** What is read, or `undefined` where OpenSearch or Redis does not answer in time. */
+/** Returns the reading, or `undefined` if OpenSearch or Redis does not answer in time. */
 function unlessAway<Result>(reading: Promise<Result>): Promise<Result | undefined> {
   return withTimeout(reading, ANSWER_WITHIN_MS).catch(() => undefined);
 }
@@ -88,7 +91,7 @@ function isThere(reading: Promise<unknown>): Promise<boolean> {
   return unlessAway(isRead).then((answer) => answer === true);
 }
 
-/** What an operator must do about the alias before anything can be published, if anything. */
+/** What an operator must do about the alias before anything can be published; `undefined` if nothing. */
 function problemOf(store: Store): Promise<string | undefined> {
   return liveIndex(store).then(
     () => undefined,
@@ -106,7 +109,7 @@ export function workerMetrics() {
   let backlog: Backlog | undefined;
   let isFound = true;
   const publications = new Counter(metric('licenses_publications_total', 'state'));
-  // Prometheus sees an increase only in a series that existed before.
+  // Prometheus only sees an increase in a series that already exists.
   for (const state of ['live', 'skipped', 'refused', 'failed']) publications.inc({ state }, 0);
   gaugeBy('state', 'licenses_queue_jobs', () => Object.entries(jobs ?? {}));
   gaugeBy('state', 'licenses_last_publication_timestamp_seconds', () =>
@@ -124,18 +127,18 @@ export function workerMetrics() {
   gauge('licenses_webhooks_paused', () => backlog?.paused);
 
   return {
-    /** Counts a delivery to a webhook that this worker ended. */
+    /** Counts a webhook delivery that this worker finished. */
     delivery: (outcome: (typeof DELIVERY_OUTCOMES)[number]): void => deliveries.inc({ outcome }),
-    /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
+    /** Counts a publication that this worker finished: `live`, `skipped`, `refused` or `failed`. */
     ended: (state: string): void => publications.inc({ state }),
-    /** Whether a lookup found a license once a publication was live. */
+    /** Records whether a lookup found a license after a publication went live. */
     found: (isAnswered: boolean): void => {
       isFound = isAnswered;
     },
     /**
-     * The metrics as text. Those of what is not given are absent, as while OpenSearch or Redis is away.
+     * Returns the metrics as text. Metrics whose reading is missing are left out, as while OpenSearch or Redis is away.
      *
-     * @param latest what the ledger, the queue and the webhooks have now
+     * @param latest the current readings of the ledger, the queue and the webhooks
      */
     text: (...latest: readonly [PublicationTimes?, JobCounts?, Backlog?]): Promise<string> => {
       [times, jobs, backlog] = latest;

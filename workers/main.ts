@@ -34,8 +34,8 @@ const NOT_FOUND = 'lookups find nothing; licenses rollback makes the previous pu
 const MAX_STALLS = 3;
 
 /**
- * A load keeps a few batches in memory, never the file. Its objects must not become old (docs/decisions/018). Then few
- * are left when the young generation is full, so that a larger one saves no CPU.
+ * A load keeps only a few batches in memory, never the whole file. Its objects must not reach the old generation
+ * (docs/decisions/018). Then few of them survive when the young generation is full, so a larger one saves no CPU.
  */
 const CHILD_OPTIONS = [
   '--max-old-space-size=256',
@@ -44,8 +44,8 @@ const CHILD_OPTIONS = [
 ];
 
 /**
- * The worker process: takes publish jobs, one at a time however many workers there are, and runs each in a child
- * process. When it is asked to stop, a publication under way goes back to the queue.
+ * Runs the worker process. It takes publish jobs, one at a time however many workers there are, and runs each in a
+ * child process. When the worker is stopped, a running publication goes back to the queue.
  */
 export async function work(): Promise<void> {
   const config = readConfig();
@@ -86,7 +86,7 @@ export async function work(): Promise<void> {
   process.once('SIGTERM', stop);
 }
 
-/** Prepares what the worker needs in OpenSearch. Where OpenSearch can't be used, it logs why and ends the process. */
+/** Prepares what the worker needs in OpenSearch. If OpenSearch can't be used, it logs why and exits. */
 async function prepare(store: Store, config: Config, log: Logger): Promise<void> {
   try {
     await prepareIndices(store);
@@ -102,8 +102,8 @@ async function prepare(store: Store, config: Config, log: Logger): Promise<void>
 }
 
 /**
- * A job that the queue has lost, as when Redis comes back empty, still runs to its end in its process. A failed
- * progress update must not make BullMQ believe that the process is idle and give it the next job.
+ * A job that survives being lost by the queue. If Redis comes back empty, the job still runs to its end in its process:
+ * a failed progress update must not make BullMQ believe that the process is idle and give it the next job.
  */
 class LosableJob extends Job {
   override updateProgress(progress: JobProgress): Promise<void> {
@@ -117,7 +117,7 @@ class PublishWorker extends Worker {
   }
 }
 
-/** Takes publish jobs and runs each in a child process; logs, counts and records how it ended. */
+/** Takes publish jobs and runs each in a child process. Logs, counts and records how each one ended. */
 function publishWorker(config: Config, store: Store, log: Logger, metrics: WorkerMetrics): Worker {
   const processor = fileURLToPath(new URL('./publish/processor.ts', import.meta.url));
   const worker = new PublishWorker(PUBLISH_QUEUE, processor, {
@@ -165,7 +165,7 @@ function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
   queue.on('ioredis:close', async () => {
     if (isUnderWay) return;
     isUnderWay = true;
-    // Waits until Redis is back.
+    // This call waits until Redis is back.
     await setUpQueue(queue, config).catch((error: unknown) =>
       log.error({ error: String(error) }, 'queue not set up again'),
     );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { daysBefore } from '../licenses/dates.ts';
 
-/** Since when the data of a board has not changed, and how many of its licenses usually change. */
+/** When the data of a board last changed, and how many of its licenses usually change per day. */
 export const boardActivity = z
   .object({
     last_changed: z
@@ -26,16 +26,16 @@ const WINDOW_DAYS = 90;
 const FEWEST_PUBLICATIONS = 7;
 const BUSIEST_SHARE = 0.1;
 
-/** The changes of a publication: its run date, and how many licenses of each board changed. */
+/** A publication's run date and how many licenses of each board it changed. */
 export interface PublishedChanges {
   readonly date: string;
   readonly boards: ReadonlyMap<string, number>;
 }
 
 /**
- * The activity of boards.
+ * Returns the activity of each board, by its name.
  *
- * @param published what is known, the earliest first
+ * @param published the publications whose changes are known, the earliest first
  * @param boards the names of the boards
  */
 export function activityOf(published: readonly PublishedChanges[], boards: readonly string[]) {

@@ -1,32 +1,31 @@
 import { z } from 'zod';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 
-/** What happened to a license. */
 export const CHANGE_KINDS = ['added', 'changed', 'removed'] as const;
 
-/** Why a license differs between two publications. A new column that is read for the first time is a `release`, too. */
+/** Why a license differs between two publications. Reading a new column for the first time also counts as `release`. */
 export const CHANGE_CAUSES = ['data', 'rollback', 'rejected_row', 'release'] as const;
 
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 export type ChangeCause = (typeof CHANGE_CAUSES)[number];
 
-/** A field before and after; null where the record does not have it. */
+/** The values of a field before and after the change; null if the record has no value. */
 export const fieldChange = z.object({
   before: z.string().nullable(),
   after: z.string().nullable(),
-  /** The values were erased, because the State no longer says where the holder is. */
+  /** True if the values were erased because the State no longer publishes the holder's address. */
   erased: z.literal(true).optional(),
 });
 
 export type FieldChange = Readonly<z.output<typeof fieldChange>>;
 
-/** A change of one license, as it is stored. */
+/** A stored change of one license. */
 export const storedChange = z.object({
-  /** The feed that it is part of. */
+  /** The id of the feed that has this change. */
   feed: z.string(),
-  /** The epoch of the publication or rollback that made it. */
+  /** The epoch of the publication or rollback that made this change. */
   epoch: z.int(),
-  /** Its place in the feed. */
+  /** The position of this change in the feed. */
   position: z.int(),
   at: z.string().describe('When it was found, ISO 8601'),
   publication: z.string().describe('The publication that went live with it'),
@@ -43,7 +42,7 @@ export const storedChange = z.object({
   license: z.string(),
   board: z.string(),
   license_number: z.string(),
-  /** The number as it is searched. */
+  /** The folded license number, which searches compare. */
   number: z.string(),
   full_name: z.string(),
   last_in_dataset: z
@@ -63,13 +62,16 @@ export const storedChange = z.object({
       'Of a removed license: the State writes its number in another way now, and it was added as this one',
     ),
   renumbered_from: z.string().optional().describe('Of an added license: the number that it was removed as'),
-  /** The fields whose earlier values must be erased, besides the places that an added license does not have. */
+  /**
+   * The fields whose earlier values must be erased. For an added license, every place field that the license lacks must
+   * be erased as well.
+   */
   erases: z.array(z.string()).optional(),
 });
 
 export type StoredChange = Readonly<z.output<typeof storedChange>>;
 
-/** The fields that say that the State writes a license's number in another way. */
+/** The fields that are set when the State writes a license's number in another way. */
 export const RENUMBERED = { renumbered_to: true, renumbered_from: true } as const;
 
 /** A change in the history of a license. */
@@ -85,7 +87,7 @@ export const historyChange = storedChange.extend({
 
 export type HistoryChange = Readonly<z.output<typeof historyChange>>;
 
-/** The name of an attribute of the extra data among the fields of a change. */
+/** The field name that a change uses for an attribute of the extra data. */
 export function extraField(label: string): string {
   return `extra_data.${label}`;
 }
@@ -97,15 +99,19 @@ const PLACE_FIELDS: ReadonlySet<string> = new Set([
   ...['ZIP', 'County', 'Country', 'Street Address'].map(extraField),
 ]);
 
-/** Whether a field says where the holder is, as the dataset's `PARCEL_` columns do. */
+/** Whether a field is part of the holder's address, like the dataset's `PARCEL_` columns. */
 export function isPlaceField(name: string): boolean {
   return PLACE_FIELDS.has(name) || name.startsWith(extraField('Parcel '));
 }
 
-/** The fields of a record, but its extra data. */
+/** All fields of a record except its extra data. */
 const RECORD_FIELDS = licenseRecord.omit({ extra_data: true }).keyof().options;
 
-/** The fields that differ, by name. @param before `undefined` for a license that was added; `after`, if it was removed */
+/**
+ * Returns the fields that differ, by name.
+ *
+ * @param before `undefined` for an added license; `after` is `undefined` for a removed one
+ */
 export function changedFields(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
   const fields = new Map<string, { readonly before: string | null; readonly after: string | null }>();
   const compare = (name: string, before: string | null = null, after: string | null = null) => {
@@ -119,7 +125,7 @@ export function changedFields(before: LicenseRecord | undefined, after: LicenseR
   return Object.fromEntries(fields);
 }
 
-/** The number that a license has now. @param number one that it had, or has */
+/** Returns the current number of a license. @param number the license's current number or an earlier one */
 function latestNumber(changes: readonly HistoryChange[], number: string): string {
   const last = changes.find(({ license_number: each }) => each === number);
   const isLater = ({ license_number: each, epoch }: StoredChange) =>
@@ -129,10 +135,10 @@ function latestNumber(changes: readonly HistoryChange[], number: string): string
 }
 
 /**
- * Those of one license, also under other numbers that it had. Another license may have such a number since, or have had
- * its number before.
+ * Returns the changes of one license, including those under its earlier numbers. Another license may have taken over
+ * one of these numbers, or may have had this license's number before.
  *
- * @param changes of a board's licenses whose numbers are searched alike, the newest first
+ * @param changes the changes of all licenses of one board that have the same number key, newest first
  */
 export function changesOfLicense(changes: readonly HistoryChange[], number: string): HistoryChange[] {
   let its = latestNumber(changes, number);
@@ -140,7 +146,7 @@ export function changesOfLicense(changes: readonly HistoryChange[], number: stri
   for (const change of changes) {
     const { license_number: each, renumbered_to: to, renumbered_from: before = its, withdrawn } = change;
     if (each !== its && to !== its) continue;
-    // Before this change, the number was another license's.
+    // Before this change, the number belonged to another license.
     if (each === its && to !== undefined && withdrawn === undefined) break;
     found.push(change);
     its = before;
@@ -148,7 +154,10 @@ export function changesOfLicense(changes: readonly HistoryChange[], number: stri
   return found;
 }
 
-/** Those of one license, by its number or as typed; none when it is not certain which license is meant. */
+/**
+ * Returns the changes of one license by its exact number or by the number as typed. Returns none if it is not certain
+ * which license is meant.
+ */
 export function changesOfOne(changes: readonly HistoryChange[], number: string): HistoryChange[] {
   const isExact = changes.some(({ license_number: each }) => each === number);
   const ofOne = changesOfLicense(changes, isExact ? number : (changes[0]?.license_number ?? ''));

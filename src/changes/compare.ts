@@ -11,45 +11,51 @@ import type { Store } from '../storage/store.ts';
 import { changedFields, extraField, isPlaceField } from './change.ts';
 import { type Difference, differences, readDigest } from './digest.ts';
 
-/** A license as an index of licenses has it. */
+/** A license as it is stored in a licenses index. */
 export const comparedLicense = licenseRecord.extend({
   extra_data: storedLicense.shape.extra_data,
-  /** The file, the line and the endorsement. */
+  /** The file, the line, and the number of the endorsement. */
   source_row: z.string(),
 });
 
 export type ComparedLicense = z.output<typeof comparedLicense>;
 
-/** A license that is not the same in two publications. */
+/** A license that differs between two publications. */
 export interface DifferingLicense extends Difference {
-  /** `undefined` where the license was added. */
+  /** `undefined` if the license was added. */
   readonly before: ComparedLicense | undefined;
-  /** `undefined` where it was removed. */
+  /** `undefined` if the license was removed. */
   readonly after: ComparedLicense | undefined;
-  /** The number of the counterpart, where it has the same holder: the State writes the number in another way. */
+  /**
+   * The counterpart's license number, if both have the same surname: the State then writes the number in another way.
+   */
   readonly renumbered?: string | undefined;
 }
 
-/** Two publications that are compared. */
+/** The input of a comparison of two publications. */
 export interface Comparison {
-  /** Their indices of licenses. */
+  /** The names of the two licenses indices. */
   readonly before: string;
   readonly after: string;
-  /** The parts of the later digest, in order. */
+  /** The parts of the later publication's digest, in order. */
   readonly parts: AsyncIterable<Buffer> | Iterable<Buffer>;
-  /** Gets how many of the digest's parts are compared. */
+  /** Called with the number of digest parts compared so far. */
   readonly onPart?: (parts: number) => void;
   readonly signal?: AbortSignal;
 }
 
-/** More would be alive at once, and become old, in the worker's small heap: a fifth more processor time (measured). */
+/**
+ * With larger requests, more objects would live at once and reach the old generation of the worker's small heap. That
+ * cost a fifth more CPU time (measured).
+ */
 const LICENSES_A_REQUEST = 200;
 const REQUESTS_IN_FLIGHT = 3;
 
 /**
- * Every license that is not the same in two publications, as both have it, in groups. Some groups are read ahead.
+ * Yields groups of licenses that differ between two publications, with both records of each. Some groups are read
+ * ahead.
  *
- * @throws {BadDocumentError} when the digest of the earlier one is not valid
+ * @throws {BadDocumentError} when the digest of the earlier publication is not valid
  */
 export function differingLicenses(store: Store, comparison: Comparison): AsyncIterable<DifferingLicense[]> {
   const groups = Readable.from(groupsOfDifferences(store, comparison));
@@ -95,7 +101,11 @@ function surnameOf(license: ComparedLicense | undefined): string | undefined {
   return license && fold(nameParts(license.full_name).last);
 }
 
-/** Some licenses of a physical index, by document id. @throws {SearchUnavailableError} when one could not be read */
+/**
+ * Reads some licenses of a physical index, by document id.
+ *
+ * @throws {SearchUnavailableError} when a license could not be read
+ */
 export async function storedRecords(client: Client, index: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, ComparedLicense>();
   const found = await documentsById(client, { index, realtime: false, body: { ids: [...ids] } });
@@ -104,7 +114,7 @@ export async function storedRecords(client: Client, index: string, ids: readonly
   );
 }
 
-/** The State's columns of the fields whose names do not tell them. `raw_status` has SUB_STATUS, too. */
+/** The State's columns for the fields whose names do not match the column. `raw_status` also contains SUB_STATUS. */
 const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['license_type', 'TYPE'],
   ['raw_status', 'SUB_STATUS'],
@@ -112,7 +122,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   [extraField('ZIP'), 'PARCEL_ZIP_CODE'],
 ]);
 
-/** The State's column of a field; of a name, that of the file that has it. */
+/** Returns the State's column of a field. For `full_name`, it is the name column of the file that the row is in. */
 export function columnOfField(field: string, sourceRow: string): string {
   if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
   const label = field.slice(field.indexOf('.') + 1).toUpperCase();
@@ -121,28 +131,28 @@ export function columnOfField(field: string, sourceRow: string): string {
   return COLUMNS.get(field) ?? (isPlace ? `PARCEL_${name}` : name);
 }
 
-/** Whether a column says where the holder is: the State may withhold it. */
+/** Whether a column is part of the holder's address, which the State may withhold. */
 export function isPlaceColumn(column: string): boolean {
   return column.startsWith('PARCEL_');
 }
 
-/** What an endorsement says of the license that it endorses: no column of its own. */
+/** The fields in which an endorsement repeats its endorsed license. They have no column of their own. */
 const ENDORSED_LICENSE = extraField('Endorsed License');
 
-/** The sub-status of a license as the State writes it; null where it is blank. */
+/** Returns the sub-status as the State writes it; null if it is blank. */
 export function subStatusOf({ status, raw_status: raw }: Pick<LicenseRecord, 'status' | 'raw_status'>) {
   if (raw === null || status === null) return raw;
   return raw.length > status.length ? raw.slice(status.length + ' - '.length) : null;
 }
 
-/** A value before and after; null where it is blank. */
+/** A column's values before and after the change; null means blank. */
 export interface ColumnChange {
   readonly column: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The columns in which the two records of a license differ, each once. */
+/** Returns each column in which the two records of a license differ, once. */
 function changedColumns(before: ComparedLicense, after: ComparedLicense): ColumnChange[] {
   const columns = new Map<string, ColumnChange>();
   for (const [field, change] of Object.entries(changedFields(before, after))) {
@@ -155,7 +165,7 @@ function changedColumns(before: ComparedLicense, after: ComparedLicense): Column
   return [...columns.values()];
 }
 
-/** A license in which something was counted. Names and places are not kept. */
+/** An example of a counted license. It has no names or addresses. */
 export const example = z.object({
   license_number: z.string(),
   before: z.string().nullish(),
@@ -164,7 +174,7 @@ export const example = z.object({
 
 const EXAMPLES = 3;
 
-/** How many licenses there are, and the first three. */
+/** Counts licenses and keeps the first three as examples. */
 export class CountedLicenses {
   count = 0;
   readonly examples: z.output<typeof example>[] = [];
@@ -176,19 +186,25 @@ export class CountedLicenses {
   }
 }
 
-/** A column of more values differs in nearly all licenses when it is shifted. */
+/**
+ * If a column with more distinct values than this is shifted, nearly all licenses differ, so the share of changes shows
+ * it.
+ */
 const MAX_VALUES = 100;
-/** Fewer licenses may have each other's values by chance. */
+/** If fewer licenses changed, they may have swapped values by chance. */
 const LEAST_MOVED = 5;
-/** At the ends of a board that is shifted, some values come and go. */
+/** When a column is shifted, a few values appear or disappear at the first and last rows of the board. */
 const MAX_DIFFERENCE = 0.25;
 
-/** How two publications differ in one column of a board. */
+/** The differences between two publications in one column of a board. */
 class ColumnDifferences {
   readonly changed = new CountedLicenses();
-  /** Licenses that have no value any more. */
+  /** Licenses that had a value before and are blank now. */
   readonly blank = new CountedLicenses();
-  /** How many more licenses have a value than before; of one value more than may be. */
+  /**
+   * By value: how many more licenses have it than before. It holds at most one value more than `MAX_VALUES`, which
+   * shows that there are too many.
+   */
   readonly #more = new Map<string | null, number>();
 
   add(license_number: string, change: ColumnChange, isCounted: boolean): void {
@@ -199,7 +215,10 @@ class ColumnDifferences {
     }
   }
 
-  /** Whether the values are nearly the same as before, at other licenses, as where the column is shifted by a row. */
+  /**
+   * Whether the values are nearly the same as before but belong to other licenses, as when the column is shifted by a
+   * row.
+   */
   areMoved(): boolean {
     const { count } = this.changed;
     if (count < LEAST_MOVED || this.#more.size > MAX_VALUES) return false;
@@ -207,12 +226,12 @@ class ColumnDifferences {
   }
 }
 
-/** How two publications differ at one board. */
+/** The differences between two publications at one board. */
 export class BoardDifferences {
   readonly added = new CountedLicenses();
   readonly removed = new CountedLicenses();
   readonly changed = new CountedLicenses();
-  /** Of those added: the State writes their numbers in another way. */
+  /** The added licenses whose numbers the State only writes in another way. */
   readonly renumbered = new CountedLicenses();
   readonly columns = new Map<string, ColumnDifferences>();
 }
@@ -220,13 +239,13 @@ export class BoardDifferences {
 type Records = Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>;
 
 interface CounterOptions {
-  /** Which changes of a column count; all unless given. */
+  /** Decides which column changes are counted; by default all. */
   readonly isCounted?: (change: ColumnChange) => boolean;
-  /** Where a license is counted; at its board unless given. */
+  /** Returns the groups in which a license is counted; by default its board. */
   readonly groupsOf?: (license: ComparedLicense) => readonly BoardDifferences[];
 }
 
-/** Counts by board. */
+/** Counts the differences by board. */
 export function differenceCounter({ isCounted = () => true, groupsOf }: CounterOptions = {}) {
   const boards = new Map<string, BoardDifferences>();
   const atBoard = ({ board }: ComparedLicense) => [

@@ -6,7 +6,10 @@ import { bulk, documentsById } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked } from '../storage/stored.ts';
 
-/** How many parts a digest has. Two publications are compared part by part, so that neither is in memory whole. */
+/**
+ * The number of parts of a digest. Two publications are compared part by part, so that neither digest must be in memory
+ * as a whole.
+ */
 export const DIGEST_PARTS = 256;
 
 const ID_LENGTH_BYTES = 2;
@@ -14,10 +17,10 @@ const RECORD_HASH_BYTES = 6;
 const ROW_HASH_BYTES = 4;
 const HASH_BYTES = RECORD_HASH_BYTES + ROW_HASH_BYTES;
 
-/** What a digest has of a license, about 27 bytes: its document id, and the hashes of its record and row. */
+/** The digest's entry for one license, about 27 bytes: the document id and the hashes of the record and its row. */
 export interface DigestEntry {
   readonly id: string;
-  /** The beginning, in hexadecimal. */
+  /** The first bytes of the record's hash, in hexadecimal. */
   readonly record: string;
   readonly row: number;
 }
@@ -31,7 +34,7 @@ export type Digest = ReturnType<typeof emptyDigest>;
 
 const MIN_GROWTH_BYTES = 8 * 1024;
 
-/** A digest of a publication, without entries. They are added in the order in which the licenses are read. */
+/** Creates a digest without entries. Entries are added in the order in which the licenses are read. */
 export function emptyDigest() {
   const emptyPart = () => ({ buffer: Buffer.alloc(0), length: 0 });
   const parts = new Map<number, ReturnType<typeof emptyPart>>();
@@ -63,7 +66,7 @@ export function emptyDigest() {
 
   return {
     add,
-    /** Takes entries out: each time that a license is given with a record, one that has both. */
+    /** Removes entries. Each given entry removes one stored entry with the same id and record hash. */
     remove(entries: readonly Pick<DigestEntry, 'id' | 'record'>[]): void {
       const left = new Map<string, number>();
       for (const { id, record } of entries) addTo(left, record + id);
@@ -79,7 +82,7 @@ export function emptyDigest() {
     },
     /** All parts, in order. */
     parts: () => Array.from({ length: DIGEST_PARTS }, (_, number) => partAt(number)),
-    /** How much memory its entries take, outside of the heap. */
+    /** The memory that the entries take outside the heap, in bytes. */
     bytes: (): number => bytes,
   };
 }
@@ -88,7 +91,7 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
   for (const bytes of entriesIn(part)) yield entryOf(bytes);
 }
 
-/** The bytes of each entry, as a text with a character for each. */
+/** Yields each entry as a Latin-1 string, with one character per byte. */
 function* entriesIn(part: Buffer): Generator<string, void, undefined> {
   for (let at = 0; at < part.length; ) {
     const end = entryEnd(part, at);
@@ -108,25 +111,31 @@ function entryOf(bytes: string): DigestEntry {
   };
 }
 
-/** @param part a whole one, as one that was read is: see `isWhole` */
+/** @param part a complete part; `isWhole` checks parts that were read */
 function entryEnd(part: Buffer, at: number): number {
   return at + ID_LENGTH_BYTES + part.readUInt16LE(at) + HASH_BYTES;
 }
 
-/** A license, by its document id, that is not the same in two publications. */
+/** A license that differs between two publications, by its document id. */
 export interface Difference {
   readonly license: string;
   readonly kind: 'added' | 'changed' | 'removed';
-  /** Whether it was read from the same row in both. */
+  /** Whether the license was read from the same row in both publications. */
   readonly isSameRow: boolean;
-  /** Of one that only one of the two has: the only license of the other's whose number the State wrote in another way. */
+  /**
+   * For a license that exists in only one of the publications: the license that exists only in the other and has the
+   * same board and number key, if there is exactly one on each side.
+   */
   readonly counterpart?: string | undefined;
 }
 
-/** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
+/**
+ * Compares one part of two digests. Yields added and changed licenses first, in the order of the later digest, then
+ * removed ones.
+ */
 export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
   const onlyBefore = new Set(entriesIn(before));
-  // Nearly all licenses are the same in both: only the others are decoded.
+  // Nearly all licenses are the same in both digests, so only the others are decoded.
   const right = byId(entriesIn(after).filter((entry) => !onlyBefore.delete(entry)));
   const left = byId(onlyBefore);
   const removed = Map.groupBy(new Set(left.keys()).difference(right), licenseNumber);
@@ -148,7 +157,7 @@ export function* differences(before: Buffer, after: Buffer): Generator<Differenc
     yield { license, kind: 'removed', isSameRow: false, counterpart: counterpart(license) };
 }
 
-/** The board's code and the number as it is searched: the same however the State writes the number. */
+/** Returns the board's code and the number key, which stay the same however the State writes the number. */
 function licenseNumber(id: string): string {
   const slash = id.indexOf('/');
   return id.slice(0, slash + 1) + numberKey(id.slice(slash + 1));
@@ -158,7 +167,10 @@ function byId(entries: Iterable<string>): Map<string, DigestEntry> {
   return new Map(Array.from(entries, entryOf).map((entry) => [entry.id, entry]));
 }
 
-/** The part that has a license: a hash of its number, so that two ways to write it are in the same part. */
+/**
+ * Returns the part that a license belongs to. It hashes the number key, so that both spellings of a number are in the
+ * same part.
+ */
 function partOf(id: string): number {
   const key = licenseNumber(id);
   let sum = 0;
@@ -166,17 +178,20 @@ function partOf(id: string): number {
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
 
-/** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
+/** The approximate size of a read or write request. With 2.6 million licenses, a part has about 0.4 MB. */
 const REQUEST_BYTES = 4 * 2 ** 20;
-/** The parts that the first request reads: at ten times the data, still one request of bounded size. */
+/** The number of parts that the first request reads. Even with ten times the data, the request stays small enough. */
 const FIRST_PARTS = 8;
 
-/** Under other ids than the parts of version 0.3.0, which hash the number as it is written: neither reads the other's. */
+/**
+ * The ids differ from those of version 0.3.0, which hashed the number as written. So neither version reads the other's
+ * parts.
+ */
 function partId(part: number): string {
   return `number-${part}`;
 }
 
-/** Stores the digest of a publication, for as long as its index is kept. */
+/** Stores the digest of a publication in an index that is kept as long as the licenses index. */
 export async function writeDigest({ client, prefix }: Store, licensesIndex: string, digest: Digest) {
   const index = digestIndexName(prefix, licensesIndex);
   await client.indices.create({ index });
@@ -192,7 +207,7 @@ export async function writeDigest({ client, prefix }: Store, licensesIndex: stri
   await client.indices.flush({ index, wait_if_ongoing: true });
 }
 
-/** Whether a publication has a digest. The first of version 0.2.0 have none. */
+/** Whether a publication has a digest. The first publications of version 0.2.0 have none. */
 export async function hasDigest({ client, prefix }: Store, licensesIndex: string): Promise<boolean> {
   return (await client.indices.exists({ index: digestIndexName(prefix, licensesIndex) })).body;
 }
@@ -204,7 +219,7 @@ const storedPart = z.object({
     .refine(isWhole),
 });
 
-/** Whether a part ends with an entry: a document may be cut off. */
+/** Whether a part ends at the end of an entry. A stored document may have been cut off. */
 function isWhole(part: Buffer): boolean {
   let at = 0;
   while (at + ID_LENGTH_BYTES <= part.length) at = entryEnd(part, at);
@@ -212,9 +227,10 @@ function isWhole(part: Buffer): boolean {
 }
 
 /**
- * The parts of a publication's stored digest, in order. One of version 0.3.0 is divided anew, in memory.
+ * Yields the parts of a publication's stored digest, in order. A digest of version 0.3.0 is divided into new parts in
+ * memory.
  *
- * @throws {BadDocumentError} when there are none, or one is missing or not valid
+ * @throws {BadDocumentError} when there is no digest, or a part is missing or not valid
  */
 export async function* readDigest(store: Store, licensesIndex: string) {
   const index = digestIndexName(store.prefix, licensesIndex);
@@ -243,7 +259,7 @@ async function* readParts({ client, reportBad }: Store, index: string, idOf: (pa
       yield document.entries;
     }
     first += ids.length;
-    // All parts are about equally large.
+    // All parts have about the same size, so the next request can read more.
     if (bytes < REQUEST_BYTES / 2) count *= 2;
   }
 }

@@ -1,38 +1,40 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-/** A publication or rollback, as the feed knows it, or the beginning of a feed. */
+/** An entry of the feed: a publication, a rollback, or the beginning of a feed. */
 const entry = z.object({
-  /** The id of its feed: another one when a new feed begins. */
+  /** The id of the feed. A new feed gets a new id. */
   feed: z.string(),
   epoch: z.int(),
-  /** How many changes it made. */
+  /** The number of changes that the publication or rollback made. */
   changes: z.int(),
-  /** The publication that it made live, and its run date, `YYYY-MM-DD`. */
+  /** The publication that went live, and its run date, `YYYY-MM-DD`. */
   publication: z.string(),
   date: z.string(),
   /** ISO 8601. */
   at: z.string(),
   /**
-   * Of what the first changes of a feed were compared with: its own changes are not part of the feed. After a gap,
-   * changes are not known between the feed before and this one.
+   * Set on the beginning of a feed, the publication with which the feed's first changes are compared. Changes that this
+   * publication made are not part of the feed. After a gap, the changes between the previous feed and this one are
+   * unknown.
    */
   begins: z.enum(['after_gap', 'without_gap']).optional(),
-  /** Whether a rollback has undone it. */
+  /** True if a rollback has undone this entry. */
   withdrawn: z.literal(true).optional(),
 });
 
 export type FeedEntry = Readonly<z.output<typeof entry>>;
 
 /**
- * The feed of changes as a switch of the alias leaves it, after the feeds before it, the earliest first. It begins with
- * a beginning. Changes of other epochs are not visible. The history of a license has the changes of all these feeds.
+ * The current feed and all feeds before it, the earliest entry first, as of the last switch of the alias. The first
+ * entry is the beginning of a feed. Changes with an epoch that is not listed here are not visible. A license's history
+ * has the changes of all these feeds.
  */
 export const feedState = z.array(entry).min(1).readonly();
 
 export type FeedState = z.output<typeof feedState>;
 
-/** The last of a list that has one. */
+/** Returns the last item. @throws {RangeError} when the list is empty */
 export function lastOf<Item>(list: readonly Item[]): Item {
   const last = list.at(-1);
   if (last === undefined) throw new RangeError('A feed has a beginning.');
@@ -44,18 +46,18 @@ export function switchesOf(state: FeedState): FeedState {
   return state.filter(({ begins }) => begins === undefined);
 }
 
-/** What a client can follow to the end without missing a change. */
+/** Returns the entries since the last gap: a client can follow these without missing a change. */
 export function unbroken(state: FeedState): FeedState {
   const gap = state.findLastIndex(({ begins }) => begins === 'after_gap');
   return state.slice(Math.max(0, gap));
 }
 
-/** A time of which no changes are known: between the datasets of two dates, `YYYY-MM-DD`. */
+/** A period without known changes, between the run dates of two datasets, `YYYY-MM-DD`. */
 export const historyGap = z.object({ after: z.string(), before: z.string() });
 
 export type HistoryGap = Readonly<z.output<typeof historyGap>>;
 
-/** Since the dataset of which date changes are known, and where some are not. */
+/** Returns the run date since which changes are known, and the gaps after it. */
 export function coverageOf(state: FeedState): { since: string; gaps: readonly HistoryGap[] } {
   const gaps = state.flatMap(({ begins, date: before }, at) => {
     const last = state[at - 1];
@@ -67,27 +69,27 @@ export function coverageOf(state: FeedState): { since: string; gaps: readonly Hi
 const POSITIONS_OF_EPOCH = 2 ** 24;
 
 /**
- * The place of a change in its feed: those of a later epoch come later.
+ * Returns the position of a change in its feed. Changes of a later epoch have a greater position.
  *
- * @param ordinal from 1; the State has a sixth of as many licenses as an epoch has places
+ * @param ordinal from 1; an epoch has six times as many positions as the State has licenses
  */
 export function positionOf(epoch: number, ordinal: number): number {
   return epoch * POSITIONS_OF_EPOCH + ordinal;
 }
 
-/** The place of the last change of a publication or rollback. */
+/** Returns the position of the last change of a publication or rollback. */
 export function endOf({ epoch, changes }: FeedEntry): number {
   return positionOf(epoch, changes);
 }
 
-/** A publication that begins a feed. */
+/** The publication with which a feed begins. */
 export type FeedBeginning = Pick<FeedEntry, 'publication' | 'epoch' | 'date'> & {
   readonly started_at?: string;
 };
 
 const FEED_ID_CHARACTERS = 12;
 
-/** A feed that begins. @param before the feeds whose changes stay in the history */
+/** Starts a new feed. @param before the earlier feeds, whose changes stay in the history */
 export function newFeed(
   { publication, epoch, date, started_at: at = '' }: FeedBeginning,
   before: FeedState = [],
@@ -97,19 +99,21 @@ export function newFeed(
   return withoutLoneBeginning([...before, { feed, epoch, changes: 0, publication, date, at, begins }]);
 }
 
-/** A beginning without changes says nothing about the time before a gap. */
+/** Drops a leading beginning without changes: before a gap, it tells nothing. */
 function withoutLoneBeginning(state: FeedState): FeedState {
   return state[1]?.begins === 'after_gap' ? state.slice(1) : state;
 }
 
 /**
- * The feed after a rollback, which undoes what came after the publication that it goes back to, other rollbacks too.
+ * Returns the feed after a rollback. Everything after the target publication is withdrawn, including earlier rollbacks.
  *
- * @param then the feed as that publication left it: what was withdrawn by then stays so, and nothing else
- * @returns `isKnown` is false where the last feed does not have that publication, so that what changed is not known
+ * @param then the feed when the target publication was live: exactly the entries that were withdrawn then stay
+ * withdrawn
+ * @returns the feed, and `isKnown`: false if the current feed does not have the target publication, so that the changes
+ * are unknown
  */
 export function rolledBackFeed(state: FeedState, then: FeedState | undefined, to: FeedBeginning) {
-  // A publication that is none of these was live before them.
+  // If no entry matches, the target publication was live before all of them.
   const last = state.findLastIndex(
     ({ publication, epoch }) => publication === to.publication || epoch === to.epoch,
   );
@@ -121,27 +125,27 @@ export function rolledBackFeed(state: FeedState, then: FeedState | undefined, to
   return { feed, isKnown: state[last]?.feed === lastOf(state).feed };
 }
 
-/** Whether a rollback has undone a change of one of these feeds. */
+/** Whether a rollback has undone this change. */
 export function isWithdrawn(state: FeedState, change: { feed: string; epoch: number }): boolean {
   return state.some(
     ({ feed, epoch, withdrawn }) => withdrawn && feed === change.feed && epoch === change.epoch,
   );
 }
 
-/** The feeds without the publications and rollbacks before a time. @param earliest ISO 8601 */
+/** Returns the feeds without the publications and rollbacks before a time. @param earliest ISO 8601 */
 export function keptFeed(state: FeedState, earliest: string): FeedState {
   const last = state.findLastIndex(({ at }) => at < earliest);
   const [first, ...later] = state.slice(Math.max(0, last));
   return first === undefined ? state : withoutLoneBeginning([{ ...first, begins: 'after_gap' }, ...later]);
 }
 
-/** Whether a visible change has this place, or a feed begins after it. */
+/** Whether a visible change of this entry has this position, or the feed begins right after it. */
 export function hasPosition(entry: FeedEntry, position: number): boolean {
   if (entry.begins !== undefined) return position === endOf(entry);
   return position > positionOf(entry.epoch, 0) && position <= endOf(entry);
 }
 
-/** How many visible changes have a place after one and up to another: each epoch's are numbered from 1. */
+/** Counts the visible changes with positions in (`after`, `upTo`]. The positions of each epoch are numbered from 1. */
 export function positionsBetween(state: FeedState, after: number, upTo: number): number {
   return switchesOf(state).reduce((sum, each) => {
     const begins = positionOf(each.epoch, 0);
@@ -149,29 +153,29 @@ export function positionsBetween(state: FeedState, after: number, upTo: number):
   }, 0);
 }
 
-/** A place in the feed of an id; greater for later changes. */
+/** A position in a feed. Later changes have greater positions. */
 type FeedPosition = Readonly<{ feed: string; position: number }>;
 
-/** The text that stands for a place in a feed. Clients do not look into it. */
+/** Returns the cursor for a position. Clients treat it as opaque. */
 export function cursorText({ feed, position }: FeedPosition): string {
   const text = `${feed}.${position.toString(36)}`;
   return `${text}.${checkOf(text)}`;
 }
 
-/** The place of the last visible change. */
+/** Returns the position of the last visible change. */
 export function lastPosition(state: FeedState): FeedPosition {
   const last = lastOf(state.filter(({ begins, changes }) => begins !== undefined || changes > 0));
   return { feed: last.feed, position: endOf(last) };
 }
 
-/** The cursor of the latest place of a feed: after it, nothing has changed yet. */
+/** Returns the cursor of the last visible change. Nothing has changed after it yet. */
 export function latestCursor(state: FeedState): string {
   return cursorText(lastPosition(state));
 }
 
 const CURSOR = /^(([0-9a-z]{1,40})\.([0-9a-z]{1,11}))\.([0-9a-f]{8})$/;
 
-/** The place that a cursor stands for; `undefined` for a text that is no cursor, or was altered. */
+/** Returns the position that a cursor stands for; `undefined` if the text is not a valid cursor. */
 export function readCursor(cursor: string): FeedPosition | undefined {
   const [, text = '', feed = '', position = '', check] = CURSOR.exec(cursor) ?? [];
   return check === undefined || check !== checkOf(text)
@@ -179,15 +183,15 @@ export function readCursor(cursor: string): FeedPosition | undefined {
     : { feed, position: Number.parseInt(position, 36) };
 }
 
-/** Against typing errors and invented cursors. Cursors are no secret. */
+/** A checksum against typing errors and invented cursors. Cursors are not secret. */
 function checkOf(text: string): string {
   return hash('sha256', `cursor ${text}`).slice(0, 8);
 }
 
 /**
- * The publications and rollbacks that changed something after a cursor, the earliest first, with the cursor after all of
- * the changes of each; `undefined` where it is no place of the feed any more. A place that its feed does not have was
- * given out, too: after the backup from which the feed was restored.
+ * Returns the publications and rollbacks with changes after a cursor, the earliest first, each with the cursor that
+ * follows all its changes. Returns `undefined` if the feed no longer has the cursor's position, or never had it: after
+ * a restore, clients may have cursors that were given out after the backup.
  */
 export function changesAfterCursor(state: FeedState, cursor: string) {
   const { feed: its, position = 0 } = readCursor(cursor) ?? {};

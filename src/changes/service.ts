@@ -21,8 +21,8 @@ import {
 import { CHANGE_HEADS, CHANGES, licensesOf, nextChanges, visible } from './stored-changes.ts';
 
 /**
- * Tells which of some licenses an account watches, by their document ids, and what it calls each: the reference is null
- * where the account gave none.
+ * Returns which of the given licenses an account watches, by document id, with the account's reference for each; null
+ * if the account gave none.
  */
 export type WatchedAmong = (
   store: Store,
@@ -30,7 +30,10 @@ export type WatchedAmong = (
   account: string,
 ) => Promise<ReadonlyMap<string, readonly { readonly reference: string | null }[]>>;
 
-/** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
+/**
+ * The number of changes that are read for one page. It limits the time a page takes, however many licenses an account
+ * watches.
+ */
 export const CHANGES_LOOKED_THROUGH = 2500;
 
 /** The live publication's physical index, id, run date (`YYYY-MM-DD`), and feed. */
@@ -45,31 +48,31 @@ export interface LiveFeed {
 export class CursorExpiredError extends Error {}
 
 interface FeedRequest {
-  /** What the page begins after: a cursor, `latest` for now, or nothing for the oldest change kept. */
+  /** Where the page begins: after a cursor, `latest` for now, or blank for the oldest change that is kept. */
   readonly since: string;
   readonly limit: number;
-  /** With these, a page may have fewer changes than `limit`, even none, while there are more. */
+  /** With these filters, a page may have fewer changes than `limit`, or none, although more changes follow. */
   readonly board?: Board | undefined;
   readonly kind?: ChangeKind | undefined;
   readonly cause?: ChangeCause | undefined;
-  /** The id of an account: only changes of what it watches. */
+  /** An account id; only changes of licenses that this account watches are returned. */
   readonly watchedBy?: string | undefined;
 }
 
 export type Changes = ReturnType<typeof changesService>;
 
 /**
- * The changes of the licenses of a board with one number, the newest first; the id of the publication that was live;
- * since the dataset of which date changes are known, `YYYY-MM-DD`, and the times of which they are not.
+ * The changes of a board's licenses with one number, newest first; the id of the publication that was live; the run
+ * date since which changes are known (`YYYY-MM-DD`); and the gaps after it.
  */
 export type NumberChanges = Awaited<ReturnType<Changes['ofNumber']>>;
 
 const MAX_TRIES = 5;
 
 /**
- * Reads again where another publication went live meanwhile.
+ * Retries a read if another publication went live in the meantime.
  *
- * @param read gives `undefined` where it may have read from two publications
+ * @param read returns `undefined` if it may have read from two publications
  * @throws {SearchUnavailableError} after five tries
  */
 export async function readFromOne<Result>(read: () => Promise<Result | undefined>): Promise<Result> {
@@ -82,17 +85,20 @@ export async function readFromOne<Result>(read: () => Promise<Result | undefined
 
 const NEWEST_FIRST = [{ position: 'desc' as const }];
 
-/** How many changes of a number at a board are listed. A license has a few in a year; a few numbers are shared. */
+/**
+ * The maximum number of changes listed for a number at a board. A license has a few changes a year, and few numbers are
+ * shared.
+ */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
 /**
- * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
- * @param watchedAmong asks OpenSearch what an account watches
+ * @param live asks OpenSearch which publication is live; it must not return a value that was read before the call
+ * @param watchedAmong asks OpenSearch which licenses an account watches
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
   /**
-   * The visible changes after a place in the feed that are asked for, and whether these are all: else one is missing or
-   * not valid. Of changes that are not asked for, only what says so is read.
+   * Returns the requested visible changes after a position. `isWhole` is false if a change is missing or not valid. Of
+   * changes that do not match the request, only the fields needed to decide that are read.
    */
   async function changesAfter(state: FeedState, after: number, request: FeedRequest) {
     const { limit, board, kind, cause, watchedBy } = request;
@@ -129,17 +135,17 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
 
   return {
     /**
-     * Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already.
+     * Returns a page of changes, the oldest first, the next cursor, and whether more changes follow already.
      *
      * @throws {BadRequestError} for a cursor that was never given out
-     * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
+     * @throws {CursorExpiredError} for a cursor after which changes are no longer kept or can not all be read
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
     async page(request: FeedRequest) {
       const state = unbroken((await live()).state);
       let page = await changesAfter(state, placeOf(request.since, state), request);
       while (!page.isWhole) {
-        // A client that has a copy must start over; who has none begins after what can't be read.
+        // A client with a copy must start over. A client without one can begin after the unreadable changes.
         if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
         page = await changesAfter(state, page.next, request);
       }
@@ -148,7 +154,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
       return { changes, next: cursorText({ feed, position }), more };
     },
     /**
-     * The changes of the licenses of a board with one number.
+     * Returns the changes of a board's licenses with one number.
      *
      * @param typed the number as typed
      * @throws {SearchUnavailableError} when OpenSearch does not answer
@@ -158,7 +164,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
         const before = await live();
         const { publication, date, state } = before;
         const coverage = coverageOf(state);
-        // Whatever the board was called then, its code stays.
+        // A board's name may change, but its code does not.
         const ofBoard = { prefix: { license: `${board.code}/` } };
         const filter = [visible(state), { term: { number: numberKey(typed) } }, ofBoard];
         const latest = { query: { bool: { filter } }, sort: NEWEST_FIRST, size: MAX_CHANGES_OF_LICENSE };
@@ -173,16 +179,16 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
             }),
           );
         const isCut = firstBad !== undefined || count === MAX_CHANGES_OF_LICENSE;
-        // Before the oldest that is listed, nothing is certain.
+        // Nothing is known for certain before the oldest listed change.
         const since = isCut ? (changes.at(-1)?.date ?? date) : coverage.since;
         const gaps = isCut ? coverage.gaps.filter((gap) => gap.before > since) : coverage.gaps;
-        // Once another publication is live, pruning may have deleted some of what was read.
+        // If another publication went live, pruning may have deleted some of the changes that were read.
         return isSameFeed(before, await live()) ? { publication, changes, since, gaps } : undefined;
       }),
   };
 }
 
-/** Whether nothing was published and nothing rolled back in between. */
+/** Whether there was no publication and no rollback in between. */
 export function isSameFeed(before: LiveFeed, now: LiveFeed): boolean {
   const [last, latest] = [lastOf(before.state), lastOf(now.state)];
   return last.feed === latest.feed && last.epoch === latest.epoch;
@@ -198,14 +204,14 @@ function placeOf(since: string, state: FeedState): number {
   return place.position;
 }
 
-/** More licenses than numbers that are asked at once have: few numbers are of several. */
+/** More than the licenses that one request's numbers can have, since few numbers belong to several licenses. */
 const MAX_LAST_CHANGES = 2000;
 
 /**
- * The last change of each license with one of these numbers, by the number, the newest first.
+ * Returns the last change of each license with one of these numbers, grouped by number, newest first.
  *
- * @param numbers as `numberKey` has them
- * @throws {SearchUnavailableError} when OpenSearch does not answer, or not all of them can be read
+ * @param numbers number keys, as `numberKey` returns them
+ * @throws {SearchUnavailableError} when OpenSearch does not answer, or not every last change can be read
  */
 export async function lastChangesOfNumbers(store: Store, state: FeedState, numbers: readonly string[]) {
   const query = { bool: { filter: [visible(state), { terms: { number: [...numbers] } }] } };
@@ -217,16 +223,16 @@ export async function lastChangesOfNumbers(store: Store, state: FeedState, numbe
   return Map.groupBy(documents, ({ number }) => number);
 }
 
-/** A change with the name that the catalog has for its board now. */
+/** Returns a change with the current name of its board. */
 function withCurrentBoard<Change extends StoredChange>(change: Change): Change {
   return { ...change, board: currentBoardName(change.board) };
 }
 
-/** The detail of a cursor that was never given out. */
+/** The error detail for a cursor that was never given out. */
 export const UNKNOWN_CURSOR =
   'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
 
-/** The detail of a cursor whose changes are gone. */
+/** The error detail for a cursor whose changes are no longer kept. */
 const EXPIRED_CURSOR =
   'The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, ' +
   'and go on from the cursor in next.';

@@ -18,40 +18,43 @@ import type { DifferingLicense } from './compare.ts';
 import { type FeedBeginning, type FeedState, lastOf, positionOf, switchesOf } from './feed.ts';
 import { type ChangeCounts, onceForEach } from './stored-feed.ts';
 
-/** The changes, under their positions. */
+/** The stored changes. The document id is the position. */
 export const CHANGES = collection('changes', storedChange, { isStoredUnder: isAtPosition });
 
 function isAtPosition(id: string, { position }: Pick<StoredChange, 'position'>): boolean {
   return id === String(position);
 }
 
-/** The index has other documents of the feed, too. */
+/** The index also has documents that are not changes. */
 const IS_CHANGE = { exists: { field: 'position' } };
 
 const CHANGES_A_PAGE = 1000;
 
-/** The search of the next changes that match, in the order of their places. */
+/** Builds the search for the next matching changes, by position. */
 function inOrder(filter: readonly object[], size: number) {
   const query = { bool: { filter: [...filter, IS_CHANGE] } };
   return { query, sort: [{ position: 'asc' as const }], size };
 }
 
-/** All changes that match, the oldest first, in pages. */
+/** Returns all matching changes in pages, the oldest first. */
 function changePages(store: Store, filter: readonly object[]) {
   return CHANGES.pages(store, inOrder(filter, CHANGES_A_PAGE));
 }
 
-/** The changes that a publication made of the live feed, in pages. */
+/** Returns the changes that a publication made in the live feed, in pages. */
 export function changesOfPublication(store: Store, state: FeedState, publication: string) {
   return changePages(store, [visible(state), { term: { publication } }]);
 }
 
 const HEAD = { position: true, license: true, board: true, kind: true, cause: true, ...RENUMBERED } as const;
 
-/** What says which changes are asked for, and which license each is of. */
+/** The heads of changes: the fields needed to filter them and to tell their licenses. */
 export const CHANGE_HEADS = collection('changes', storedChange.pick(HEAD), { isStoredUnder: isAtPosition });
 
-/** The license of a change, by its document id; and by the other one, where the State writes its number in another way. */
+/**
+ * Returns the document id of a change's license. If the State writes the number in another way, the id with the other
+ * number comes first.
+ */
 export function licensesOf({
   license,
   renumbered_to: to,
@@ -60,19 +63,19 @@ export function licensesOf({
   return other === undefined ? [license] : [withNumber(license, other), license];
 }
 
-/** The document id of a license, with another number. */
+/** Returns the document id of the license with its number replaced. */
 function withNumber(license: string, number: string): string {
   return license.slice(0, license.indexOf('/') + 1) + number;
 }
 
-/** The search of the heads of the next changes that match, in the order of their places. */
+/** Builds the search for the heads of the next matching changes, by position. */
 export function nextChanges(filter: readonly object[], size: number) {
   return { ...inOrder(filter, size), _source: Object.keys(HEAD) };
 }
 
 /**
- * The clause that a change of these feeds matches. Changes of a publication that did not go live have an epoch that no
- * feed has.
+ * Builds the query clause that matches the visible changes of these feeds. A publication that did not go live has an
+ * epoch that is in no feed, so its changes do not match.
  */
 export function visible(state: FeedState) {
   const should = [...Map.groupBy(state, ({ feed }) => feed)].map(([feed, ofFeed]) => {
@@ -82,7 +85,7 @@ export function visible(state: FeedState) {
   return { bool: { should } };
 }
 
-/** What a publication or rollback makes of the feed. */
+/** The feed after a publication or rollback, and the counts of its changes. */
 export interface FeedChanges {
   readonly feed: FeedState;
   readonly changes: ChangeCounts;
@@ -100,13 +103,13 @@ const noCounts = () => new Map<string, number>();
 const ERASED = { before: null, after: null, erased: true } as const;
 
 /**
- * Makes the changes of one publication or rollback, numbered. They are visible once they are stored and a publication is
- * live whose feed has its epoch.
+ * Creates the numbered changes of one publication or rollback. They become visible when they are stored and the live
+ * publication's feed has their epoch.
  *
- * @param state the feed before
- * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
- * @param dateBefore the run date of the publication before
- * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
+ * @param state the feed before this publication or rollback
+ * @param beginning the publication that goes live, and the epoch of the publication or rollback
+ * @param dateBefore the run date of the publication that was live before
+ * @param newFields fields of columns that the earlier files did not have: a change in only these fields is a `release`
  */
 export function changeMaker(
   state: FeedState,
@@ -119,10 +122,12 @@ export function changeMaker(
   const [kinds, causes, boards] = [noCounts(), noCounts(), noCounts()];
   return {
     /**
-     * The change that makes one record of a license the other; `undefined` when they are the same. Each license comes
-     * once. Where a place becomes blank, the State withdraws it, so the change does not say what it was, and names the
-     * fields whose earlier values must be erased. A license that comes back without a place may have had one before. The
-     * change of a removed license says no place at all: the State may withdraw it while the license is away.
+     * Returns the change between two records of a license; `undefined` if they are the same. Call it once per license.
+     *
+     * When a place field becomes blank, the State has withdrawn it. The change then omits the old value and names the
+     * field in `erases`, so that earlier values are erased. A license that comes back without a place may have had one
+     * before. The change of a removed license has no place fields at all, because the State may withdraw the place
+     * while the license is gone.
      */
     make({ license, before, after, renumbered }: RecordPair, ofPair: ChangeCause): StoredChange | undefined {
       const record = after ?? before;
@@ -157,9 +162,13 @@ export function changeMaker(
         ...(kind === 'changed' && withdrawn.length > 0 && { erases: withdrawn }),
       };
     },
-    /** How many there are. */
+    /** The number of changes so far. */
     total: (): number => total,
-    /** Makes the changes searchable, once all are stored. @returns the feed with them, and their counts */
+    /**
+     * Makes the stored changes searchable. Call it after all are stored.
+     *
+     * @returns the feed with the new entry, and the counts of the changes
+     */
     async finish(store: Store): Promise<FeedChanges> {
       const changes = {
         kinds: Object.fromEntries(kinds),
@@ -172,17 +181,16 @@ export function changeMaker(
   };
 }
 
-/** The two lines of a bulk request that store a change. */
+/** Returns the two lines of a bulk request that store a change. */
 export function changeOperation(change: StoredChange): string {
   return `{"index":{"_id":"${change.position}"}}\n${JSON.stringify(CHANGES.valid(change))}\n`;
 }
 
 /**
- * Erases the earlier values of places that the State no longer publishes, from every visible change of the license, also
- * under the numbers that it had before.
- * It is done once the change that withdraws a place is visible.
+ * Erases the earlier values of places that the State no longer publishes, in every visible change of the license,
+ * including those under its earlier numbers. Call it after the change that withdraws the place is visible.
  *
- * @param onProgress gets how many changes have been looked at, and how many there may be
+ * @param onProgress called with the number of changes looked at, and the maximum number
  */
 export async function eraseWithdrawnPlaces(
   store: Store,
@@ -204,9 +212,10 @@ export async function eraseWithdrawnPlaces(
 }
 
 /**
- * @param earlier what holds for the changes in which values are erased
- * @param withdrawing by the license in whose changes they are
- * @param done the licenses in whose changes they are already
+ * @param earlier filters that select the changes in which values are erased
+ * @param withdrawing the changes that withdraw places, by the document id of the license whose earlier changes are
+ * erased
+ * @param done the licenses whose changes have been handled already
  */
 async function eraseEarlier(
   store: Store,
@@ -226,7 +235,7 @@ async function eraseEarlier(
       const doc = { fields: Object.fromEntries(erased) };
       return erased.length === 0 ? [] : [{ update: { _id: String(position) } }, { doc }];
     });
-    // One that has been deleted meanwhile stays deleted.
+    // A change that was deleted in the meantime stays deleted.
     if (body.length > 0)
       await bulk(store.client, { index: store.names.changes, body, refresh: true }, [GONE]);
   }
@@ -242,11 +251,11 @@ function erases(change: StoredChange, name: string): boolean {
 const GONE = 404;
 
 /**
- * Deletes the changes that are not visible and never will be: those that are no longer kept, and those of publications
- * that did not go live; and what switches to indices made of the feed that are gone.
+ * Deletes changes that are not visible and never will be: changes that are no longer kept, and changes of publications
+ * that did not go live. Also deletes the feeds stored for indices that no longer exist.
  *
- * @param kept the publications whose indices there are
- * @param epoch the epoch taken last; a publication of that epoch may be under way
+ * @param kept the publications that still have an index
+ * @param epoch the latest epoch; a publication with this epoch may be running
  */
 export async function deleteInvisibleChanges(
   store: Store,

@@ -15,8 +15,8 @@ export const changeCounts = z.object({
 export type ChangeCounts = z.output<typeof changeCounts>;
 
 /**
- * What a switch of the alias makes of the feed. It is written before the switch, under the name of the index that
- * becomes live, and stays as it is while that index is live. Backups have it, so the history survives a restore.
+ * The feed after a switch of the alias. It is written before the switch, under the name of the index that goes live,
+ * and does not change while that index is live. Backups contain it, so the history survives a restore.
  */
 const feedSwitch = z.object({
   index: z.string(),
@@ -34,7 +34,11 @@ export const SWITCHES = collection('changes', feedSwitch, {
   isStoredUnder: (id, { index }) => id === SWITCH_ID + index,
 });
 
-/** @throws where a later epoch has made the same index live: a late write of a fenced process changes nothing */
+/**
+ * @throws where a later epoch has made the same index live: a late write of a fenced process changes nothing
+ * @throws when a later epoch has already made the same index live, so that a late write of a fenced process changes
+ * nothing
+ */
 export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void> {
   const { index, epoch } = made;
   await store.client.index({
@@ -42,24 +46,27 @@ export async function writeSwitch(store: Store, made: FeedSwitch): Promise<void>
     ...{ version: epoch, version_type: 'external_gte' },
   });
   const last = lastOf(made.state);
-  // A command of version 0.3.0 reads it.
+  // Commands of version 0.3.0 read this document.
   if (last.begins === undefined) await EARLIER_SEGMENTS.put(store, EARLIER_SEGMENT_ID + last.epoch, last);
 }
 
 /**
- * The feed as it is while an index is live; `undefined` where it is not known, as for one of version 0.2.0.
+ * Returns the feed for the time that an index is live; `undefined` if it is unknown, as for an index of version 0.2.0.
  *
- * @param earlier what the index's `_meta` says: version 0.3.0 wrote nothing else
+ * @param earlier the feed in the index's `_meta`, where version 0.3.0 wrote it
  */
 export async function readFeed(store: Store, index: string, earlier: EarlierFeed | undefined) {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
   if (earlier === undefined) return made?.state;
   const [epoch] = earlier.segments.at(-1) ?? [placeIn(earlier.start).epoch];
-  // Where it is later, a rollback by version 0.3.0 wrote it.
+  // If the epoch in `_meta` is later, a rollback by version 0.3.0 wrote it.
   return made === undefined || epoch > made.epoch ? fromEarlier(store, earlier) : made.state;
 }
 
-/** The feed as the switch to an index left it: what a restore has of it. `isOfIndex` is false for that of version 0.3.0. */
+/**
+ * Returns the feed stored for the switch to an index, which is also what a restore has. `isOfIndex` is false if it is
+ * the copy written by version 0.3.0.
+ */
 export async function lastFeed(store: Store, index = '') {
   const made = (await SWITCHES.read(store, SWITCH_ID + index).catch(noneIfBad))?.document;
   if (made !== undefined) return { state: made.state, isOfIndex: true };
@@ -72,17 +79,14 @@ export function noneIfBad(error: unknown): undefined {
   if (!(error instanceof BadDocumentError)) throw error;
 }
 
-/** How far a task has come that is done once for each publication and rollback. */
+/** The progress of a task that runs once for each publication and rollback. */
 const taskProgress = z.object({ feed: z.string(), epoch: z.int() });
 
 const TASK_ID = 'done-';
 
 const TASKS = collection('changes', taskProgress);
 
-/**
- * Does what is to be done once for each publication and rollback, after it has become visible. When interrupted, the
- * next call does the rest.
- */
+/** Runs a task once for each visible publication and rollback. After an interruption, the next call continues. */
 export async function onceForEach(
   store: Store,
   task: 'erased' | 'followed',
@@ -98,7 +102,7 @@ export async function onceForEach(
   }
 }
 
-/** The collection of a document by its id, if it is none of a change. */
+/** Returns the check for a document of the feed by its id; `undefined` for the document of a change. */
 export function feedDocumentCheck(id: string) {
   if (id.startsWith(SWITCH_ID)) return SWITCHES.check;
   if (id.startsWith(TASK_ID)) return TASKS.check;
@@ -116,8 +120,8 @@ const oneEarlierFeed = z.object({
 });
 
 /**
- * The feed as version 0.3.0 has it in `_meta`. It is still written for one release, for an API or a command of 0.3.0, as
- * are the documents of segments. This and all below go with the release after 0.4.0.
+ * The feed in the `_meta` format of version 0.3.0. For one more release, it is still written for an API or command of
+ * 0.3.0, like the segment documents. This and everything below goes away in the release after 0.4.0.
  */
 export const earlierFeed = oneEarlierFeed.extend({ earlier: z.array(oneEarlierFeed).optional() });
 
@@ -135,7 +139,7 @@ const EARLIER_COPY_ID = 'feed';
 
 const EARLIER_COPIES = collection('changes', z.object({ feed: z.string(), state: earlierFeed }));
 
-/** `undefined` where the document of a segment is lost; then its changes may be, too. */
+/** Returns `undefined` if a segment document is lost, because its changes may be lost as well. */
 async function fromEarlier(store: Store, { earlier = [], ...current }: EarlierFeed) {
   const all = [...earlier, current];
   const ids = all.flatMap(({ segments }) => segments.map(([epoch]) => EARLIER_SEGMENT_ID + epoch));
@@ -159,7 +163,7 @@ function placeIn(position: number) {
   return { epoch: Math.floor(position / ofEpoch), changes: position % ofEpoch };
 }
 
-/** What `_meta` has of the feed for version 0.3.0. */
+/** Converts the feed to the `_meta` format of version 0.3.0. */
 export function toEarlier(state: FeedState): EarlierFeed {
   const all = [...Map.groupBy(state, ({ feed }) => feed).values()];
   const feeds = all.map((entries, at): EarlierFeed => {

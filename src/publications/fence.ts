@@ -9,14 +9,14 @@ export const EPOCH_ID = 'epoch';
 
 const NOT_FOUND = 404;
 
-/** The epoch taken last, and the indices that must not be deleted or made live meanwhile. */
+/** The latest epoch, and the indices that must not be deleted or made live while it lasts. */
 const epochDocument = z.object({
   epoch: z.int(),
-  /** The publication or rollback that took it. */
+  /** The publication or rollback that took the epoch. */
   holder: z.string(),
-  /** What its holder compares with or makes live, or has made live: nothing deletes it. */
+  /** The indices that the holder compares with, makes live or has made live. Nothing deletes them. */
   uses: z.array(z.string()).default([]),
-  /** What a prune is deleting: no rollback makes it live. */
+  /** The indices that a prune is deleting. No rollback makes them live. */
   deletes: z.array(z.string()).default([]),
 });
 
@@ -24,14 +24,14 @@ type Epoch = Readonly<z.output<typeof epochDocument>>;
 
 export const LEDGER_EPOCH = collection('ledger', epochDocument);
 
-/** The epoch as it was read. It can be replaced only while nothing else has replaced it. */
+/** The epoch as it was read. It can be replaced only if nothing else has replaced it since. */
 export type ReadEpoch = Epoch & { readonly version: Version };
 
 /**
- * Reads the epoch. Where its document is missing, as before the first publication or after an operator deleted one that
- * was not valid, it is the greatest that the ledger and the indices know, or 0.
+ * Reads the epoch. The document may be missing before the first publication, or after an operator deleted an invalid
+ * one. Then the epoch is the greatest that the ledger and the indices know, or 0.
  *
- * @throws {BadDocumentError} when it is not valid
+ * @throws {BadDocumentError} when the document is not valid
  */
 export async function readEpoch(store: Store): Promise<ReadEpoch> {
   const read = await LEDGER_EPOCH.read(store, EPOCH_ID);
@@ -46,18 +46,18 @@ export async function currentEpoch(store: Store): Promise<number> {
   return (await readEpoch(store)).epoch;
 }
 
-/** Replaces the epoch. @returns whether it was still as it was read */
+/** Replaces the epoch. @returns whether nothing had replaced it since it was read */
 function replaceEpoch(store: Store, { version, ...read }: ReadEpoch, by: Partial<Epoch>): Promise<boolean> {
   return LEDGER_EPOCH.replace(store, EPOCH_ID, version, { ...read, ...by });
 }
 
 /**
- * Takes the next epoch, if nothing has changed it since it was read. From then on, no publication of an earlier epoch
- * can go live.
+ * Takes the next epoch, if the epoch has not changed since it was read. After that, no publication with an earlier
+ * epoch can go live.
  *
- * @param holder the publication or rollback that takes it
- * @param uses the indices that nothing may delete until the next epoch, or until it is released
- * @returns the epoch; `undefined` where something has changed it
+ * @param holder the publication or rollback that takes the epoch
+ * @param uses the indices that nothing may delete until the next epoch is taken or this one is released
+ * @returns the new epoch; `undefined` if the epoch changed in between
  */
 export async function takeEpochAfter(store: Store, read: ReadEpoch, holder: string, uses: readonly string[]) {
   const epoch = read.epoch + 1;
@@ -65,17 +65,20 @@ export async function takeEpochAfter(store: Store, read: ReadEpoch, holder: stri
   return isTaken ? epoch : undefined;
 }
 
-/** Says that the holder of an epoch has ended, and what it has made live. A later epoch stays as it is. */
+/**
+ * Records that the holder of an epoch has finished, and which index it made live. If a later epoch has been taken,
+ * nothing changes.
+ */
 export async function releaseEpoch(store: Store, epoch: number, live: string): Promise<void> {
   await LEDGER_EPOCH.update(store, EPOCH_ID, (current) =>
     current?.epoch === epoch ? { ...current, uses: [live] } : undefined,
   );
 }
 
-/** The alias was not switched, or was switched back: another publication or rollback came in between. */
+/** The alias was not switched, or was switched back, because another publication or rollback came in between. */
 export class FlipRefusedError extends Error {}
 
-/** What a publication or rollback that was fenced says. @param epoch the later one */
+/** Returns the reason given by a fenced publication or rollback. @param epoch the later epoch */
 export function fencedBy(epoch: number): string {
   return `A later publication or rollback has begun (epoch ${epoch}).`;
 }
@@ -83,10 +86,10 @@ export function fencedBy(epoch: number): string {
 type AliasAction = Record<string, { index: string; alias?: string; must_exist?: boolean }>;
 
 /**
- * Changes the alias in one call, which OpenSearch refuses as a whole when this index is not live. The first two
- * actions change nothing: removing fails where the index does not have the alias.
+ * Changes the alias in one call, which OpenSearch rejects as a whole if the given index is not live. The first two
+ * actions change nothing, but the remove action fails if the index does not have the alias.
  *
- * @returns whether it was changed
+ * @returns whether the alias was changed
  */
 async function changeWhileLive(store: Store, live: string, actions: readonly AliasAction[]) {
   const alias = store.names.alias;
@@ -100,18 +103,19 @@ async function changeWhileLive(store: Store, live: string, actions: readonly Ali
 interface Flip {
   /** The index that becomes the only live one. */
   readonly to: string;
-  /** Taken when the publication or rollback began. */
+  /** The epoch that the publication or rollback took. */
   readonly epoch: number;
-  /** Whether what was live is marked as rolled back. */
+  /** Whether to mark the previously live index as rolled back. */
   readonly isRollback?: boolean;
 }
 
 /**
- * Makes an index live in one `_aliases` call, which also marks the index as one that was live. It is refused when a
- * later epoch has been taken, or when another index has gone live meanwhile; two indices are never live.
+ * Makes an index live in one `_aliases` call, which also marks the index as one that was live. The call is refused if a
+ * later epoch was taken or another index went live in the meantime. Two indices are never live.
  *
  * @returns the index that was live before
- * @throws {FlipRefusedError} when it was fenced; the alias then stays as the later publication or rollback left it
+ * @throws {FlipRefusedError} when this publication or rollback was fenced; the alias then stays as the later one left
+ * it
  */
 export async function flip(store: Store, wanted: Flip): Promise<string | undefined> {
   const { to, epoch, isRollback = false } = wanted;
@@ -133,7 +137,8 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
   try {
     await store.client.indices.updateAliases({ body: { actions } });
   } catch (error) {
-    // It may have switched although the response was lost. Another node, asked again, then answers 404.
+    // The alias may have been switched although the response was lost. The client's retry at another node then gets a
+    // 404.
     if (!(await indicesUnderAlias(store)).includes(to)) {
       const words = `Another publication went live while ${to} was about to, or it was deleted.`;
       throw responseStatus(error) === NOT_FOUND ? new FlipRefusedError(words) : error;
@@ -144,21 +149,21 @@ export async function flip(store: Store, wanted: Flip): Promise<string | undefin
 }
 
 /**
- * Resolves what the checks before the call can't see: a pause between check and call, and two first publications. The
- * index with the latest epoch keeps the alias; any other is removed from it.
+ * Resolves races that the checks before the call can't detect: a pause between check and call, and two first
+ * publications at once. The index with the latest epoch keeps the alias; any other index is removed from it.
  */
 async function resolveRaces(store: Store, from: string | undefined, { to, epoch, isRollback }: Flip) {
   const { alias, wasLive, rolledBack } = store.names;
   const under = await indicesUnderAlias(store);
   const others = under.filter((index) => index !== to);
   const latest = await readEpoch(store);
-  // Whatever has switched the alias meanwhile resolves it itself.
+  // If something else switched the alias in the meantime, it resolves the race itself.
   if (latest.epoch === epoch) {
     const removed = others.map((index) => ({ remove: { index, alias } }));
     if (removed.length > 0) await changeWhileLive(store, to, removed);
     return;
   }
-  // Whoever took the later epoch has found it live, or makes it live itself.
+  // The holder of the later epoch has already seen this index live, or makes it live itself.
   if (latest.uses.includes(to)) return;
   const [other] = others;
   const back = other ?? from;
@@ -177,10 +182,10 @@ async function resolveRaces(store: Store, from: string | undefined, { to, epoch,
 }
 
 /**
- * Deletes an index of licenses and its digest, unless it is live. While anything is live, OpenSearch itself checks that
- * in the call that deletes, so the alias is never left without an index.
+ * Deletes a licenses index and its digest, unless the index is live. While an index is live, OpenSearch checks this in
+ * the same call that deletes, so the alias always has an index.
  *
- * @returns whether it is gone
+ * @returns whether the index is gone
  */
 export async function deleteUnlessLive(store: Store, index: string): Promise<boolean> {
   for (;;) {
@@ -193,7 +198,8 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
         if ((await store.client.indices.exists({ index })).body) continue;
       }
     } catch (error) {
-      // A full disk blocks aliases, so the index can't go live any more, and allows to delete.
+      // When the disk is full, OpenSearch blocks alias changes but allows deletions. So the index can't go live any
+      // more.
       if (!isDiskFull(error)) throw error;
       await store.client.indices.delete({ index });
     }
@@ -203,26 +209,26 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
 }
 
 /**
- * Deletes one index by its exact name; one that has gone already is no error. `ignore_unavailable` is not enough: of two
- * deletions at once, one still fails with 404.
+ * Deletes one index by its exact name. A missing index is not an error. `ignore_unavailable` is not enough: if two
+ * deletions run at once, one still fails with 404.
  */
 export async function deleteIndex({ client }: Pick<Store, 'client'>, index: string): Promise<void> {
   await client.indices.delete({ index }, { ignore: [NOT_FOUND] });
 }
 
 /**
- * Deletes indices of licenses that no rollback has chosen. It says first, in the epoch, what it deletes, and a rollback
- * says there where it goes: of two that mean the same index, one comes second and chooses again.
+ * Deletes licenses indices that no rollback has chosen. A prune first records in the epoch which indices it deletes,
+ * and a rollback records its target there. If both choose the same index, the second one sees that and chooses again.
  *
- * @param read the epoch, read before they were chosen
- * @returns what was deleted; `undefined` when the epoch has changed since, and they must be chosen again
+ * @param read the epoch, read before the indices were chosen
+ * @returns the deleted indices; `undefined` if the epoch changed since, and the indices must be chosen again
  */
 export async function deleteObsolete(store: Store, read: ReadEpoch, obsolete: readonly string[]) {
   if (obsolete.length === 0) return [];
   try {
     if (!(await replaceEpoch(store, read, { deletes: [...obsolete] }))) return undefined;
   } catch (error) {
-    // Where the disk is full, no other process can write the epoch either.
+    // If the disk is full, other processes can't write the epoch either.
     if (!isDiskFull(error)) throw error;
   }
   const deleted: string[] = [];

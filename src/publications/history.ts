@@ -19,16 +19,16 @@ import {
   readableLiveIndex,
 } from './metadata.ts';
 
-/** A publication: what its events say, the latest of each, and its state. */
+/** A publication's latest details from its events, and its state. */
 export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readonly state: PublicationState };
 
-/** Each publication as its events have it, in the order in which they began. */
+/** Combines the events of each publication, in the order in which the publications began. */
 function foldEvents(events: readonly LedgerEvent[]): Map<string, PublicationSummary> {
   const summaries = new Map<string, PublicationSummary>();
   for (const { event, at, ...details } of events) {
     if (event === 'canary_failed') continue;
     const before = summaries.get(details.publication);
-    // `queued` may be written when the worker has begun.
+    // `queued` may be written after the worker has begun.
     const isNews = before === undefined || event !== 'queued';
     const last = isNews ? { state: event, at } : { state: before.state, at: before.at };
     summaries.set(details.publication, { ...before, ...details, ...last });
@@ -37,9 +37,9 @@ function foldEvents(events: readonly LedgerEvent[]): Map<string, PublicationSumm
 }
 
 /**
- * One summary for each publication, in the order in which they began.
+ * Returns a summary of each publication, in the order in which they began.
  *
- * @param live what the alias has: only this publication is live, whatever the events say
+ * @param live the publication under the alias: only this one is live, whatever the events say
  */
 export function summarize(events: readonly LedgerEvent[], live: string | undefined): PublicationSummary[] {
   return [...foldEvents(events).values()].map((summary) => {
@@ -50,7 +50,7 @@ export function summarize(events: readonly LedgerEvent[], live: string | undefin
 
 export type PublicationHistory = Readonly<Awaited<ReturnType<typeof publicationHistory>>>;
 
-/** Every publication that the ledger knows, the latest first, without checks and unknown labels. */
+/** Returns every publication in the ledger, the latest first, without checks and unknown labels. */
 export async function publicationHistory(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata.publication;
   const latest = await readEvents(store);
@@ -60,7 +60,7 @@ export async function publicationHistory(store: Store) {
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
-/** One publication, and its events, `queued` first. @throws {Error} when the ledger does not know it */
+/** Returns one publication and its events, `queued` first. @throws {Error} when the ledger has no such publication */
 export async function publicationDetails(store: Store, publication: string) {
   const [events, live] = await Promise.all([readEvents(store, publication), readableLiveIndex(store)]);
   const [summary] = summarize(events, live?.metadata.publication);
@@ -72,14 +72,14 @@ export async function publicationDetails(store: Store, publication: string) {
   };
 }
 
-/** The publication that was live last, by the ledger; `undefined` before the first. */
+/** Returns the publication that went live last according to the ledger; `undefined` before the first one. */
 export async function lastLivePublication(store: Store): Promise<PublicationSummary | undefined> {
   const events = await readLiveEvents(store);
   const last = events.findLast(({ event }) => event === 'live');
   return last && foldEvents(events).get(last.publication);
 }
 
-/** Marks the indices that went live under version 0.3.0, which wrote that into the ledger alone. */
+/** Marks the indices that went live under version 0.3.0, which recorded that only in the ledger. */
 export async function markFromLedger(store: Store): Promise<void> {
   const { wasLive, rolledBack } = store.names;
   for (;;) {
@@ -94,12 +94,12 @@ export async function markFromLedger(store: Store): Promise<void> {
       return marks.map((alias) => ({ add: { index, alias } }));
     });
     const { statusCode } = await store.client.indices.updateAliases({ body: { actions } }, { ignore: [404] });
-    // Otherwise one of the indices has been deleted meanwhile.
+    // A 404 means that an index was deleted in the meantime.
     if (statusCode !== 404) return;
   }
 }
 
-/** What the guards found, and the blank and unknown values. */
+/** The guards' checks, and the counts of blank and unknown values. */
 const found = { checks: z.array(check).default([]), values: boardValues.default({}) };
 
 export const publishResult = z.discriminatedUnion('state', [
@@ -109,23 +109,23 @@ export const publishResult = z.discriminatedUnion('state', [
     index: z.string().default(''),
     date: z.string().default(''),
     ...publicationCounts.shape,
-    /** Of all steps together. */
+    /** The total of all steps. */
     seconds: z.number(),
     rows_per_second: z.int(),
     unknown_labels: countsByName.default({}),
-    /** What is unusual about the files, a sentence each. */
+    /** Unusual facts about the files, one sentence each. */
     notes: z.array(z.string()).default([]),
-    /** What the guards said that the operator forced or accepted. */
+    /** The guard refusals that the operator forced or accepted. */
     overridden: z.array(z.string()),
-    /** Whether a lookup found a license of it, right after it went live; absent where nobody has asked. */
+    /** Whether a lookup found one of its licenses right after it went live; absent if this was not checked. */
     is_found: z.boolean().optional(),
     ...found,
   }),
   z.object({
-    /** The same two files are live already. */
+    /** The same two files are already live. */
     state: z.literal('skipped'),
     publication: z.string(),
-    /** The publication that has these files. */
+    /** The live publication with the same files. */
     live: z.string().default(''),
     date: z.string().default(''),
   }),
@@ -142,7 +142,7 @@ export type PublishResult = z.output<typeof publishResult>;
 
 const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };
 
-/** How a publication ended, as its events in the ledger say; `undefined` while it goes on. */
+/** Returns how a publication ended according to its ledger events; `undefined` while it is running. */
 export function publicationResult(events: readonly LedgerEvent[]): PublishResult | undefined {
   const [summary] = foldEvents(events).values();
   if (summary === undefined) return undefined;
@@ -158,16 +158,16 @@ export function publicationResult(events: readonly LedgerEvent[]): PublishResult
 }
 
 /**
- * Makes the ledger agree with the alias. They differ after a rollback, and after a publication or rollback was killed
- * between switching the alias and writing its events.
+ * Brings the ledger into line with the alias. They differ after a rollback, and after a publication or rollback was
+ * killed between switching the alias and writing its events.
  *
- * @param rollback what the events of a rollback say in place of what the index says of its publication
+ * @param rollback event values that replace those of the index's metadata after a rollback
  */
 export async function reconcileLedger(
   store: Store,
   rollback: Pick<NewLedgerEvent, 'epoch' | 'date'> = {},
 ): Promise<void> {
-  // In this order: otherwise a switch in between would be recorded twice, the second time too late.
+  // The events must be read first: otherwise a switch in between would be recorded twice, the second time too late.
   const events = await readLiveEvents(store);
   const live = await readableLiveIndex(store);
   for (const event of missingEvents(events, live)) await appendEvent(store, { ...event, ...rollback });
@@ -175,8 +175,8 @@ export async function reconcileLedger(
 }
 
 /**
- * The events that the ledger lacks. The live publication needs a `live` event. Every other publication that the ledger
- * has as live was rolled back if its epoch is later than the live one's; otherwise it was superseded.
+ * Returns the missing ledger events. The live publication needs a `live` event. Every other publication that is live
+ * according to the ledger was rolled back if its epoch is later than the live one's; otherwise it was superseded.
  */
 export function missingEvents(
   events: readonly LedgerEvent[],
@@ -195,13 +195,13 @@ export function missingEvents(
   return isRecorded ? ended : [liveEvent(index, metadata), ...ended];
 }
 
-/** The epoch under which a publication was built: that of its first `live` event. */
+/** Returns the epoch under which a publication was built: the epoch of its first `live` event. */
 function epochOf(publication: string, events: readonly LedgerEvent[]): number {
   const live = events.find((event) => event.publication === publication && event.event === 'live');
   return live?.epoch ?? 0;
 }
 
-/** The `live` event of an index, with what the index says of itself. */
+/** Builds the `live` event of an index from the index's metadata. */
 export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
   const { started_at, verified_at, feed, sources, ...known } = metadata;
   return {

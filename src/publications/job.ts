@@ -12,30 +12,30 @@ import { newId } from './metadata.ts';
 const sourcePointer = z.object({
   /** A path as the worker sees it, or an https URL without its secrets. */
   location: z.string(),
-  /** Of the file, where it could be read when the publication was asked for. */
+  /** The file's hash, if the file could be read at the time of the request. */
   sha256: z.string().optional(),
 });
 
-/** What a publish job carries: pointers to the files, never their rows. */
+/** The data of a publish job: pointers to the files, never their rows. */
 const publishJob = z.object({
   publication: z.string(),
   individual: sourcePointer,
   business: sourcePointer,
-  /** The publication's date where the files have none, `YYYY-MM-DD`. */
+  /** The publication's date if the files have none, `YYYY-MM-DD`. */
   date: z.string().optional(),
-  /** The operator's reason for going past the guards. */
+  /** The operator's reason for overriding the guards. */
   force: z.string().regex(/\S/, 'a reason is needed').optional(),
-  /** The guards that may fail, each alone or, after a colon, with the column in which it may: `column_changed:STATUS`. */
+  /** The guards that may fail. A guard may name one column after a colon: `column_changed:STATUS`. */
   accept: z.array(z.string()).optional(),
-  /** Who asked for it, as the audit log names them. */
+  /** The requester, as named in the audit log. */
   by: z.string().optional(),
 });
 
 export type PublishJob = z.output<typeof publishJob>;
 
 /**
- * The publication that a job of the queue asks for. A scheduled job has no id of its own in its data: it is made
- * from the moment for which it was scheduled, so that all its attempts are one publication.
+ * Returns the publication requested by a job in the queue. A scheduled job has no publication id in its data. The id is
+ * made from the scheduled time, so that all attempts of the job are one publication.
  */
 export function publicationOf(job: { id?: string | undefined; data: unknown }): PublishJob {
   const [, scheduledFor] = /^repeat:.*:(\d+)$/.exec(job.id ?? '') ?? [];
@@ -45,8 +45,8 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
 }
 
 /**
- * How far a publication is. `done` and `total` count licenses or changes, in `downloading` and `loading` bytes. `total`
- * is 0 where it is not known; both are where the step counts nothing.
+ * The progress of a publication. `done` and `total` count licenses or changes; in `downloading` and `loading` they
+ * count bytes. `total` is 0 if it is unknown; both are 0 if the step counts nothing.
  */
 export const publishProgress = z.object({
   step: z.enum(PUBLISH_STEPS),
@@ -58,7 +58,7 @@ export type PublishProgress = z.output<typeof publishProgress>;
 
 export const PUBLISH_QUEUE = 'publish';
 
-/** One publication at a time: jobs with this deduplication id join the one that waits or runs. */
+/** Only one publication runs at a time: a job with this deduplication id joins the waiting or running one. */
 export const PUBLISH_DEDUPLICATION_ID = 'publication';
 
 export const PUBLISH_JOB_OPTIONS = {
@@ -68,14 +68,14 @@ export const PUBLISH_JOB_OPTIONS = {
   removeOnFail: { count: 50 },
 } as const;
 
-/** What BullMQ's Redis keys begin with. */
+/** Returns the prefix of BullMQ's Redis keys. */
 export function queuePrefix(indexPrefix: string): string {
   return `${indexPrefix}bull`;
 }
 
 /**
- * Where the queue is. BullMQ opens and closes its connections itself, and commands wait for Redis to come back. A Redis
- * that has become a replica takes no writes: its address leads to the new one after connecting again.
+ * The connection options of the queue. BullMQ opens and closes its connections itself, and commands wait until Redis is
+ * back. If a Redis becomes a replica, it refuses writes; reconnecting to its address then reaches the new primary.
  */
 export function queueOptions({ REDIS_URL: url, INDEX_PREFIX }: Config) {
   const reconnectOnError = ({ message }: Error) => (message.startsWith('READONLY') ? 2 : false);
@@ -85,26 +85,26 @@ export function queueOptions({ REDIS_URL: url, INDEX_PREFIX }: Config) {
   };
 }
 
-/** The publish queue; the caller closes it. */
+/** Opens the publish queue. The caller must close it. */
 export function publishQueue(config: Config): Queue {
   const queue = new Queue(PUBLISH_QUEUE, queueOptions(config));
-  // BullMQ prints errors that nobody listens to, with the password where Redis refuses it.
+  // Without a listener, BullMQ prints errors, including the password if Redis rejects it.
   queue.on('error', () => undefined);
   return queue;
 }
 
-/** What an operator asks to be published: two paths as the worker sees them, or https URLs. */
+/** An operator's request to publish two files, each a path as the worker sees it or an https URL. */
 type PublicationRequest = Record<'individual' | 'business', string> &
   Pick<PublishJob, 'date' | 'force' | 'accept' | 'by'>;
 
 const MAX_TRIES = 5;
 
 /**
- * Queues a publication. One runs at a time: a request for the same files with the same options joins it, any other is turned away
- * until it has ended. A job that a killed worker left behind is removed.
+ * Queues a publication. Only one runs at a time: a request for the same files with the same options joins it; any other
+ * request is rejected until it has ended. A job left behind by a killed worker is removed.
  *
- * @returns the job, new or already under way, or the publication that must end first; and `abandoned`, the publication
- * whose job a killed worker had left behind
+ * @returns the job, new or already running, or the publication that must end first; and `abandoned`, the publication
+ * whose job a killed worker left behind
  * @throws {Error} when a file can't be read, or the queue changes too fast
  */
 export async function requestPublication(
@@ -124,13 +124,13 @@ export async function requestPublication(
       return { state: 'queued' as const, job: added, publication: data.publication, abandoned };
 
     const job = await Job.fromId(queue, added.id ?? '');
-    // It has ended meanwhile. BullMQ gives the key of a job that it has lost to the next one.
+    // The other job ended in the meantime. BullMQ assigns the deduplication key of a lost job to the next one.
     if (job === undefined) continue;
     const underWay = publishJob.parse(job.data);
     const { publication } = underWay;
     if (isDeepStrictEqual(requestOf(underWay), requestOf(data)))
       return { state: 'joined' as const, job, publication, abandoned };
-    // A worker that was killed leaves its job active; the lock ends a minute later.
+    // A killed worker leaves its job active; the job's lock expires a minute later.
     if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
       return { state: 'busy' as const, job: undefined, publication, abandoned };
     abandoned = publication;
@@ -141,10 +141,10 @@ export async function requestPublication(
 const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
 
 /**
- * Removes a job that waits, or that a killed worker left active. A job that a worker holds, that has ended or that
- * Redis has lost stays as it is: its publication may be live, or go live.
+ * Removes a waiting job, or an active one left by a killed worker. A job stays if a worker holds it, if it has ended,
+ * or if Redis has lost it: its publication may be live or may go live.
  *
- * @returns whether it was removed
+ * @returns whether the job was removed
  */
 export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
   if (!REMOVABLE_STATES.includes(await job.getState())) return false;
@@ -155,11 +155,11 @@ export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
 type Source = PublishJob['individual'];
 
 /**
- * A source as a job names it, without the secrets of a URL: the worker has them in its settings. A file's hash is taken
- * at once, so that one that changes before its turn is noticed.
+ * Returns the source to store in a job, without the secrets of its URL: the worker has these in its settings. A file is
+ * hashed right away, so that a change before the job runs is noticed.
  *
  * @throws {DownloadError} when the URL can't be used
- * @throws {Error} when there is no such file
+ * @throws {Error} when the file does not exist
  */
 export async function sourceAt(location: string): Promise<Source> {
   if (isUrl(location)) {
@@ -171,7 +171,9 @@ export async function sourceAt(location: string): Promise<Source> {
   return { location: path, sha256 };
 }
 
-/** What two requests that are one have in common: who forces one must not join one that is not forced. */
+/**
+ * The values that must be equal for one request to join another. A forced request must not join one that is not forced.
+ */
 function requestOf({ individual, business, date, force, accept }: PublishJob) {
   const files = [individual, business].map(({ location, sha256 }) => sha256 ?? location);
   return { files, date, force, accept };
@@ -180,11 +182,11 @@ function requestOf({ individual, business, date, force, accept }: PublishJob) {
 const SCHEDULER = 'publish-schedule';
 
 /**
- * Sets up the queue: one publication at a time, and one of the two sources at each time of PUBLISH_SCHEDULE. A Redis
- * that comes back empty has lost both.
+ * Sets up the queue: one publication at a time, and a scheduled job for the two configured sources at each time of
+ * PUBLISH_SCHEDULE. Both settings are lost when Redis comes back empty.
  *
- * @returns when the next one is due, if one is
- * @throws {ConfigError} when PUBLISH_SCHEDULE is no cron pattern
+ * @returns when the next scheduled publication is due, if there is one
+ * @throws {ConfigError} when PUBLISH_SCHEDULE is not a cron pattern
  */
 export async function setUpQueue(queue: Queue, config: Config): Promise<Date | undefined> {
   await queue.setGlobalConcurrency(1);
@@ -193,7 +195,7 @@ export async function setUpQueue(queue: Queue, config: Config): Promise<Date | u
     await queue.removeJobScheduler(SCHEDULER);
     return undefined;
   }
-  // The worker that publishes has the secrets of the addresses in its own settings.
+  // The publishing worker has the secrets of the URLs in its own settings.
   const data = {
     individual: { location: withoutSecrets(DATASET_INDIVIDUAL) },
     business: { location: withoutSecrets(DATASET_BUSINESS) },

@@ -22,10 +22,10 @@ export const PUBLISH_STEPS = [
 
 export type PublishStep = (typeof PUBLISH_STEPS)[number];
 
-/** The steps whose beginning is an event in the ledger. */
+/** The steps whose start is recorded in the ledger. */
 const RECORDED_STEPS = ['reading', 'loading', 'verifying'] as const satisfies readonly PublishStep[];
 
-/** The states of a publication: the event that the ledger has last. */
+/** The states of a publication. The last event in the ledger is the state. */
 export const PUBLICATION_STATES = [
   'queued',
   ...RECORDED_STEPS,
@@ -39,28 +39,31 @@ export const PUBLICATION_STATES = [
 
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
-/** What one guard found, at one board and in one column where it looks at these. */
+/** The result of one guard, for one board and one column if the guard looks at these. */
 export const check = z.object({
   /** The guard's name, as in `data/refusals.json`. */
   check: z.string(),
   board: z.string().nullable(),
-  /** As the State's files name it. */
+  /** The column's name in the State's files. */
   column: z.string().nullable(),
-  /** A count, a percentage or percentage points, as `limit`. */
+  /** A count, a percentage or percentage points, in the same unit as `limit`. */
   measured: z.number(),
   limit: z.number(),
   passed: z.boolean(),
-  /** How many licenses the guard looked at, and of how many of them it holds now. */
+  /** The counts of licenses, before and now, that the guard compared. */
   before: z.number().optional(),
   now: z.number().optional(),
   examples: z.array(example).optional(),
-  /** Whether the operator accepts that it did not pass. */
+  /** True if the operator accepted the failure. */
   accepted: z.literal(true).optional(),
 });
 
 export type Check = Readonly<z.output<typeof check>>;
 
-/** Of the columns in which a board has values: in how many licenses each is blank, and in how many rows unknown. */
+/**
+ * By board, for each column in which the board has values: the number of licenses where it is blank and of rows where
+ * it is unknown.
+ */
 export const boardValues = z.record(
   z.string(),
   z.object({ licenses: z.int(), blank: countsByName, unknown: countsByName }),
@@ -69,7 +72,7 @@ export const boardValues = z.record(
 const ledgerEvent = z.object({
   publication: z.string(),
   at: z.string(),
-  /** Version 0.3.0 wrote `canary_failed` of a publication that stayed live. */
+  /** Version 0.3.0 wrote `canary_failed` for a publication that stayed live. */
   event: z.enum([...PUBLICATION_STATES, 'canary_failed']),
   /** The physical index, once there is one. */
   index: z.string().optional(),
@@ -80,38 +83,38 @@ const ledgerEvent = z.object({
   sources: z.object({ individual: z.string(), business: z.string() }).optional(),
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
-  /** Licenses, endorsements with them, by board and by primary status. */
+  /** Licenses, including endorsements, by board and by primary status. */
   boards: countsByName.optional(),
   statuses: countsByName.optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: countsByName.optional(),
   discipline: disciplineCounts.optional(),
-  /** What is unusual about the files, a sentence each. */
+  /** Unusual facts about the files, one sentence each. */
   notes: z.array(z.string()).optional(),
-  /** Of `live`: the changes of licenses that became visible with it. */
+  /** For `live` events: the counts of the changes that became visible with the publication. */
   changes: changeCounts.optional(),
-  /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
+  /** Why the publication was refused, failed or skipped; for a forced one, the guards' refusals. */
   reasons: z.array(z.string()).optional(),
-  /** What the guards found, passed or not. */
+  /** The results of the guards, passed or not. */
   checks: z.array(check).optional(),
   values: boardValues.optional(),
-  /** The guards that the operator accepted, as `--accept` takes them. */
+  /** The guards that the operator accepted, in the format of `--accept`. */
   accepted: z.array(z.string()).optional(),
-  /** Of a skipped one: the live publication that has the same files. */
+  /** For a skipped publication: the live publication with the same files. */
   same_as: z.string().optional(),
-  /** Seconds that each step took. */
+  /** The duration of each step in seconds. */
   seconds: z.record(z.string(), z.number()).optional(),
-  /** The operator's reason for going past the guards. */
+  /** The operator's reason for overriding the guards. */
   forced: z.string().optional(),
   service_version: z.string().optional(),
 });
 
 export type LedgerEvent = z.output<typeof ledgerEvent>;
 
-/** An event to append; its time is now unless given. */
+/** An event to append. Its time defaults to now. */
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
-/** The events. A count that can't be read does not make the state of a publication unknown. */
+/** The ledger's events. An invalid count does not make the whole event unreadable. */
 export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { keepsValidParts: true });
 
 const MAX_SENTENCES = 50;
@@ -128,13 +131,13 @@ const firstSentences = z
   })
   .optional();
 
-/** An event of a bounded size, however long an error's message is. The publisher bounds the counts. */
+/** An event with bounded text, however long an error message is. The publisher bounds the counts. */
 const boundedEvent = ledgerEvent.extend({
   reasons: firstSentences,
   notes: firstSentences,
 });
 
-/** Nothing in the ledger is ever changed. */
+/** Appends an event. Events in the ledger are never changed. */
 export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
   await LEDGER_EVENTS.append(store, boundedEvent.parse({ at: new Date().toISOString(), ...event }));
 }
@@ -144,15 +147,15 @@ const EVENTS_A_REQUEST = 1000;
 
 type Parts = string[] | { excludes: string[] };
 
-/** What every event has. */
+/** The fields that every event has. */
 const NEEDED = ['publication', 'event', 'at'];
 
-/** What grows with the files, and no summary of many publications needs. */
+/** Excludes the parts that grow with the files, which summaries of many publications do not need. */
 const WITHOUT_LARGE_PARTS = { excludes: ['statuses', 'unknown_labels', 'checks', 'values'] };
 
 /**
- * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have checks, counts by
- * status and unknown labels.
+ * Returns the last 10,000 events of the ledger, the earliest first. Checks, counts by status and unknown labels are
+ * read only for the events of a single publication.
  */
 export function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   return publication === undefined
@@ -160,15 +163,18 @@ export function readEvents(store: Store, publication?: string): Promise<LedgerEv
     : eventsThat(store, [{ term: { publication } }]);
 }
 
-/** What is written of a publication that goes live. */
+/** The events of publications that went live. */
 const ONCE_LIVE: readonly PublicationState[] = ['live', 'superseded', 'rolled_back'];
 
-/** As `readEvents`, of publications that went live: however many were skipped or refused, none is left out. */
+/**
+ * Like `readEvents`, but only for publications that went live. None is left out, however many others were skipped or
+ * refused.
+ */
 export function readLiveEvents(store: Store): Promise<LedgerEvent[]> {
   return eventsThat(store, [{ terms: { event: ONCE_LIVE } }], WITHOUT_LARGE_PARTS);
 }
 
-/** @param parts what is read of each */
+/** @param parts the fields to read of each event */
 async function eventsThat(store: Store, filter: readonly object[], parts: Parts = ['*']) {
   const events: LedgerEvent[] = [];
   const pages = LEDGER_EVENTS.pages(store, {
@@ -185,10 +191,10 @@ async function eventsThat(store: Store, filter: readonly object[], parts: Parts 
 }
 
 /**
- * The changes of the publications that a feed knows, the earliest first, but for those that a rollback has undone and
- * those that this service made itself.
+ * Returns the changes of the publications in a feed, the earliest first. Publications undone by a rollback are left
+ * out, and so are those with changes that this service made itself.
  *
- * @param live what is live, of which the ledger may have no event yet
+ * @param live the live publication, for which the ledger may not have an event yet
  */
 export async function readPublishedChanges(
   store: Store,
@@ -202,20 +208,20 @@ export async function readPublishedChanges(
   const isKnown = events.some(({ epoch }) => epoch === live.epoch);
   return [...events, ...(isKnown ? [] : [live])].flatMap(({ epoch = 0, date, changes }) => {
     const { release = 0, rollback = 0 } = changes?.causes ?? {};
-    // The event of a rollback has no date.
+    // The `live` event of a rollback has no date.
     if (date === undefined || changes === undefined || release + rollback > 0) return [];
     return counted.has(epoch) ? [{ date, boards: new Map(Object.entries(changes.boards)) }] : [];
   });
 }
 
-/** Whether a check found that the State no longer says where holders are, which refuses nothing. */
+/** Whether a check found that the State withholds addresses. Such a check refuses nothing. */
 function isWithheld({ column, passed, measured, limit }: Check): boolean {
   return column !== null && isPlaceColumn(column) && passed && measured > limit;
 }
 
 export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 
-/** What metrics tell of the ledger, however many events it has. */
+/** Returns what metrics need from the ledger, at a cost that does not depend on its size. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
   const isVerified = [{ term: { publication: live?.publication ?? '' } }, { term: { event: 'verifying' } }];
@@ -234,9 +240,11 @@ export async function publicationTimes(store: Store) {
     }),
   ]);
   return {
-    /** When each kind of event happened last, in milliseconds of Unix time. */
+    /** The last time of each kind of event, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
-    /** The run date of the live publication, and how many columns are withheld: of a board that had them before. */
+    /**
+     * The run date of the live publication, and the number of withheld columns, counted per board that had them before.
+     */
     live: live && {
       date: live.date,
       withheld: (verified.documents[0]?.checks ?? []).filter(isWithheld).length,

@@ -7,7 +7,7 @@ import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
 import { readableLiveIndex } from './metadata.ts';
 
-/** More types than this are not listed. The State has about 500. */
+/** The maximum number of listed types. The State has about 500. */
 const MAX_TYPES = 2000;
 
 const ID = 'types';
@@ -16,16 +16,16 @@ const sample = z.object({ board: z.string(), license_number: z.string() });
 
 const licenseType = z.object({ board: z.string(), license_type: z.string() });
 
-/** What is counted of a publication's licenses, so that no process that starts looks at all of them. */
+/** Counts of a publication's licenses, stored so that no process has to look at all licenses when it starts. */
 const licenseTypes = z.object({
   types: z.array(licenseType).max(MAX_TYPES),
-  /** One license, to see whether lookups find what is there. */
+  /** One license, for checking that lookups work. */
   sample: sample.optional(),
 });
 
 export type LicenseTypes = Readonly<z.output<typeof licenseTypes>>;
 
-/** `undefined` where the publication has none, as one of version 0.3.0, or one that is not valid. */
+/** Returns `undefined` if the publication has no such document, as in version 0.3.0, or an invalid one. */
 export async function readLicenseTypes(store: Store, index: string): Promise<LicenseTypes | undefined> {
   const digest = { index: digestIndexName(store.prefix, index), id: ID };
   const { statusCode, body } = await store.client.get(digest, { ignore: [404] });
@@ -37,7 +37,7 @@ export async function readLicenseTypes(store: Store, index: string): Promise<Lic
 
 const firstResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: sample })) }) });
 
-/** Any license of an index. */
+/** Returns any one license of an index. */
 export async function anyLicense({ client }: Store, index: string): Promise<LicenseTypes['sample']> {
   const body = { size: 1, track_total_hits: false, _source: Object.keys(sample.shape) };
   return (await search(client, firstResponse, { index, body })).hits.hits[0]?._source;
@@ -49,12 +49,12 @@ const countedResponse = z.object({
   }),
 });
 
-/** Longer ones are free text, as where the column is shifted. */
+/** Longer values are free text, as in a shifted column. */
 const MAX_TYPE_LENGTH = 100;
 
 /**
- * Counts the licenses of an index by type, and stores it beside the digest, for as long as the index is kept. It takes
- * seconds at the size of the State.
+ * Counts the licenses of an index by type and stores the counts in the digest's index, which is kept as long as the
+ * licenses index. It takes seconds with the State's data.
  */
 export async function storeLicenseTypes(store: Store, index: string): Promise<void> {
   const sources = Object.keys(licenseType.shape).map((field) => ({ [field]: { terms: { field } } }));
@@ -69,14 +69,14 @@ export async function storeLicenseTypes(store: Store, index: string): Promise<vo
   await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
 }
 
-/** Counts the live publication where version 0.3.0 published it. */
+/** Adds the missing counts to a live publication that version 0.3.0 published. */
 export async function addMissingLicenseTypes(store: Store): Promise<void> {
   const live = await readableLiveIndex(store);
   if (live === undefined || !(await hasDigest(store, live.index))) return;
   if ((await readLicenseTypes(store, live.index)) === undefined) await storeLicenseTypes(store, live.index);
 }
 
-/** Counts by the names that the boards have now. */
+/** Converts counts to the current names of the boards. */
 export function byCurrentName(counts: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const boards = new Map<string, number>();
   for (const [label, count] of Object.entries(counts)) addTo(boards, currentBoardName(label), count);

@@ -14,15 +14,14 @@ import {
   writeMetadata,
 } from './metadata.ts';
 
-/** A refresh that is under way may have asked too early; the one after it has not. */
+/** A refresh that is already running may have asked too early; the next one has not. */
 const MAX_REFRESHES = 2;
 
 /**
- * Asks OpenSearch which publication is live and which feed it has. Lookups that begin later answer from this
- * publication or from a newer one. Nothing is remembered: a publication that is live again after two rollbacks has
- * another feed than before.
+ * Asks OpenSearch for the live publication and its feed. Lookups that begin later answer from this publication or a
+ * newer one. Nothing is cached: a publication that is live again after two rollbacks has a different feed than before.
  *
- * @param tracker where lookups of this process take their publication from; `undefined` in one without lookups
+ * @param tracker the source of the publication for this process's lookups; `undefined` in a process without lookups
  * @throws {NothingPublishedError} when nothing is live
  */
 export async function liveFeed(store: Store, tracker?: LivePublicationTracker): Promise<LiveFeed> {
@@ -37,19 +36,19 @@ export async function liveFeed(store: Store, tracker?: LivePublicationTracker): 
 }
 
 /**
- * The feed of changes as it is while an index is live. One of version 0.2.0 has none: if it went live after one of
- * a later version, as when an operator goes back, a new feed starts, and the changes that are stored stay in the
- * history.
+ * Returns the feed of changes for the time that an index is live. A publication of version 0.2.0 has no feed. If it
+ * goes live after one of a later version, because an operator goes back, a new feed starts and the stored changes stay
+ * in the history.
  */
 export async function feedOf(store: Store, { index, metadata }: LicensesIndex): Promise<FeedState> {
   return (await readFeed(store, index, metadata.feed)) ?? (await feedWithoutLive(store, metadata));
 }
 
 /**
- * The feed of a publication that goes live where nothing is live, as after a restore. The changes that are stored stay
- * in the history. Cursors stay valid only where the same files are live again, read by the same version of the service:
- * then nothing can have changed in between. They never stay valid for what came after the backup, because the feed's id
- * is a new one.
+ * Returns the feed of a publication that goes live when nothing is live, as after a restore. The stored changes stay in
+ * the history. Cursors stay valid only if the same files are live again and were read by the same version of the
+ * service, because then nothing can have changed in between. Cursors given out after the backup never stay valid,
+ * because the feed has a new id.
  */
 export async function feedWithoutLive(
   store: Store,
@@ -67,14 +66,15 @@ export async function feedWithoutLive(
   return newFeed(beginning, before.state, isSame ? 'without_gap' : 'after_gap');
 }
 
-/** Writes what the feed is once an index is live, right before it is: then it changes. @returns the index's metadata */
+/** Writes the feed of an index right before the index goes live. @returns the index's metadata */
 export async function writeFeed(
   store: Store,
   { index, metadata }: LicensesIndex,
   { feed, changes }: FeedChanges,
   epoch: number,
 ): Promise<PublicationMetadata> {
-  // Comparing took minutes. Who began to watch meanwhile got the record from before.
+  // The comparison took minutes. An account that subscribed during it got the record from before, so the changes count
+  // from now on.
   const state = [...feed.slice(0, -1), { ...lastOf(feed), at: new Date().toISOString() }];
   const written = { ...metadata, feed: toEarlier(state), changes };
   await writeMetadata(store.client, index, written);

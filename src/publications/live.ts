@@ -8,30 +8,30 @@ import { readPublishedChanges } from './ledger.ts';
 import { anyLicense, byCurrentName, readLicenseTypes } from './license-types.ts';
 import { indicesUnderAlias, readMetadata, SeveralLiveError } from './metadata.ts';
 
-/** The live publication, as this process knows it. */
+/** The live publication as known to this process. */
 export type LivePublication = Readonly<Awaited<ReturnType<typeof readPublication>>>;
 
-/** Nothing has been published, so nothing can be answered. */
+/** Nothing has been published, so no lookup can be answered. */
 export class NothingPublishedError extends Error {}
 
 export type LivePublicationTracker = ReturnType<typeof trackLivePublication>;
 
-/** What lookups need to know which publication answers. */
+/** The part of the tracker that lookups need. */
 export type PublicationSource = Pick<LivePublicationTracker, 'current' | 'refresh'>;
 
 const REFRESH_MS = 1000;
 
-/** What was missing is looked for again after this long; a feed that could not be read, at the next refresh. */
+/** Missing parts are read again after this time. A feed that could not be read is read again at the next refresh. */
 const REREAD_EVERY_MS = 60_000;
 
 const PUBLICATION_UNREAD = 'the live publication can not be read; the last known one answers';
 const FEED_UNREAD = 'the feed of changes can not be read; lookups are answered without it';
 
 /**
- * Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is
- * reported.
+ * Reads the alias once a second. After a failed refresh, the last known publication stays in use. Only the first of
+ * several failures is reported.
  *
- * @param onError gets an error and what it means
+ * @param onError called with the error and its meaning
  */
 export function trackLivePublication(store: Store, onError: (error: unknown, meaning: string) => void) {
   let known: LivePublication | undefined;
@@ -39,7 +39,10 @@ export function trackLivePublication(store: Store, onError: (error: unknown, mea
   let problem: string | undefined;
   let underWay: Promise<LivePublication | undefined> | undefined;
 
-  /** Of several, the one that answers from now; in a process that starts, the one that went live last by the ledger. */
+  /**
+   * Returns the live index. If several are live, it is the one this process already uses; in a process that is
+   * starting, it is the one that went live last according to the ledger.
+   */
   async function theLiveIndex(): Promise<string | undefined> {
     const indices = await indicesUnderAlias(store);
     const several = indices.length > 1 ? new SeveralLiveError(indices) : undefined;
@@ -83,11 +86,11 @@ export function trackLivePublication(store: Store, onError: (error: unknown, mea
 
   const timer = setInterval(follow, REFRESH_MS);
   timer.unref();
-  /** As last seen; `undefined` before anything was published or seen. */
+  /** The publication as last seen; `undefined` before any was seen. */
   const current = () => known;
   return {
     current,
-    /** What an operator must do about the alias, if anything. */
+    /** What an operator must do about the alias; `undefined` if nothing. */
     problem: () => problem,
     refresh,
     stop: () => clearInterval(timer),
@@ -95,12 +98,12 @@ export function trackLivePublication(store: Store, onError: (error: unknown, mea
 }
 
 /**
- * Does all work of one lookup against one publication. If the work fails because the publication's index has been
- * deleted or is being deleted, all of it is done again against the publication that is live now. Nothing is ever taken
- * from two.
+ * Runs all work of one lookup against a single publication. If the work fails because the publication's index has been
+ * or is being deleted, all of it is repeated against the publication that is live by then. Results of two publications
+ * are never mixed.
  *
- * While OpenSearch deletes an index, a search of it fails with 503 "no shard available", as it does when a node is
- * away; so after any error from OpenSearch the alias decides: is another publication live?
+ * While OpenSearch deletes an index, searching it fails with 503 "no shard available", just as when a node is down. So
+ * after any error from OpenSearch, the alias decides: the work is repeated if another publication is live.
  *
  * @throws {NothingPublishedError} when nothing is live
  */
@@ -120,14 +123,14 @@ export async function withLivePublication<Result>(
   }
 }
 
-/** The publication that is live now. @throws {NothingPublishedError} when nothing is */
+/** Returns the publication that is live now. @throws {NothingPublishedError} when nothing is live */
 async function refreshed(tracker: PublicationSource): Promise<LivePublication> {
   const publication = await tracker.refresh();
   if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
   return publication;
 }
 
-/** The publication of an index. Its types are the catalog's until they have been counted. */
+/** Reads the publication of an index. Until its license types have been counted, the catalog's types are used. */
 export async function readPublication(store: Store, index: string) {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
   const byLabel = Object.entries(metadata.boards ?? {});
@@ -137,7 +140,7 @@ export async function readPublication(store: Store, index: string) {
     const types = published.get(name)?.map(({ license_type }) => license_type);
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
-  // Lookups do not wait for a feed or changes that cannot be read.
+  // Lookups work even if the feed or the changes cannot be read.
   let feedError: unknown;
   const feed = await readFeed(store, index, metadata.feed).catch((error: unknown): undefined => {
     feedError = error;
@@ -147,21 +150,24 @@ export async function readPublication(store: Store, index: string) {
   const boards = BOARDS.map(({ name }) => name);
   return {
     ...{ index, metadata },
-    /** The feed of changes; `undefined` where it is not known, as for a publication of version 0.2.0. */
+    /** The feed of changes; `undefined` if it is unknown, as for a publication of version 0.2.0. */
     feed,
-    /** Why the feed could not be read, if so: lookups are answered, and nobody knows what left the dataset. */
+    /**
+     * The error if the feed could not be read. Lookups are still answered, but without knowing which licenses left the
+     * dataset.
+     */
     feedError,
-    /** License types by board name: those of the publication; the catalog's for a board without rows. */
+    /** License types by board name: the publication's own, or the catalog's for a board without rows. */
     licenseTypes: new Map(licenseTypes),
-    /** Licenses by board name. */
+    /** The number of licenses by board name. */
     licenses: byCurrentName(Object.fromEntries(licenses)),
-    /** How active each board is, by its name; nothing is known of it where the changes could not be read. */
+    /** The activity of each board, by its name. It is unknown if the changes could not be read. */
     activity: activityOf(changes ?? [], boards),
-    /** One of its licenses, to see whether lookups find what is there. */
+    /** One of its licenses, for checking that lookups work. */
     sample: counted?.sample ?? (await anyLicense(store, index)),
     /**
-     * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and feed and
-     * changes were read.
+     * Whether everything was read: the feed, the changes, and the counted license types. A publication of version 0.3.0
+     * gets these counts when the worker starts.
      */
     isWhole: counted !== undefined && changes !== undefined && feedError === undefined,
   };

@@ -8,21 +8,24 @@ import { isLicensesIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked } from '../storage/stored.ts';
 
 const source = z.object({
-  /** The file's name or its address. */
+  /** The file's name or URL. */
   name: z.string(),
   sha256: z.string(),
   bytes: z.int(),
   rows: z.int(),
-  /** Its columns by name, so that the next publication knows new ones. Publications of version 0.2.0 have none. */
+  /**
+   * The names of its columns, from which the next publication tells which columns are new. Publications of version
+   * 0.2.0 have no list.
+   */
   columns: z.array(z.string()).optional(),
 });
 
 export const publicationCounts = z.object({
   /** Rows read from both files. */
   rows: z.int(),
-  /** Licenses that are rows of their own. */
+  /** Licenses with a row of their own. */
   licenses: z.int(),
-  /** Licenses that are listed in another's endorsement columns. */
+  /** Licenses listed in another license's endorsement columns. */
   endorsements: z.int(),
   /** Rows that could not be published. */
   rejected: z.int(),
@@ -30,42 +33,45 @@ export const publicationCounts = z.object({
 
 export type PublicationCounts = z.output<typeof publicationCounts>;
 
-/** Licenses that tell of discipline, so that the next publication notices where they vanish. */
+/** Counts of licenses that show discipline. From these, the next publication notices if such licenses disappear. */
 export const disciplineCounts = z.object({
-  /** Those whose Board Action is Yes. */
+  /** Licenses with a Board Action of Yes. */
   board_actions: z.int(),
-  /** Those with a disciplinary sub-status, by sub-status in upper case. */
+  /** Licenses with a disciplinary sub-status, by sub-status in upper case. */
   sub_statuses: countsByName,
-  /** Those with either, by the label in the BOARD column. */
+  /** Licenses with either of these, by the label in the BOARD column. */
   boards: countsByName,
-  /** The columns that tell of discipline and that a file does not have, such as `business.BOARD_ACTION`. */
+  /** The discipline columns that are missing from a file, such as `business.BOARD_ACTION`. */
   missing_columns: z.array(z.string()),
 });
 
 export type DisciplineCounts = z.output<typeof disciplineCounts>;
 
-/** The `_meta` of a physical index. It has names and counts only, since `_meta` is part of the cluster state. */
+/** The `_meta` of a physical index. It contains only names and counts, because `_meta` is part of the cluster state. */
 export const publicationMetadata = z.object({
   publication: z.string(),
-  /** The epoch under which it was built; a later build has a greater one. */
+  /** The epoch under which the index was built. A later build has a greater epoch. */
   epoch: z.int(),
   /** The files' QUERY_RUN_DATE, `YYYY-MM-DD`. */
   date: z.string(),
-  /** Whether the files were generated, not the State's. */
+  /** Whether the files are generated sample data instead of the State's. */
   sample: z.boolean(),
   started_at: z.string(),
   service_version: z.string(),
-  /** The rest is written once the load has been verified. */
+  /** This and everything below is written after the load has been verified. */
   verified_at: z.string().optional(),
   counts: publicationCounts.optional(),
-  /** Licenses, endorsements with them, by the label in the BOARD column. */
+  /** Licenses, including endorsements, by the label in the BOARD column. */
   boards: countsByName.optional(),
-  /** Publications of version 0.2.0 have none. */
+  /** Publications of version 0.2.0 do not have it. */
   discipline: disciplineCounts.optional(),
   sources: z.object({ individual: source, business: source }).optional(),
-  /** The feed of changes while this publication is live, for version 0.3.0. Those of version 0.2.0 have none. */
+  /**
+   * The feed of changes while this publication is live, in the format of version 0.3.0. Publications of version 0.2.0
+   * do not have it.
+   */
   feed: earlierFeed.optional(),
-  /** How many licenses changed when it went live. */
+  /** How many licenses changed when this publication went live. */
   changes: changeCounts.optional(),
 });
 
@@ -82,27 +88,30 @@ export interface LicensesIndex {
   readonly metadata: PublicationMetadata;
 }
 
-/** The same with what its aliases say: whether it is live, was live, and was left by a rollback. */
+/** A physical index with the marks from its aliases: whether it is live, was live, or was rolled back. */
 export type MarkedIndex = Awaited<ReturnType<typeof licensesIndices>>[number];
 
-/** A new id of a publication, a rollback or a build, unique and sorted by time: lower-case letters and digits. */
+/**
+ * Creates a unique id for a publication, a rollback or a build. Ids sort by time and consist of lower-case letters and
+ * digits.
+ */
 export function newId(now: number = Date.now()): string {
   return `${now.toString(36)}${randomBytes(4).toString('hex')}`;
 }
 
 const CHECK = 'check';
 
-/** The build of an index that never goes live: `publish --check` deletes it again. */
+/** Creates the build id of an index that never goes live and that `publish --check` deletes again. */
 export function checkBuild(): string {
   return CHECK + newId();
 }
 
-/** Whether `checkBuild` named an index. */
+/** Whether the index's build id comes from `checkBuild`. */
 export function isOfCheck(index: string): boolean {
   return index.includes(`-${CHECK}`, index.lastIndexOf('-'));
 }
 
-/** What the id of a document is to documents, `_meta` is to an index. */
+/** The document id under which reports of bad data name an index's `_meta`. */
 const META_ID = '_meta';
 
 const indicesResponse = z.record(
@@ -115,7 +124,11 @@ const indicesResponse = z.record(
 
 const ofOurs = publicationMetadata.pick({ publication: true });
 
-/** The physical indices of a name, which may be an alias or a pattern. @param isOurs leaves others' out */
+/**
+ * Returns the physical indices behind a name, which may be an alias or a pattern.
+ *
+ * @param isOurs decides which indices are included
+ */
 async function indicesNamed(
   { client, names, reportBad }: Store,
   name: string,
@@ -125,7 +138,7 @@ async function indicesNamed(
   const ours = found.filter(([index, { mappings }]) => isOurs(index, mappings[META_ID]));
   return ours.map(([index, { aliases, mappings }]) => {
     const stored = mappings[META_ID];
-    // The licenses of a publication are whole, whatever became of its counts.
+    // Invalid counts do not affect the licenses of a publication, so the valid parts are kept.
     const { document: metadata, problem } = checked(publicationMetadata, stored, true);
     if (problem !== undefined) reportBad({ index, id: META_ID, problem });
     const marks = {
@@ -138,8 +151,8 @@ async function indicesNamed(
 }
 
 /**
- * Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out, and those
- * whose metadata are not valid.
+ * Returns every physical licenses index with its metadata, the earliest build first. Indices of other applications and
+ * indices with invalid metadata are left out.
  */
 export async function licensesIndices(store: Store) {
   const isOurs = (index: string, stored: unknown) =>
@@ -150,10 +163,10 @@ export async function licensesIndices(store: Store) {
 }
 
 /**
- * The physical index of a name, which may be the alias, with its metadata.
+ * Returns the physical index behind a name, which may be the alias, with its metadata.
  *
- * @param preferred which one it is where the alias has several
- * @throws {BadDocumentError} where the publication or its date is not known
+ * @param preferred the index to choose if the alias has several
+ * @throws {BadDocumentError} when the publication or its date is unknown
  * @throws {SeveralLiveError}
  */
 async function indexNamed(store: Store, name: string, preferred?: string): Promise<LicensesIndex> {
@@ -165,17 +178,17 @@ async function indexNamed(store: Store, name: string, preferred?: string): Promi
   return { index, metadata };
 }
 
-/** The metadata of one physical index. @throws {BadDocumentError} where the publication or its date is not known */
+/** Reads the metadata of one physical index. @throws {BadDocumentError} when the publication or its date is unknown */
 export async function readMetadata(store: Store, index: string): Promise<PublicationMetadata> {
   return (await indexNamed(store, index)).metadata;
 }
 
-/** @throws {ZodError} for metadata that could not be read again */
+/** @throws {ZodError} for metadata that could not be read back */
 export async function writeMetadata(client: Client, index: string, metadata: PublicationMetadata) {
   await client.indices.putMapping({ index, body: { [META_ID]: publicationMetadata.parse(metadata) } });
 }
 
-/** The physical indices under the alias: none before the first publication, then always one. */
+/** Returns the physical indices under the alias: none before the first publication, then at least one. */
 export async function indicesUnderAlias({ client, names }: Store): Promise<string[]> {
   const response = await client.indices.getAlias({ name: names.alias }, { ignore: [404] });
   return response.statusCode === 404 ? [] : Object.keys(response.body).sort();
@@ -187,9 +200,9 @@ export async function liveIndex(store: Store): Promise<string | undefined> {
 }
 
 /**
- * The live index and its metadata, if anything is live: one request, so both are of the same moment.
+ * Returns the live index and its metadata, if anything is live. Both come from one request, so they match.
  *
- * @param preferred which one it is where the alias has several
+ * @param preferred the index to choose if the alias has several
  * @throws {SeveralLiveError}
  */
 export function liveLicensesIndex(store: Store, preferred?: string) {
@@ -199,14 +212,14 @@ export function liveLicensesIndex(store: Store, preferred?: string) {
 }
 
 /**
- * As `liveLicensesIndex`; `undefined` also where the metadata of what is live are not valid. So another publication can
- * take its place.
+ * Like `liveLicensesIndex`, but also returns `undefined` if the live index has invalid metadata. So another publication
+ * can replace it.
  */
 export function readableLiveIndex(store: Store): Promise<LicensesIndex | undefined> {
   return liveLicensesIndex(store).catch(noneIfBad);
 }
 
-/** The alias has several indices, as a restored snapshot leaves it. The message says how to choose one. */
+/** The alias has several indices, as after restoring a snapshot. The message tells how to choose one. */
 export class SeveralLiveError extends Error {
   constructor(indices: readonly string[]) {
     const sorted = indices.toSorted();

@@ -16,12 +16,12 @@ import {
 import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
- * Deletes obsolete indices and what goes with them: digests, rejected rows and changes. Saved records and
- * first answers that are no longer kept are deleted, too.
+ * Deletes obsolete indices with their digests, rejected rows and changes. Also deletes saved records and first answers
+ * that are no longer kept.
  *
- * @param keep how many publications stay, the live one included
- * @param onProgress gets how many changes were looked at for withdrawn places, and of how many
- * @returns the indices deleted
+ * @param keep how many publications to keep, including the live one
+ * @param onProgress called with the number of changes checked for withdrawn places, and the total
+ * @returns the deleted indices
  */
 export async function prune(
   store: Store,
@@ -44,17 +44,18 @@ export async function prune(
 }
 
 /**
- * Deletes all indices of licenses but the live one, the latest that were live before, and the one being built. Indices
- * of crashed runs are deleted too: they have an earlier epoch, so they can never go live. While nothing is live, no
- * index is deleted: any of them may be what goes live.
+ * Deletes all licenses indices except the live one, the latest that were live before, and the one being built. Indices
+ * of crashed runs are deleted too: their epoch is earlier, so they can never go live. While nothing is live, no index
+ * is deleted, because any of them may go live.
  *
- * @param keep how many publications stay, the live one included
+ * @param keep how many publications to keep, including the live one
  */
 export async function deleteIndices(store: Store, keep: number): Promise<readonly string[]> {
   await markFromLedger(store);
   for (;;) {
     const epoch = await readEpoch(store);
-    // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
+    // The digests must be listed before the licenses indices. A digest is created after its index, so the digest of an
+    // index being built never looks orphaned.
     const { body: digests } = await store.client.indices.get({ index: store.names.digestsPattern });
     const [live, indices] = await Promise.all([liveIndex(store), licensesIndices(store)]);
     const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, epoch, keep);
@@ -69,10 +70,10 @@ export async function deleteIndices(store: Store, keep: number): Promise<readonl
 }
 
 /**
- * A publication that was rolled back counts for nothing, and stays until one after it is live. So the latest good one
- * before the live one stays, however many were rolled back since.
+ * Chooses the indices to delete. A publication that was rolled back does not count towards `keep`, and stays until a
+ * later one is live. So the latest good publication before the live one stays, however many were rolled back since.
  *
- * @param indices the earliest build first
+ * @param indices all licenses indices, the earliest build first
  */
 function obsoleteIndices(
   live: string,
@@ -95,5 +96,8 @@ function obsoleteIndices(
     .map(({ index }) => index);
 }
 
-/** A check takes as long as a publication. What is left of one after this time was killed. */
+/**
+ * The maximum duration of a check, which takes as long as a publication. An older index of a check belongs to a killed
+ * run.
+ */
 const CHECK_TAKES_MS = 7_200_000;

@@ -18,18 +18,18 @@ const rejectedRow = z.object({
   file: z.enum(['individual', 'business']),
   line: z.int(),
   reason: z.string(),
-  /** The row as it stood. */
+  /** The row's original text. */
   raw: z.string(),
 });
 
 type RejectedRow = z.output<typeof rejectedRow>;
 
-/** The rows that publications rejected and kept. */
+/** The stored rejected rows of publications. */
 export const REJECTED_ROWS = collection('rejectedRows', rejectedRow);
 
-/** Rows kept whole for each publication; beyond that they are counted only. */
+/** The number of rows stored for each publication. Further rows are only counted. */
 const MAX_ROWS_KEPT = 20_000;
-/** A row of the State has about 311 characters. One that is far longer must not fill memory, request and disk. */
+/** A row of the State's files has about 311 characters. A much longer one must not fill memory, request and disk. */
 const MAX_RAW_LENGTH = 100_000;
 /** OpenSearch refuses a term of more than 32,766 bytes. */
 const MAX_REASON_LENGTH = 1000;
@@ -40,7 +40,7 @@ const RETRIES = {
   isWorthIt: (error: unknown) => isTransient(error) || error instanceof SearchUnavailableError,
 };
 
-/** Keeps the rows that a publication could not take, and counts those of a check. */
+/** Stores the rejected rows of a publication. For a check, they are only counted. */
 export function rejectedRows(
   store: Store,
   publication: string,
@@ -50,9 +50,9 @@ export function rejectedRows(
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
 
   return {
-    /** How many there are, kept or not. */
+    /** The number of rejected rows, stored or not. */
     count: () => count,
-    /** @returns whether the row is kept */
+    /** @returns whether the row is stored */
     add: (file: DatasetFile, { line, raw }: Pick<CsvRow, 'line' | 'raw'>, reason: string): boolean => {
       count += 1;
       if (count > MAX_ROWS_KEPT) return false;
@@ -64,7 +64,7 @@ export function rejectedRows(
       pending.push([`${publication}:${count}`, { publication, at, file, line, ...clipped }]);
       return true;
     },
-    /** Writes what has not been written yet. The ids are fixed: writing it again, as after a lost response, changes nothing. */
+    /** Writes the pending rows. The ids are fixed, so writing a row again after a lost response changes nothing. */
     flush: async (): Promise<void> => {
       while (pending.length > 0) {
         const rows = pending.slice(0, ROWS_A_REQUEST);
@@ -78,7 +78,7 @@ export function rejectedRows(
 
 const ROWS_A_PAGE = 1000;
 
-/** The rows that a publication rejected and kept, by file and line, in pages. */
+/** Yields the stored rejected rows of a publication by file and line, in pages. */
 export async function* readRejectedRows(store: Store, publication: string) {
   await store.client.indices.refresh({ index: store.names.rejectedRows });
   const filter = [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }];
@@ -89,7 +89,10 @@ export async function* readRejectedRows(store: Store, publication: string) {
   });
 }
 
-/** Writes the rows that a publication rejected to a CSV file. Spreadsheets run none of the cells. */
+/**
+ * Writes the rejected rows of a publication to a CSV file. Cells are written so that spreadsheets do not run them as
+ * formulas.
+ */
 export async function writeRejects(store: Store, publication: string, path: string) {
   const header = ['FILE', 'LINE', 'REASON', 'ROW'];
   const cells = ({ file, line, reason, raw }: RejectedRow) => [[file, line, reason, raw]];
@@ -99,10 +102,14 @@ export async function writeRejects(store: Store, publication: string, path: stri
 
 const MAX_NUMBER_LENGTH = 40;
 
-/** Two rows of the State have no more. In a longer row, numbers behind it are not looked for. */
+/** Two rows of the State's files have no more cells than this. In a longer row, numbers in later cells are ignored. */
 const MAX_CELLS = 400;
 
-/** The keys of what may be a license number in a row that may not be well formed. @param isNumber by default with a digit */
+/**
+ * Returns the number keys of all cells that may be a license number, in a row that may be malformed.
+ *
+ * @param isNumber decides which cells may be a number; by default those with a digit
+ */
 export function numbersInRow(raw: string, isNumber = (cell: string) => /\d/.test(cell)): string[] {
   return raw
     .split(/[",\r\n]+/, MAX_CELLS)
@@ -110,7 +117,7 @@ export function numbersInRow(raw: string, isNumber = (cell: string) => /\d/.test
     .map(numberKey);
 }
 
-/** The keys of the numbers in the rows that a publication rejected and kept. @param isNumber as `numbersInRow` has it */
+/** Returns the number keys in the stored rejected rows of a publication. @param isNumber as in `numbersInRow` */
 export async function rejectedNumbers(
   store: Store,
   { publication, counts }: PublicationMetadata,
@@ -124,20 +131,21 @@ export async function rejectedNumbers(
   return numbers;
 }
 
-/** How long the rows of a publication that did not go live are kept, and of how many of the latest publications. */
+/** How long, and for how many of the latest publications, the rows of a publication that did not go live are kept. */
 const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 
-/** More than KEEP_PUBLICATIONS may be: those with an index are among the latest. */
+/** Larger than the maximum of KEEP_PUBLICATIONS, so every publication with an index is among the latest ones read. */
 const MAX_PUBLICATIONS = 200;
 
 /**
- * Deletes the rejected rows of publications whose index is gone: they may name places that the State withholds by now.
- * An operator looks at the rows of one that was refused or failed for some days: of the latest ten they are kept for 30.
+ * Deletes the rejected rows of publications whose index is gone, because the rows may contain places that the State now
+ * withholds. Operators may need the rows of a refused or failed publication for some days, so for the latest ten
+ * publications these are kept for 30 days.
  */
 export async function deleteRejectedRows(store: Store): Promise<void> {
   await store.client.indices.refresh({ index: store.names.rejectedRows });
-  // Before the indices: a publication has its index before it rejects a row.
+  // The rows must be read before the indices, because a publication creates its index before it rejects a row.
   const { documents } = await REJECTED_ROWS.search(store, {
     query: { exists: { field: 'line' } },
     collapse: { field: 'publication' },

@@ -32,17 +32,17 @@ import {
 } from './metadata.ts';
 
 interface Rollback {
-  /** `undefined` when nothing was live, or its metadata are not valid. */
+  /** `undefined` if nothing was live, or the live index has invalid metadata. */
   readonly from: LicensesIndex | undefined;
   readonly to: LicensesIndex;
 }
 
 /**
- * Makes an earlier publication live again, in one `_aliases` call: the one named, or the latest before the
- * live one that was not itself rolled back. Once there is such a one, it takes an epoch, so no publication that began
- * before it can go live after it, and nothing deletes the one that it goes to.
+ * Makes an earlier publication live again in one `_aliases` call: the named one, or the latest before the live one that
+ * was not itself rolled back. After choosing it, the rollback takes an epoch. So no publication that began earlier can
+ * go live after the rollback, and nothing deletes the chosen index.
  *
- * @throws {Error} when there is none such; the message says which there are
+ * @throws {Error} when there is no such publication; the message lists the possible ones
  * @throws {FlipRefusedError} when another publication or rollback came in between
  */
 export async function rollBack(store: Store, toPublication?: string): Promise<Rollback> {
@@ -55,7 +55,7 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
     if (epoch === undefined || (await indicesUnderAlias(store)).join() !== live.join()) continue;
 
     const made = await makeLive(store, { from, to }, epoch);
-    // The publication's own event has its date.
+    // The `live` event of the publication itself already has the date.
     await reconcileLedger(store, { epoch, date: undefined });
     await releaseEpoch(store, epoch, to.index);
     await eraseWithdrawnPlaces(store, made.feed);
@@ -64,9 +64,10 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
 }
 
 /**
- * What is live, and where to go. Of several live ones, it goes from the one that went live last by the ledger.
+ * Chooses the live index and the rollback's target. If several are live, the one that went live last according to the
+ * ledger counts as live.
  *
- * @throws {SeveralLiveError} when several are live, and none is named
+ * @throws {SeveralLiveError} when several are live and no publication is named
  * @throws {Error} when there is no such publication
  */
 async function choose(
@@ -98,7 +99,7 @@ function noTarget(toPublication: string | undefined, candidates: readonly Licens
   return `${missing} --to takes: ${candidates.map(({ metadata }) => metadata.publication).join(', ')}.`;
 }
 
-/** @throws {FlipRefusedError} when it was fenced: then the index may have been deleted, too */
+/** @throws {FlipRefusedError} when the rollback was fenced; the index may then have been deleted as well */
 async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   try {
     const made = await storeChanges(store, { from, to }, epoch);
@@ -113,8 +114,8 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 }
 
 /**
- * Compares the publication that is live with the one to go to, and stores the changes. A new feed starts where the feed
- * does not know the publication, or one of the two can not be compared.
+ * Compares the live publication with the target and stores the changes. A new feed starts if the feed does not have the
+ * target, or if one of the two can not be compared.
  */
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };

@@ -13,10 +13,12 @@ import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
-/** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
+/**
+ * How long a saved record is kept, in days: a little over a year, so that it lasts from one yearly check to the next.
+ */
 export const SAVED_RECORD_DAYS = 400;
 
-/** How many bytes of JSON a record may have: more than a list of 1,000 rows takes, and little enough for a request. */
+/** The maximum size of a record's JSON. A list of 1,000 rows takes less, and the size fits in one request. */
 export const MAX_RECORD_BYTES = 2_000_000;
 
 export const MAX_NOTE_CHARACTERS = 100;
@@ -29,60 +31,60 @@ const visibleText = z
   .min(1)
   .refine((text) => text.search(HIDDEN_CHARACTERS) < 0);
 
-/** What a visitor adds to a record. */
+/** A note that a visitor adds to a record. */
 export const recordNote = visibleText.max(MAX_NOTE_CHARACTERS);
 
 /** The SHA-256 of the State's files, in hexadecimal. */
 export const sourceHashes = z.object({ individual: z.string(), business: z.string() });
 
-/** What every kind of record has. */
+/** The fields of every kind of record. */
 const everyRecord = z.object({
   /** ISO 8601, in UTC. */
   saved_at: z.iso.datetime(),
-  /** The publication that answered, its run date, and whether it was of generated data. */
+  /** The publication that answered, its run date, and whether it has sample data. */
   publication: z.string(),
   date: z.iso.date(),
   sample: z.boolean(),
-  /** The date in Ohio when it was saved. */
+  /** The date in Ohio at the time of saving. */
   today: z.iso.date(),
-  /** The SHA-256 of the State's files. Records of version 0.3.0 have none of the next three. */
+  /** The SHA-256 of the State's files. Records of version 0.3.0 lack this field and the next two. */
   files: sourceHashes.optional(),
-  /** The account that saved it; a visitor of the website has none. */
+  /** The account that saved the record; absent for a visitor of the website. */
   account: z.string().optional(),
-  /** What was saved, signed: a compact JWS of `statementOf`. */
+  /** The signed record: a compact JWS of `statementOf`. */
   jws: z.string().optional(),
-  /** Who checked, and for what, as whoever saved it says. */
+  /** Who made the check and for what purpose, as entered by the person who saved the record. */
   checked_by: recordNote.optional(),
   reference: recordNote.optional(),
-  /** The search that led to it, in words, as the visitor's browser says. */
+  /** The search that led to the record, in words, as sent by the visitor's browser. */
   search: visibleText.max(300).optional(),
 });
 
-/** A change of the license, as it was shown. */
+/** A change of the license, as shown on the page. */
 const shownChange = historyChange
   .pick({ kind: true, cause: true, fields: true, ...RENUMBERED, date: true, withdrawn: true })
   .extend({ date: z.iso.date() });
 
-/** What a license's page showed. Records from before there were kinds are of this one. */
+/** The content of a license's page. Records without a kind are older and of this kind. */
 const licenseCheck = everyRecord.extend({
   kind: z.literal('license').default('license'),
-  /** What was asked, as it was sent. Records of version 0.3.0 have none. */
+  /** The request as it was sent. Records of version 0.3.0 lack it. */
   asked: z.object({ board: z.string(), license_number: z.string() }).optional(),
   record: licenseRecord,
   /** The run date since which changes were known. */
   since: z.iso.date(),
-  /** The times of which they were not; absent when there were none. */
+  /** The periods without known changes; absent if there are none. */
   gaps: z.array(historyGap).optional(),
   changes: z.array(shownChange),
 });
 
 const cell = z.string().optional();
 
-/** A row of a list beside what was found for it. */
+/** A row of a list, with what was found for it. */
 const listRow = z.object({
-  /** Its number in the list, as a spreadsheet shows it. A row with two license numbers is here twice. */
+  /** The row number in the list, as a spreadsheet shows it. A row with two license numbers appears twice. */
   row: z.int().min(1),
-  /** What was sent, by what its columns mean; columns that were only kept are not here. */
+  /** The submitted values by the meaning of their columns. Columns without a meaning are not included. */
   fields: z.object({
     ...{ license_number: cell, name: cell, last_name: cell, first_name: cell, business_name: cell },
     ...{ board: cell, reference: cell, search_type: cell },
@@ -90,35 +92,35 @@ const listRow = z.object({
     ...{ license_type: cell, status: cell, city: cell, county: cell },
   }),
   need: z.enum(NEEDS),
-  /** The license, or the first of several that fit; of its extra data only what its cautions depend on. */
+  /** The license, or the first of several matching ones. The extra data is limited to what its cautions depend on. */
   licenses: z.array(
     licenseRecord
       .pick({
         ...{ board: true, license_number: true, full_name: true, license_type: true },
         ...{ status: true, raw_status: true, expiry_date: true, issue_date: true, extra_data: true },
       })
-      // Records of version 0.3.0 have none.
+      // Records of version 0.3.0 have no issue date.
       .partial({ issue_date: true }),
   ),
-  /** Whether the name sent with a number is the holder's. */
+  /** Whether the name sent with a number matches the holder's name. */
   name_match: z.boolean().optional(),
-  /** What to do, or what was searched. */
+  /** Tells what to do next, or what was searched. */
   note: z.string(),
-  /** Numbers that exist and may be meant. */
+  /** Existing license numbers that may have been meant. */
   near: z.array(z.string()),
 });
 
 export type ListRow = Readonly<z.output<typeof listRow>>;
 
-/** What the page of a list showed. */
+/** The content of a list's page. */
 const listCheck = everyRecord.extend({
   kind: z.literal('list'),
-  /** The code of the board of every row that names none; empty for none. */
+  /** The code of the board used for rows that name none; blank if there is none. */
   board: z.string().max(10),
   rows: z.array(listRow).min(1).max(1000),
 });
 
-/** What a person saw and saved, as it is stored. It is never changed. */
+/** A stored record of what a person saw and saved. It is never changed. */
 const savedRecord = z.discriminatedUnion('kind', [licenseCheck, listCheck]);
 
 export type SavedRecord = Readonly<z.output<typeof savedRecord>>;
@@ -126,12 +128,12 @@ export type SavedRecord = Readonly<z.output<typeof savedRecord>>;
 /** A record of one kind. */
 export type SavedRecordOf<Kind extends SavedRecord['kind']> = Extract<SavedRecord, { kind: Kind }>;
 
-/** A record of one kind that is to be saved. */
+/** A record of one kind before it is saved. */
 export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Kind extends unknown
   ? Omit<SavedRecordOf<Kind>, 'saved_at' | 'jws'>
   : never;
 
-/** What a license's page shows. */
+/** The content that a license's page shows. */
 interface ShownLicense extends Pick<Origin, 'publication' | 'date' | 'isSampleData' | 'files'> {
   readonly asked: NonNullable<SavedRecordOf<'license'>['asked']>;
   readonly record: LicenseRecord;
@@ -140,10 +142,10 @@ interface ShownLicense extends Pick<Origin, 'publication' | 'date' | 'isSampleDa
   readonly changes: readonly HistoryChange[];
 }
 
-/** Who saves a record, and what they say; a blank text is nothing. */
+/** The person or account that saves a record, and their notes. A blank text counts as absent. */
 type Saver = { readonly [Field in 'account' | 'checked_by' | 'reference' | 'search']?: string | undefined };
 
-/** The record of the check of a license. @param today the date in Ohio */
+/** Builds the record of a license check. @param today the date in Ohio */
 export function recordOfLicense(shown: ShownLicense, today: string, saver: Saver): NewRecord<'license'> {
   const { asked, record, publication, date, isSampleData: sample, files, since, gaps, changes } = shown;
   return {
@@ -154,7 +156,10 @@ export function recordOfLicense(shown: ShownLicense, today: string, saver: Saver
   };
 }
 
-/** What the signature of a record is of: its facts, and the cautions and notes that follow from them on that day. */
+/**
+ * Builds the statement that is signed: the record's facts, and the cautions and notes that follow from them on that
+ * day.
+ */
 function statementOf(code: string, { saved_at: at, account: by = 'a visitor', ...saved }: SavedRecord) {
   const about = { code: writtenRecordCode(code), service_version: SERVICE_VERSION, at, by };
   if (saved.kind === 'license') {
@@ -173,19 +178,21 @@ function statementOf(code: string, { saved_at: at, account: by = 'a visitor', ..
   return { type: 'list_check', ...about, ...facts, today, rows };
 }
 
-/** How many bytes of a record may be saved for the price of one: a list costs more than a license. */
+/** How many bytes of a record count as one save. A list counts as more saves than a license. */
 const BYTES_A_SAVE = 25_000;
 
-/** How many saves a record counts as, where those of a day are counted. */
+/** Returns how many saves a record counts as in the daily limit. */
 export function savesOf(record: NewRecord): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(record)) / BYTES_A_SAVE);
 }
 
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
-/** A record was not saved. */
+/** Thrown when a record was not saved. */
 export class RecordRefusedError extends Error {
-  /** `day`: visitors have saved as many as a day allows; `full`: as are kept altogether; `size`: it is too large. */
+  /**
+   * `day`: the daily limit of visitors is reached; `full`: the total limit is reached; `size`: the record is too large.
+   */
   readonly reason: 'day' | 'full' | 'size';
 
   constructor(reason: RecordRefusedError['reason']) {
@@ -194,22 +201,22 @@ export class RecordRefusedError extends Error {
   }
 }
 
-/** The limits are so that nobody can fill the disk of OpenSearch by saving. */
+/** The limits keep anyone from filling OpenSearch's disk by saving records. */
 interface RecordSettings extends Pick<Signing, 'sign'> {
-  /** How many may be saved within 24 hours. So many times `SAVED_RECORD_DAYS` are kept. */
+  /** How many records may be saved within 24 hours. At most `SAVED_RECORD_DAYS` times as many are kept. */
   readonly perDay: number;
-  /** How many bytes all of them may take on the disk. */
+  /** The maximum disk size of all records, in bytes. */
   readonly bytes: number;
 }
 
 export type SavedRecords = ReturnType<typeof savedRecords>;
 
-/** The records that people save, each signed where the service has a key. */
+/** Saves and reads records. Each is signed if the service has a signing key. */
 export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) {
   const index = store.names.savedRecords;
-  /** What is used of a day's room and of all room, as last counted: 1 for all. */
+  /** The used ratios of the daily and the total limit at the last count; 1 means all. */
   let used: Readonly<Record<'ofDay' | 'ofAll' | 'at', number>> | undefined;
-  /** What is being saved: OpenSearch may not count it yet. */
+  /** The records being saved now, which OpenSearch may not count yet. */
   const saving = { records: 0, bytes: 0 };
 
   async function requireRoom(): Promise<void> {
@@ -218,7 +225,7 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
       countDocuments(store.client, index, { range: { saved_at: { gte: since } } }),
       store.client.indices.stats({ index, metric: ['docs', 'store'] }),
     ]);
-    // The size of what is stored, without copies, is of up to ten seconds ago.
+    // The stored size, without replicas, may be up to ten seconds old.
     const { docs, store: disk } = indexStats.parse(stats.body)._all.primaries;
     const ofDay = (lastDay + saving.records) / limits.perDay;
     const ofAll = Math.max(
@@ -232,12 +239,12 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
 
   return {
     /**
-     * Saves what was shown. It can be read as soon as the promise is fulfilled.
+     * Saves what was shown. The record can be read as soon as the promise is fulfilled.
      *
-     * @param token random, for who may save it again: what is saved under it stays
-     * @returns the code under which it is found
+     * @param token a random text for a client that may retry: the first record saved with it stays
+     * @returns the record's code
      * @throws {RecordRefusedError} when there is no room for it
-     * @throws {ZodError} for what could not be read again
+     * @throws {ZodError} for a record that could not be read back
      */
     async save(shown: NewRecord, now: Date = new Date(), token?: string): Promise<string> {
       const unsigned = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
@@ -250,7 +257,8 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
       saving.bytes += bytes;
       try {
         await requireRoom();
-        // What is already there is this record: it was saved before, or OpenSearch's client has tried another node.
+        // A record that already exists is this one: it was saved before, or OpenSearch's client retried at another
+        // node.
         await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
         return code;
       } finally {
@@ -259,10 +267,10 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
       }
     },
     /**
-     * The record of a code, in any form in which the code is read.
+     * Reads the record with a code, typed in any accepted form.
      *
-     * @returns `undefined` where there is none, or no longer
-     * @throws {BadDocumentError} when what is stored is not valid
+     * @returns `undefined` if there is no such record, or no longer
+     * @throws {BadDocumentError} when the stored record is not valid
      */
     async read(typed: string, now: Date = new Date()): Promise<SavedRecord | undefined> {
       const code = readRecordCode(typed);
@@ -270,11 +278,11 @@ export function savedRecords(store: Store, { sign, ...limits }: RecordSettings) 
       return record && record.saved_at >= keptSince(now) ? record : undefined;
     },
     /**
-     * How much of what a day allows is used, as last counted: 1 for all; `undefined` before this process saves the
-     * first, and a day after it saved the last.
+     * The used ratio of the daily limit at the last count; 1 means all. It is `undefined` until this process saves its
+     * first record, and a day after its last one.
      */
     usedRatio: (): number | undefined => (used && Date.now() - used.at <= DAY_MS ? used.ofDay : undefined),
-    /** How much of what is kept altogether is used, as last counted; `undefined` before this process saves the first. */
+    /** The used ratio of the total limit at the last count; `undefined` until this process saves its first record. */
     storedRatio: (): number | undefined => used?.ofAll,
   };
 }
@@ -294,24 +302,24 @@ export function deleteExpiredRecords(store: Store, now: Date = new Date()): Prom
   return SAVED_RECORDS.removeWhere(store, { range: { saved_at: { lt: keptSince(now) } } });
 }
 
-/** Crockford's base32: no letter that is easily taken for a digit, and no U. */
+/** Crockford's base32 alphabet, without letters that look like digits and without U. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CHARACTERS = 16;
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/i;
 
-/** More than a code with a blank or hyphen beside each character. */
+/** Longer than a code with a blank or hyphen beside each character. */
 const MAX_CODE_CHARACTERS = 64;
 
-/** The code of a new saved record: 80 random bits, so that nobody finds a record by trying codes. */
+/** Creates the code of a new record. Its 80 random bits keep anyone from finding a record by trying codes. */
 export function newRecordCode(token: string = randomUUID()): string {
   const random = hash('sha256', token, 'buffer').subarray(0, CHARACTERS);
   return Array.from(random, (byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
 }
 
 /**
- * Reads a code as typed: case, blanks and hyphens do not matter, O is read as 0, I and L as 1.
+ * Reads a code as typed. Case, blanks and hyphens do not matter; O is read as 0, I and L as 1.
  *
- * @returns its 16 characters; `undefined` for a text that is no code
+ * @returns the 16 characters of the code; `undefined` if the text is not a code
  */
 export function readRecordCode(text: string): string | undefined {
   if (text.length > MAX_CODE_CHARACTERS) return undefined;
@@ -319,11 +327,12 @@ export function readRecordCode(text: string): string | undefined {
     .replace(/[\s\p{Pd}]/gu, '')
     .replace(/[Oo]/g, '0')
     .replace(/[IiLl]/g, '1');
-  // Upper case comes last: it makes plain letters of some that are no part of a code, such as the dotless i.
+  // Upper-casing must come last: it turns some characters that a code can't have, such as the dotless i, into plain
+  // letters.
   return CODE.test(code) ? code.toUpperCase() : undefined;
 }
 
-/** A code as people read it: `XXXX-XXXX-XXXX-XXXX`. */
+/** Formats a code for people: `XXXX-XXXX-XXXX-XXXX`. */
 export function writtenRecordCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, '$1-');
 }

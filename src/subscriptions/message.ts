@@ -7,10 +7,9 @@ import type { Webhook } from './webhook.ts';
 const SECRET_BYTES = 32;
 const ID_CHARACTERS = 32;
 
-/** The most changes that a message lists. */
 export const MAX_LISTED = 100;
 
-/** Standard Webhooks wants less than 20 KB. */
+/** Standard Webhooks recommends less than 20 KB. */
 const MAX_BYTES = 20_000;
 
 const timestamp = z.string().describe('ISO 8601');
@@ -23,7 +22,9 @@ const listedChange = z.object({
   kind: z.enum(CHANGE_KINDS),
 });
 
-/** The message after a publication or a rollback that changed something watched. It has no names of holders. */
+/**
+ * The message sent after a publication or rollback that changed a watched license. It has no names of license holders.
+ */
 export const changesPublished = z.object({
   type: z.literal('changes.published'),
   timestamp: timestamp.describe('When the message was made, ISO 8601'),
@@ -48,7 +49,7 @@ export const changesPublished = z.object({
   }),
 });
 
-/** The message with which an account tries its receiver. */
+/** The message with which an account tests its receiver. */
 export const webhookTest = z.object({
   type: z.literal('webhook.test'),
   timestamp,
@@ -57,10 +58,10 @@ export const webhookTest = z.object({
 
 type Published = z.output<typeof changesPublished>['data'];
 
-/** What a message says, with the first changes in the order of the feed. */
+/** The content of a message, with the first changes in the order of the feed. */
 export type Announcement = Readonly<Omit<Published, 'verify_all'>>;
 
-/** The body of the message of what changed, with as many of the changes as fit. */
+/** Returns the body of a `changes.published` message, with as many of the changes as fit. */
 export function changesMessage({ changes, ...announcement }: Announcement, now: Date): string {
   const listed: Published['changes'] = [];
   const body = (): string =>
@@ -79,22 +80,25 @@ export function changesMessage({ changes, ...announcement }: Announcement, now: 
   return body();
 }
 
-/** The body of the message with which an account tries its receiver. */
+/** Returns the body of the message with which an account tests its receiver. */
 export function testMessage(now: Date): string {
   const message = { type: 'webhook.test', timestamp: now.toISOString(), data: {} } as const;
   return JSON.stringify(message satisfies z.output<typeof webhookTest>);
 }
 
 /**
- * The id of a message: the same each time it is sent, so that a receiver knows it again.
+ * Returns the id of a message. It stays the same for every attempt, so that a receiver recognizes a repeated message.
  *
- * @param about the place of the feed up to which it tells the changes; of another message, anything unique
+ * @param about the position in the feed up to which the message tells the changes; for other messages, any unique text
  */
 export function messageId({ id }: Pick<Webhook, 'id'>, about: string): string {
   return `msg_${hash('sha256', `${id} ${about}`).slice(0, ID_CHARACTERS)}`;
 }
 
-/** What a receiver verifies signatures with: `whsec_` and 32 bytes in base64. Nothing secret need be stored. */
+/**
+ * Returns the secret with which a receiver verifies signatures: `whsec_` and 32 bytes in base64. It is derived, so no
+ * secret has to be stored.
+ */
 export function webhookSecret(secretKey: string, webhook: Pick<Webhook, 'id' | 'generation'>): string {
   return `whsec_${signingKey(secretKey, webhook).toString('base64')}`;
 }
@@ -103,18 +107,19 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
   return Buffer.from(hkdfSync('sha256', secretKey, '', `webhook ${id} ${generation}`, SECRET_BYTES));
 }
 
-/** When the secret was changed within the last day, the earliest first. */
+/** Returns the times of the secret's rotations within the last day, the earliest first. */
 export function recentRotations(webhook: Pick<Webhook, 'rotated_at' | 'rotations'>, now: Date) {
   const { rotated_at: last, rotations = last === null ? [] : [last] } = webhook;
   return rotations.filter((at) => now.getTime() - Date.parse(at) < DAY_MS);
 }
 
 /**
- * The headers that say who sent a message, as Standard Webhooks has them. Every secret of the last day signs it.
+ * Returns the headers that sign a message, as Standard Webhooks defines them. Every secret that was valid within the
+ * last day signs it.
  *
  * @param secretKey WEBHOOK_SECRET_KEY
  * @param body exactly as it is sent
- * @param now when it is sent: a receiver refuses what is minutes old
+ * @param now the time of sending: a receiver refuses a message that is minutes old
  */
 export function signedHeaders(
   secretKey: string,

@@ -7,17 +7,20 @@ import { SERVICE_VERSION } from '../config.ts';
 import { DAY_MS } from '../licenses/dates.ts';
 import { BadRequestError } from '../licenses/lookup.ts';
 
-/** From the first question for its address to the last header of its answer. */
+/** The time limit for a request, from the DNS lookup to the last header of the response. */
 export const WITHIN_MS = 15_000;
 const MAX_URL_CHARACTERS = 500;
 const MAX_HEADER_BYTES = 8192;
-/** So much of a response is read, since some receivers fail when it is not; none of it is kept. */
+/** How much of a response body is read, because some receivers fail if it is not read. The body is not kept. */
 const MAX_BODY_BYTES = 4096;
-/** Then the host's next address is tried, too. */
+/** After this time, the host's next address is tried in parallel. */
 const NEXT_ADDRESS_AFTER_MS = 1000;
 const USER_AGENT = `Ohio-License-Verification/${SERVICE_VERSION}`;
 
-/** Why a receiver did not answer, by the name and code of the error: messages may have what the receiver sent. */
+/**
+ * Maps an error's name and code to the reason why a receiver did not answer. Error messages are not used, because they
+ * may contain text that the receiver sent.
+ */
 const REASONS = [
   [/ADDRESS_NOT_ALLOWED/, 'address not allowed'],
   [/ENOTFOUND|EAI_|ENODATA/, 'host not found'],
@@ -32,29 +35,30 @@ const REASONS = [
 
 export const FAILURES = REASONS.map(([, reason]) => reason);
 
-/** How a receiver answered, or why it did not; the reason has nothing that it sent. */
+/** The receiver's response, or the reason for a failure. The reason contains nothing that the receiver sent. */
 interface Answer {
   readonly status?: number;
-  /** What its Retry-After says, at most 24 hours. */
+  /** The wait in the Retry-After header, at most 24 hours. */
   readonly retryAfterMs?: number | undefined;
   readonly reason?: (typeof FAILURES)[number] | undefined;
 }
 
 interface Options {
-  /** From the first question to the last header. */
+  /** The time limit, from the DNS lookup to the last header. */
   readonly withinMs?: number;
-  /** The addresses of a host name. */
+  /** Resolves a host name to its addresses. */
   readonly addressesOf?: (host: string) => Promise<readonly LookupAddress[]>;
-  /** Certificates that are trusted instead of the usual ones, PEM. */
+  /** The CA certificates to trust instead of the usual ones, in PEM format. */
   readonly ca?: string | undefined;
 }
 
 /**
- * Posts JSON. Redirects are answers like others, and no proxy is used.
+ * Posts JSON. A redirect is returned like any other response, and no proxy is used.
  *
- * The address is checked that is connected to: a name may have other addresses than a moment before.
+ * The check applies to the address that is actually connected to, because a host name may resolve to other addresses
+ * than a moment before.
  *
- * @param allowedRanges CIDR ranges to which it may connect although they are not public, and by http and at any port
+ * @param allowedRanges CIDR ranges that requests may go to although they are not public, with http and any port as well
  */
 export async function post(
   url: string,
@@ -63,15 +67,15 @@ export async function post(
   allowedRanges: readonly string[],
   { withinMs = WITHIN_MS, addressesOf, ca }: Options = {},
 ): Promise<Answer> {
-  // The API seldom posts; without undici it starts sooner.
+  // undici is loaded here because the API seldom posts, and starts sooner without it.
   const { Agent, request } = await import('undici');
-  // In allowed ranges are also hosts that this machine alone knows.
+  // Allowed ranges may include hosts that only this machine can resolve.
   const knownAddresses = (host: string) => lookup(host, { all: true });
   const addressesFound = addressesOf ?? (allowedRanges.length > 0 ? knownAddresses : publicAddresses);
   const checkedAddresses = async (host: string, _options: unknown): Promise<LookupAddress[]> => {
     const addresses = await addressesFound(host);
     const isRefused = addresses.some(({ address }) => !isAllowed(address, new URL(url), allowedRanges));
-    // Node ends the process for a name without an address.
+    // Node would crash on a name that resolves to no address.
     const code = addresses.length === 0 ? 'ENOTFOUND' : isRefused ? 'ADDRESS_NOT_ALLOWED' : undefined;
     if (code !== undefined) throw Object.assign(new Error(code), { code });
     return [...addresses];
@@ -90,7 +94,7 @@ export async function post(
     const sent = { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT };
     const asked = { dispatcher, signal, method: 'POST', headers: sent, body, reset: true } as const;
     const answer = await request(target, asked);
-    // It has answered, however the rest ends.
+    // The receiver has answered, even if reading the body fails.
     await answer.body.dump({ limit: MAX_BODY_BYTES, signal }).catch(() => undefined);
     const retryAfterMs = readRetryAfter(String(answer.headers['retry-after'] ?? ''));
     return { status: answer.statusCode, retryAfterMs };
@@ -110,10 +114,11 @@ function reasonOf(error: unknown): Answer['reason'] {
 const NAME_SERVER_MS = 2000;
 
 /**
- * Those that the name servers know. The system's own look-up holds one of two threads until they answer, and whatever
- * this process connects to by name waits for these: anybody can name a host whose server never answers.
+ * Returns the addresses that the DNS servers know for a host. It does not use the system's own lookup, which holds one
+ * of only two threads until the servers answer: anyone can name a host whose DNS server never answers, and then all
+ * other connections by name would wait.
  *
- * @param servers in place of the system's
+ * @param servers DNS servers to use instead of the system's
  */
 export async function publicAddresses(host: string, servers?: readonly string[]): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: NAME_SERVER_MS, tries: 2 });
@@ -129,10 +134,10 @@ export async function publicAddresses(host: string, servers?: readonly string[])
 const LOCAL_NAME = /(^|\.)localhost$/;
 
 /**
- * The address of a webhook, normalized.
+ * Checks and normalizes the URL of a webhook.
  *
- * @param allowedRanges CIDR ranges; where there are any, http and any port are taken
- * @throws {BadRequestError} for an address that nothing could be sent to
+ * @param allowedRanges CIDR ranges; if there are any, http and any port are accepted
+ * @throws {BadRequestError} for a URL that nothing can be sent to
  */
 export function readWebhookUrl(text: string, allowedRanges: readonly string[]): string {
   const url = text.length > MAX_URL_CHARACTERS ? null : URL.parse(text);
@@ -155,13 +160,22 @@ export function readWebhookUrl(text: string, allowedRanges: readonly string[]): 
   return url.href;
 }
 
-/** The IPv6 addresses that are given to hosts; all others stand for something, as `::127.0.0.1` for an IPv4 address. */
+/**
+ * The range of IPv6 addresses that are assigned to hosts. Other addresses have special meanings, such as `::127.0.0.1`,
+ * which stands for an IPv4 address.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Azure answers its virtual machines here, and nobody else (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). */
+/**
+ * Azure's host agent, which only its own virtual machines can reach
+ * (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16).
+ */
 const AZURE_HOST_AGENT = '168.63.129.16';
 
-/** Whether a request to this URL may go to this address. By http or to another port, it may go to allowed ranges only. */
+/**
+ * Whether a request to this URL may connect to this address. Requests by http or to another port may only go to allowed
+ * ranges.
+ */
 function isAllowed(address: string, { protocol, port }: URL, allowedRanges: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const allowed = allowedRanges.map((range) => ipaddr.parseCIDR(range));
@@ -172,7 +186,7 @@ function isAllowed(address: string, { protocol, port }: URL, allowedRanges: read
   return protocol === 'https:' && port === '' && isPublic;
 }
 
-/** Seconds, or a date, as RFC 9110 has them; `undefined` for anything else. */
+/** Parses a Retry-After value, in seconds or as a date (RFC 9110); `undefined` for anything else. */
 function readRetryAfter(text: string): number | undefined {
   const isDate = text.endsWith(' GMT');
   const ms = isDate ? Date.parse(text) - Date.now() : /^\d+$/.test(text) ? Number(text) * 1000 : Number.NaN;

@@ -8,18 +8,19 @@ import { licenseId } from '../licenses/license.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Subscription } from './subscription.ts';
 
-/** All licenses were compared with those that were live before. */
+/** A comparison of all licenses with the publication that was live before. */
 type Comparison = Pick<FeedEntry, 'date' | 'at' | 'withdrawn'>;
 
 /**
- * On which days a license that is watched was compared: run dates of datasets, `YYYY-MM-DD`.
+ * Returns the days on which a watched license was compared, as run dates of datasets, `YYYY-MM-DD`.
  *
- * @param comparisons those that are known, the earliest first
- * @param start the run date of the dataset with which the earliest was compared
- * @param createdAt when the watch began
- * @param until the last day that can be missed
- * @returns `coverage_start` is the dataset that was live when the watch began, or from which comparisons are known.
- * Each day after it is compared or missed; a missed day whose comparison was undone is withdrawn, too
+ * @param comparisons the known comparisons, the earliest first
+ * @param start the run date of the dataset with which the earliest comparison was made
+ * @param createdAt when the subscription was created
+ * @param until the last day that can count as missed
+ * @returns `coverage_start` is the run date of the dataset that was live when the subscription was created, or since
+ * which comparisons are known. Each later day is either compared or missed. A missed day whose comparison was undone is
+ * also in `withdrawn`
  */
 export function watchedDays(
   comparisons: readonly Comparison[],
@@ -38,15 +39,15 @@ export function watchedDays(
 
 export type WatchProofs = ReturnType<typeof watchProofs>;
 
-/** @param feed asks OpenSearch which publication is live, and its feed */
+/** @param feed asks OpenSearch for the live publication and its feed */
 export function watchProofs(
   feed: () => Promise<LiveFeed>,
   { lookups, changes: feedChanges }: { readonly lookups: Lookups; readonly changes: Changes },
 ) {
   /**
-   * What is known of a license since an account watches it, all from one publication.
+   * Returns what is known about a license since the account subscribed to it, all from one publication.
    *
-   * @returns `undefined` where its board is no longer among those of the catalog
+   * @returns `undefined` if its board is no longer in the catalog
    * @throws {SearchUnavailableError} when OpenSearch does not answer
    */
   return async function proofOf(watched: Subscription) {
@@ -61,12 +62,12 @@ export function watchProofs(
       if (found.publication !== publication || !isSameFeed(live, await feed())) return undefined;
       const { date, today, files, isSampleData: sample, outcome } = found;
       const record = outcome.outcome === 'found' ? outcome.record : undefined;
-      // Of a license with too many changes, not all are listed: then the proof begins with those that are.
+      // For a license with too many changes, not all are listed. The proof then begins at the first listed change.
       const comparisons = switchesOf(state).filter((each) => each.date >= since);
       const later = new Set(switchesOf(state).flatMap(({ at, epoch }) => (at > createdAt ? [epoch] : [])));
       const until = daysBetween(date, today) > 1 ? daysBefore(today, 1) : date;
       const days = watchedDays(comparisons, { start: since, createdAt, until });
-      // Not another license whose number is written like it.
+      // The record may belong to another license with a similar number.
       const isIt = record !== undefined && licenseId(record.board, record.license_number) === watched.license;
       return {
         ...{ publication, date, sample, files, today, ...days },

@@ -6,12 +6,15 @@ import { countDocuments } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
 import { SUBSCRIPTIONS, type Subscription, subscriptionId, subscriptionsTo } from './subscription.ts';
 
-/** How many licenses an account may watch. Requests at the same time may each pass it by what they add. */
+/**
+ * The number of licenses that an account may watch. Concurrent requests may each exceed it by the subscriptions they
+ * add.
+ */
 export const MAX_SUBSCRIPTIONS = 100_000;
 
-/** An account would watch too many licenses. */
+/** Thrown when an account would watch too many licenses. */
 export class TooManySubscriptionsError extends Error {
-  /** @param left how many more it may watch */
+  /** @param left how many more licenses the account may watch */
   constructor(left: number) {
     super(
       `An account watches at most ${MAX_SUBSCRIPTIONS.toLocaleString('en-US')} licenses; yours may watch ` +
@@ -20,25 +23,25 @@ export class TooManySubscriptionsError extends Error {
   }
 }
 
-/** A license to watch, as the dataset has it, and what the account calls it. */
+/** A license to watch, with its board and number as in the dataset, and the account's reference for it. */
 interface Wanted {
   readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
   readonly reference: string | null;
 }
 
-/** A subscription of an account, and whether it is a new one. */
+/** A subscription of an account, and whether it was just created. */
 export type Watched = Subscription & { readonly isNew: boolean };
 
 export type Subscriptions = ReturnType<typeof subscriptionsService>;
 
-/** OpenSearch returns no more at once. */
+/** OpenSearch returns at most this many documents per search. */
 const MAX_FOUND = 10_000;
 
 const ID = /^sub_[0-9a-f]{24}$/;
 
-/** What accounts watch. Everything throws `SearchUnavailableError` when OpenSearch does not answer. */
+/** The subscriptions of accounts. Every function throws `SearchUnavailableError` when OpenSearch does not answer. */
 export function subscriptionsService(store: Store) {
-  /** Creates subscriptions, unless another request was faster. @returns those that there are now */
+  /** Creates subscriptions, unless another request has just created them. @returns the subscriptions that exist now */
   async function create(wanted: readonly Subscription[]): Promise<Watched[]> {
     if (wanted.length === 0) return [];
     const documents = wanted.map((each) => [each.id, each] as const);
@@ -47,7 +50,8 @@ export function subscriptionsService(store: Store) {
     const others = new Map(wanted.filter((_, at) => !isNew[at]).map((each) => [each.license, each]));
     const ids = Array.from(others.values(), ({ id }) => id);
     const there = (await SUBSCRIPTIONS.readAll(store, ids)).filter(({ license }) => others.delete(license));
-    // One that follows its license to another number keeps its id; who watches the first number again needs another.
+    // A subscription that follows its license to another number keeps its id. If the account also watches the first
+    // number again, that subscription needs another id.
     const renamed = Array.from(others.values(), (each) => ({
       ...each,
       id: subscriptionId(each.account, `${each.license} ${each.id}`),
@@ -55,7 +59,7 @@ export function subscriptionsService(store: Store) {
     return [...created, ...there.map((each) => ({ ...each, isNew: false })), ...(await create(renamed))];
   }
 
-  /** The subscription of an id; `undefined` where it is none of the account. */
+  /** Returns a subscription by its id; `undefined` if the account has no such subscription. */
   async function find(account: string, id: string): Promise<Subscription | undefined> {
     const found = ID.test(id) ? (await SUBSCRIPTIONS.read(store, id))?.document : undefined;
     return found?.account === account ? found : undefined;
@@ -63,11 +67,11 @@ export function subscriptionsService(store: Store) {
 
   return {
     /**
-     * Makes an account watch licenses. One that it watches already stays as it is; of several of one license, the first
-     * counts.
+     * Makes an account watch licenses. Existing subscriptions stay as they are. If a license is given several times,
+     * the first one counts.
      *
-     * @returns the subscription to each, by the license's document id
-     * @throws {TooManySubscriptionsError} when the account would watch more than it may; then nothing is written
+     * @returns the subscription to each license, by the license's document id
+     * @throws {TooManySubscriptionsError} when the account would watch too many licenses; nothing is written then
      */
     async watch(account: string, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Watched>> {
       const first = new Map(
@@ -90,8 +94,8 @@ export function subscriptionsService(store: Store) {
       return new Map([...known, ...(await create(added))].map((each) => [each.license, each]));
     },
     /**
-     * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one
-     * whose number is written like this, else the only one that fits.
+     * Finds the account's subscription for each requested number that is no longer in the dataset: the subscription
+     * with exactly that number, or else the only one with the same number key at the board.
      */
     async meantBy(account: string, requests: readonly NumberRequest[]) {
       const keys = distinctKeys(requests.map(({ number }) => numberKey(number)));
@@ -112,10 +116,10 @@ export function subscriptionsService(store: Store) {
       return new Map(requests.map((request) => [request, meant(request)]));
     },
     /**
-     * Some subscriptions of an account, in the order of their ids.
+     * Returns some subscriptions of an account, in the order of their ids.
      *
-     * @param after the id after which they begin; blank for the first ones
-     * @returns them, and the id after which to go on; `undefined` at the end
+     * @param after the id after which the page begins; blank for the first page
+     * @returns the subscriptions, and the id after which the next page begins; `undefined` at the end
      */
     async page(account: string, after: string, size: number) {
       const { documents, count, last } = await SUBSCRIPTIONS.search(store, {
@@ -130,7 +134,7 @@ export function subscriptionsService(store: Store) {
       return { subscriptions, next };
     },
     find,
-    /** @returns whether it was a subscription of the account */
+    /** @returns whether the account had this subscription */
     remove: async (account: string, id: string): Promise<boolean> =>
       (await find(account, id)) !== undefined && SUBSCRIPTIONS.remove(store, id),
   };

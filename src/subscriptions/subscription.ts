@@ -9,8 +9,8 @@ import type { Store } from '../storage/store.ts';
 const SUBSCRIPTION_ID_CHARACTERS = 24;
 
 /**
- * The id of a new subscription of an account to a license. It stays the same where the subscription follows a license
- * whose number the State writes in another way.
+ * Returns the id of an account's new subscription to a license. The id stays the same when the subscription follows a
+ * license whose number the State writes in another way.
  */
 export function subscriptionId(account: string, license: string): string {
   return `sub_${hash('sha256', `${account} ${license}`).slice(0, SUBSCRIPTION_ID_CHARACTERS)}`;
@@ -22,31 +22,32 @@ const storedSubscription = z.object({
   account: z.string(),
   /** The document id of the license, as `licenseId` makes it. */
   license: z.string(),
-  /** The board's name and the number, as the dataset had them when it was watched, or when it was renumbered. */
+  /** The board's name and the license number as in the dataset at the time of subscribing or renumbering. */
   board: z.string(),
   license_number: z.string(),
   /** The folded number, which searches compare. */
   number: z.string(),
-  /** What the client calls it; null where it gave nothing. */
+  /** The client's reference for the license; null if it gave none. */
   reference: z.string().nullable(),
   /** ISO 8601. */
   created_at: z.string(),
 });
 
-/** That an account watches a license, also when the dataset has it no longer. */
+/** An account's subscription to a license. It stays when the license leaves the dataset. */
 export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, document) => id === document.id,
 });
 
-/** How many changes or subscriptions are read at once. OpenSearch takes up to 65,536 terms in a search. */
+/** The number of changes or subscriptions read at once. OpenSearch allows up to 65,536 terms in a search. */
 export const PAGE = 2500;
 
 /**
- * The subscriptions to some licenses, by the licenses' document ids: two of an account may have followed one license.
+ * Returns the subscriptions to some licenses, by the licenses' document ids. An account may have two to one license, if
+ * one followed the license to its new number.
  *
- * @param account all accounts unless given
+ * @param account limits the result to one account
  * @throws {SearchUnavailableError} when OpenSearch answers only in part
  */
 export async function subscriptionsTo(store: Store, licenses: readonly string[], account?: string) {
@@ -59,7 +60,10 @@ export async function subscriptionsTo(store: Store, licenses: readonly string[],
   return Map.groupBy((await Array.fromAsync(pages)).flat(), ({ license }) => license);
 }
 
-/** Makes subscriptions follow the licenses whose numbers the State writes in another way, once that is live. */
+/**
+ * Moves subscriptions to the new numbers of licenses whose numbers the State writes in another way. Call it after the
+ * renumbering is live.
+ */
 export function followRenumbered(store: Store, state: FeedState): Promise<void> {
   return onceForEach(store, 'followed', state, async (entry) => {
     const removed = nextChanges([visible([entry]), { term: { kind: 'removed' } }], PAGE);
@@ -71,7 +75,7 @@ export function followRenumbered(store: Store, state: FeedState): Promise<void> 
         const [license = '', before = ''] = licensesOf(change);
         const { renumbered_to: license_number = '' } = change;
         for (const { id, account } of watched.get(before) ?? []) {
-          // An account that watches the new number already keeps both.
+          // An account that already watches the new number keeps both subscriptions.
           if ((await subscriptionsTo(store, [license], account)).size > 0) continue;
           await SUBSCRIPTIONS.update(
             store,

@@ -11,7 +11,7 @@ import { WEBHOOKS, type Webhook } from './webhook.ts';
 const MAX_ROTATIONS = 20;
 const SECONDS_AN_HOUR = 3600;
 
-/** What came of a test message. */
+/** The result of a test message. */
 export const tested = z.object({
   delivered: z.boolean().describe('Whether the receiver answered with a status of 200 to 299'),
   status: z.int().optional().describe('How it answered; absent where it did not'),
@@ -21,10 +21,10 @@ export const tested = z.object({
 export type Webhooks = NonNullable<ReturnType<typeof webhookService>>;
 
 /**
- * What accounts can do with their webhooks. Each function returns `undefined` if the account has no webhook.
+ * The operations on an account's webhook. Each function returns `undefined` if the account has no webhook.
  *
  * @param latest returns the latest cursor of the feed
- * @returns `undefined` where WEBHOOK_SECRET_KEY is not set
+ * @returns `undefined` if WEBHOOK_SECRET_KEY is not set
  */
 export function webhookService(store: Store, config: Config, latest: () => Promise<string>) {
   const { WEBHOOK_SECRET_KEY: secretKey, WEBHOOK_ALLOWED_RANGES: allowedRanges } = config;
@@ -38,11 +38,12 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
     read,
 
     /**
-     * Gives an account a webhook. For the same address, it resumes the existing one. Another address is another
-     * webhook, since only its receiver may know its secret. It continues at the cursor of the one before.
+     * Creates an account's webhook, or resumes it if it has the same URL. A different URL makes a new webhook with a
+     * new secret, because only the new receiver may know that secret. The new webhook continues at the old one's
+     * cursor.
      *
-     * @returns the webhook, and its secret where it is new
-     * @throws {BadRequestError} for an address that nothing could be sent to
+     * @returns the webhook, and its secret if it is new
+     * @throws {BadRequestError} for a URL that nothing can be sent to
      */
     async put(account: string, url: string): Promise<{ webhook: Webhook; secret?: string }> {
       const readUrl = readWebhookUrl(url, allowedRanges);
@@ -65,11 +66,12 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
       return webhook.id === fresh.id ? { webhook, secret: webhookSecret(secretKey, webhook) } : { webhook };
     },
 
-    /** @returns whether there was one */
+    /** @returns whether the account had a webhook */
     remove: (account: string): Promise<boolean> => WEBHOOKS.remove(store, account),
 
     /**
-     * Gives a webhook a new secret. For a day, those before sign, too: a client whose response was lost asks again.
+     * Rotates a webhook's secret. Earlier secrets also sign for a day, so a client whose response was lost can ask
+     * again.
      *
      * @throws {TooManyRequestsError} after `MAX_ROTATIONS` within a day
      */
@@ -85,7 +87,7 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
       return webhook && { webhook, secret: webhookSecret(secretKey, webhook) };
     },
 
-    /** Sends a test message now. Where it is delivered, a paused or failing webhook resumes. */
+    /** Sends a test message now. If it is delivered, a paused or failing webhook resumes. */
     async test(account: string): Promise<z.output<typeof tested> | undefined> {
       const webhook = await read(account);
       if (webhook === undefined) return undefined;
@@ -104,7 +106,9 @@ export function webhookService(store: Store, config: Config, latest: () => Promi
   };
 }
 
-/** A webhook that is paused or failing as it goes on: what it was not told is sent at once. Any other stays as it is. */
+/**
+ * Resumes a paused or failing webhook, so that undelivered messages are sent at once. Any other webhook stays as it is.
+ */
 function resumed(webhook: Webhook): Webhook {
   return webhook.failing_since === null ? webhook : { ...webhook, paused: null, failing_since: null };
 }

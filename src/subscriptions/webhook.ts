@@ -2,33 +2,38 @@ import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 
 const storedWebhook = z.object({
-  /** Random, and another one for each new webhook: its secret is made from it. */
+  /** A random id, new for each webhook. The webhook's secret is derived from it. */
   id: z.string(),
-  /** The id of its account, which has one webhook. */
+  /** The account's id. An account has one webhook. */
   account: z.string(),
   url: z.string(),
-  /** The generation of its secret, from 1. */
+  /** The generation of the secret, from 1. */
   generation: z.int(),
-  /** When its secret was changed last, ISO 8601; null before. */
+  /** When the secret was last rotated, ISO 8601; null if never. */
   rotated_at: z.string().nullable(),
-  /** When its secret was changed within the last day, the earliest first. Webhooks of version 0.3.0 have none. */
+  /**
+   * When the secret was rotated within the last day, the earliest first. Webhooks of version 0.3.0 have no such list.
+   */
   rotations: z.array(z.string()).optional(),
-  /** Up to this place of the feed, all that the account watches was delivered. */
+  /** Everything that the account watches was delivered up to this position in the feed. */
   delivered_cursor: z.string(),
-  /** When a message was delivered last, ISO 8601; null before the first. */
+  /** When the last message was delivered, ISO 8601; null before the first delivery. */
   delivered_at: z.string().nullable(),
-  /** Since when each message failed, ISO 8601; null while none does. */
+  /** Since when all messages have failed, ISO 8601; null while none fails. */
   failing_since: z.string().nullable(),
-  /** Why nothing is sent: `failing` for five days, or the receiver answered that it is `gone`; null while it is sent. */
+  /**
+   * Why nothing is sent: messages were `failing` for five days, or the receiver answered that it is `gone`; null if the
+   * webhook is not paused.
+   */
   paused: z.enum(['failing', 'gone']).nullable(),
   /** ISO 8601. */
   created_at: z.string(),
 });
 
-/** Where an account wants to be told that something changed, and how far it has been told. */
+/** An account's webhook, and how much was delivered to it. */
 export type Webhook = Readonly<z.output<typeof storedWebhook>>;
 
-/** `failing` while messages are sent again; `paused` after five days of that. */
+/** `failing` while messages are being retried; `paused` after five days of failures. */
 export const WEBHOOK_STATES = ['active', 'failing', 'paused', 'gone'] as const;
 
 export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOOK_STATES)[number] {
@@ -36,7 +41,7 @@ export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOO
   return failing_since === null ? 'active' : 'failing';
 }
 
-/** The webhooks, under the ids of their accounts. */
+/** The stored webhooks. The document id is the account's id. */
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
 });

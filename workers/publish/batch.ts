@@ -7,30 +7,30 @@ const EMPTY = { bodiesEnd: 0, rowsEnd: 0, count: 0 };
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MAX_BYTES_PER_UNIT = 3;
 
-/** The creation of one document, as bulk requests have it. */
+/** A bulk operation that creates one document. */
 export interface BulkOperation {
-  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
+  /** The document id `BOARD/number`: two boards may use the same number, but one board may not use it twice. */
   readonly id: string;
-  /** The row it comes from, in case it is rejected. */
+  /** The row that the document comes from, in case it is rejected. */
   readonly row: { readonly line: number; readonly raw: string };
-  /** The request's two lines. */
+  /** The operation's two lines in the bulk request. */
   readonly body: string;
 }
 
-/** Some bulk operations. */
+/** A batch of bulk operations. */
 export interface Batch {
   readonly count: number;
-  /** The two lines of each. */
+  /** The two lines of each operation. */
   readonly body: Buffer;
-  /** The row that a document comes from, by its position. A batch of changes has none. */
+  /** Returns the row that a document comes from, by the document's position. A batch of changes has no rows. */
   readonly rowAt?: (position: number) => string;
-  /** Returns its memory, for a later batch. */
+  /** Releases the batch's memory for a later batch. */
   readonly release?: () => void;
 }
 
 /**
- * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
- * their request is answered would cost a third of a load's CPU in garbage collection (measured).
+ * Collects operations into batches. A batch is kept as bytes in reused buffers, because objects and strings that live
+ * until their request is answered would cost a third of a load's CPU in garbage collection (measured).
  */
 export async function* batched(groups: AsyncIterable<readonly BulkOperation[]>) {
   const free: Memory[] = [];
@@ -52,9 +52,9 @@ type Memory = ReturnType<typeof newMemory>;
 
 function newMemory(bytes: number) {
   return {
-    /** What goes to OpenSearch. */
+    /** The bytes that are sent to OpenSearch. */
     bodies: Buffer.allocUnsafe(bytes),
-    /** The rows of the file, in case one is rejected, and where each ends. */
+    /** The documents' rows, in case one is rejected, and the end of each. */
     rows: Buffer.allocUnsafe(bytes),
     rowEnds: new Uint32Array(BATCH_DOCUMENTS),
     ...EMPTY,

@@ -27,14 +27,14 @@ import {
 } from './profile.ts';
 import type { PublishRun } from './run.ts';
 
-/** Licenses that are judged together: those of a board, of all small boards, or of a part of a board. */
+/** A group of licenses that are judged together: a board, all small boards, or a part of a board. */
 type Population = ReturnType<typeof newPopulation>;
 
-/** @param whole of a part: the population that has it, too */
+/** @param whole for a part of a board: the name of the population that contains the part */
 function newPopulation(name: string, whole?: string) {
   return {
     ...{ name, whole, now: new BoardProfile() },
-    /** The live publication's: what the differing licenses were, and the others as they are. */
+    /** The profile of the same licenses in the live publication. Licenses that do not differ are counted as loaded. */
     before: new BoardProfile(),
     differences: new BoardDifferences(),
     /** Licenses that look better than in the live publication, by column. */
@@ -44,15 +44,16 @@ function newPopulation(name: string, whole?: string) {
 
 const NO_LICENSES = new CountedLicenses();
 
-/** What goes wrong in a part of a board that is larger is noticed in the whole board. */
+/** If a part has a larger share of its board than this, a problem in the part shows in the whole board as well. */
 const MOST_OF_BOARD = 0.9;
 
 /**
- * Counts what a publication changes, for the guards. Boards with few licenses are counted together. The persons,
- * businesses and endorsements of a board are counted once more, each alone: few among many others would not be noticed.
+ * Counts the changes of a publication for the guards. Boards with few licenses are counted together. The persons,
+ * businesses and endorsements of a board are also counted separately, because a few changes in one of these would not
+ * be noticed in the whole board.
  *
- * @param loaded the licenses of the files, by board
- * @param boards how many licenses the live publication has, by the label that the board had then
+ * @param loaded the loaded licenses, by board
+ * @param boards the number of licenses in the live publication, by the board's label at that time
  */
 export function guardedComparison(
   loaded: ReadonlyMap<string, BoardLicenses>,
@@ -100,17 +101,17 @@ export function guardedComparison(
   const acceptsChanged = acceptsAll('column_changed', 'column_blank');
   const acceptedColumns = new Set(accepted.map(({ column }) => column));
 
-  /** Those that this version reads otherwise. */
+  /** Licenses that this version of the service reads differently. */
   const release = new CountedLicenses();
-  /** How many licenses have the same row in both. */
+  /** The number of licenses with the same row in both publications. */
   let sameRows = sum([...loaded.values()].map(({ licenses }) => licenses));
-  /** How many were removed, or changed in a column that counts and is not accepted. */
+  /** The number of licenses that were removed, or changed in a column that counts and is not accepted. */
   let changed = 0;
 
   function add(license: DifferingLicense, cause: ChangeCause): void {
     const { before: old, after } = license;
     if (cause === 'release') {
-      // The hashes of another version may differ where the records are the same.
+      // Another version's hashes may differ although the records are the same.
       if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
         release.add(after.license_number);
       return;
@@ -141,14 +142,14 @@ export function guardedComparison(
     }
   }
 
-  /** What the guards say of what a publication changes, and a sentence for each new board and withheld place. */
+  /** Returns the guards' judgements of the changes, and a note for each new board and each withheld place. */
   function judged() {
     const all = [...populations.values()];
     const wholes = all.filter(({ whole }) => whole === undefined);
     const isNew = ({ before }: Population) => before.licenses === 0;
     const judgedAt = (each: Population) => BOARD_GUARDS.flatMap((guard) => guard(each, config, gone));
     const ofWholes = wholes.filter((each) => !isNew(each)).flatMap(judgedAt);
-    // What is said of the whole board is not said of a part of it again.
+    // A problem reported for the whole board is not repeated for its parts.
     const said = new Set(
       ofWholes.filter(isOver).map(({ check, board, column }) => `${check} ${board} ${column}`),
     );
@@ -176,14 +177,14 @@ export function guardedComparison(
   return { add, judged };
 }
 
-/** Of the license, and of each of its endorsements and certifications. */
+/** The columns of the license itself and of each of its endorsements and certifications. */
 const SUB_STATUS = /(^|_)SUB_STATUS(_\d+)?$/;
 const EXPIRATION_DATE = /(^|_)EXPIRATION_DATE(_\d+)?$/;
 
 /** A renewal moves the expiry date by at most this many years. */
 const RENEWAL_YEARS = 3;
 
-/** A renewal, or a place that the State withholds. */
+/** Whether a change is ordinary: a renewal, or a place that the State withholds. */
 function isOrdinary({ column, before, after }: ColumnChange): boolean {
   if (isPlaceColumn(column)) return after === null;
   if (SUB_STATUS.test(column)) return [before, after].some((each) => each !== null && isInRenewal(each));
@@ -194,7 +195,10 @@ function isOrdinary({ column, before, after }: ColumnChange): boolean {
 
 const BOARD_GUARDS = [boardChanged, columnsChanged, columnsBlank, statusImproved];
 
-/** A place is over the limit and passes nevertheless. What is measured is rounded. */
+/**
+ * Whether a judgement is over its limit. A place column passes even if it is over the limit. The measured value is
+ * rounded, so `passed` is checked as well.
+ */
 function isOver({ passed, measured, limit }: Judgement): boolean {
   return !passed || measured > limit;
 }
@@ -251,12 +255,15 @@ function columnsChanged(population: Population, config: Config, gone: ReadonlySe
   });
 }
 
-/** Where most licenses have the same value, few differ when all get it or when the column is shifted. */
+/**
+ * The share of the normal limit for misplaced values. If most licenses have the same value, only few differ when all
+ * get that value or the column is shifted.
+ */
 const MISPLACED_LIMIT = 0.1;
-/** Fewer that are now as all others may have been corrected. */
+/** If fewer licenses now have the value of all others, they may have been corrected. */
 const LEAST_ALIKE = 10;
 
-/** Places that become blank are no reason to refuse. */
+/** Judges columns that became blank. Blank places are no reason to refuse. */
 function columnsBlank(population: Population, config: Config, gone: ReadonlySet<string>): Judgement[] {
   const { name: board, now, before, differences } = population;
   if (now.licenses === 0) return [];
@@ -268,7 +275,7 @@ function columnsBlank(population: Population, config: Config, gone: ReadonlySet<
     const { count, examples } = differences.columns.get(column)?.blank ?? NO_LICENSES;
     const isPlace = isPlaceColumn(column);
     const had = before.licenses - was;
-    // Where few had a column, it is few points that none has it any more.
+    // If few licenses had a value, the percentage hardly changes even when none has it any more.
     const isFew = limit < 100 && points <= limit && had >= LEAST && (isPlace || count >= LEAST);
     const isGone = isFew && is === now.licenses;
     return judge('column_blank', points, isGone ? 0 : limit, {
@@ -291,7 +298,7 @@ function statusImproved(population: Population, config: Config, gone: ReadonlySe
   });
 }
 
-/** Of each guard and board, all that went over the limit and the one that came closest. */
+/** Keeps, for each guard and board, every judgement over the limit and the one that came closest to it. */
 function worthKeeping(judgements: readonly Judgement[]): Judgement[] {
   const groups = Map.groupBy(judgements, ({ check, board }) => `${check} ${board}`);
   return [...groups.values()].flatMap((group) => {

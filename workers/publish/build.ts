@@ -15,15 +15,15 @@ import { type PublishRun, RefusedError } from './run.ts';
 import { FILES, type SourceFile, type Sources } from './sources.ts';
 import { Tally } from './tally.ts';
 
-/** An index with every license of the files, not yet verified. */
+/** An index with every license of the files that has not been verified yet. */
 export type Built = Awaited<ReturnType<typeof build>>;
 
 /**
  * Creates the index, loads both files into it, and runs the guards on the loaded licenses.
  *
  * @param index the index to create
- * @param epoch the run's: the index may go live only while it is the latest
- * @throws {RefusedError} when it must not go live
+ * @param epoch the run's epoch; the index may go live only while this is the latest epoch
+ * @throws {RefusedError} when a guard refuses the loaded licenses
  */
 export async function build(run: PublishRun, prepared: Prepared, index: string, epoch: number) {
   const { config, job, baseline } = run;
@@ -50,7 +50,7 @@ export async function build(run: PublishRun, prepared: Prepared, index: string, 
   return { ...prepared, index, metadata, tally };
 }
 
-/** Settings that make loading cheap; `makeDurable` reverts all of them. */
+/** Settings that make loading cheap. `makeDurable` reverts all of them. */
 export const LOADING_SETTINGS = {
   'index.refresh_interval': '-1',
   'index.auto_expand_replicas': 'false',
@@ -62,12 +62,12 @@ export const LOADING_SETTINGS = {
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
-/** Of its disk, OpenSearch keeps so much free. */
+/** The share of its disk that OpenSearch keeps free. */
 const KEPT_FREE = 0.1;
-/** While segments are merged, an index takes twice its size. */
+/** While segments are merged, an index takes up twice its size. */
 const WHILE_MERGED = 2;
 
-/** The bytes that each disk has left. Shards that are on no node have a line without a disk. */
+/** The bytes left on each disk. Unassigned shards have a line without a disk. */
 const disksLeft = z.array(
   z
     .object({ 'disk.avail': z.coerce.number(), 'disk.total': z.coerce.number() })
@@ -77,10 +77,10 @@ const indexLines = z.array(z.object({ 'pri.store.size': z.coerce.number() }));
 const IN_BYTES = { format: 'json', bytes: 'b' } as const;
 
 /**
- * Compares the free disk with what the live publication takes, or, where nothing is live, with the files. Where
- * OpenSearch does not tell this user, nothing is compared.
+ * Compares the free disk space with the size of the live publication or, if nothing is live, of the files. If this user
+ * may not see the disk space, nothing is compared.
  *
- * @throws {Error} when it is too small
+ * @throws {Error} when there is too little disk space
  */
 async function requireDisk({ store, live }: PublishRun, { individual, business }: Sources): Promise<void> {
   const { cat } = store.client;
@@ -108,15 +108,15 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
   });
 }
 
-/** Of fewer, the files are read to their end, so that the other guards speak, too. */
+/** With fewer duplicates, the files are read to their end, so that the other guards report as well. */
 const MANY_DUPLICATES = 10_000;
 
 const GREEN_WITHIN = '600s';
 
 /**
- * Makes a verified index, which is on disk, ready to answer: replicas in place, no more writes.
+ * Makes a verified index, which is on disk, ready for lookups: replicas are added and writes are blocked.
  *
- * @throws {Error} when its shards are not all there within ten minutes
+ * @throws {Error} when not all shards are available within ten minutes
  */
 export async function makeDurable(client: Client, index: string): Promise<void> {
   const { template } = await indexTemplate('licenses');
@@ -136,10 +136,13 @@ export async function makeDurable(client: Client, index: string): Promise<void> 
   );
 }
 
-/** A license whose number is in a further rejected row counts as removed by the State's data. */
+/**
+ * The maximum number of rejected numbers in memory. A license whose number is in a later rejected row counts as removed
+ * by the State's data.
+ */
 const MAX_REJECTED_NUMBERS = 1_000_000;
 
-/** Loads every license of both files, one file after the other. @returns what was loaded */
+/** Loads every license of both files, one file after the other. @returns the tally of the loaded licenses */
 async function loadFiles(run: PublishRun, { sources, date }: Prepared, index: string): Promise<Tally> {
   const { store, config, job, signal, advance, giveUpAfterMs } = run;
   const files = FILES.map((file) => sources[file]);

@@ -17,22 +17,23 @@ import { retried } from '../../src/storage/retry.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { sentLicense, type Tally } from './tally.ts';
 
-/** On a busy machine OpenSearch may answer too late. */
+/** OpenSearch on a busy machine may answer too late. */
 const RETRIES = {
   tries: 3,
   firstWaitMs: 1000,
   isWorthIt: (error: unknown) => !(error instanceof BadRequestError),
 };
 
-/** How many persons and how many businesses of each board are looked up. */
+/** The number of persons, and of businesses, that are looked up for each board. */
 const LICENSES_OF_KIND = 3;
 
 /**
- * Asks the lookup service, as clients do, for some licenses of each board, by number and by name, in an index that is
- * not live yet.
+ * Looks up some licenses of each board through the lookup service, as clients do, by number and by name, in an index
+ * that is not live yet.
  *
  * @returns one sentence for each answer that differs from the files, without a holder's name
  * @throws what the lookup service throws when it does not answer three times
+ * @throws the lookup service's error when it fails three times
  */
 export async function askCanary(store: Store, index: string, { boards }: Pick<Tally, 'boards'>) {
   const lookups = lookupsIn(store, await readPublication(store, index));
@@ -53,7 +54,7 @@ export async function askCanary(store: Store, index: string, { boards }: Pick<Ta
   return wrong;
 }
 
-/** Whether a license is found through the alias, at one of three tries. */
+/** Whether a lookup through the alias finds a license in one of three tries. */
 export function isFoundThroughAlias(store: Store): Promise<boolean> {
   const look = async () => {
     const lookups = lookupsIn(store, await readPublication(store, (await liveIndex(store)) ?? ''));
@@ -75,8 +76,9 @@ function falseIfRefused(error: unknown): false {
 const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
 /**
- * By number and, where it has one that can be searched, by name: of a person by surname and first given name. A label that
- * is no board of the catalog gets no lookup, since clients cannot name it.
+ * Returns the lookups that must find a license: one by number and, if its name can be searched, one by name. A person
+ * is searched by surname and first given name. If the label is not a board of the catalog, there is no lookup, because
+ * clients cannot name the board.
  */
 function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
   const { license_number: number, full_name: name } = expected;
@@ -95,8 +97,8 @@ function lookupsOf({ keys, ...expected }: z.output<typeof knownLicense>) {
 }
 
 /**
- * Whether the license is in the answer. A number as the license has it means no other one of the board, however alike
- * theirs are. A name of a hundred licenses or more tells nothing.
+ * Whether the answer contains the expected license. An exact number must find that license, even if others of the board
+ * have similar numbers. A name shared by a hundred licenses or more proves nothing, so it passes.
  */
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);

@@ -4,10 +4,10 @@ import { newId } from '../../src/publications/metadata.ts';
 import { BATCH_BYTES, type Batch } from './batch.ts';
 
 /**
- * Bulk operations on disk, until it is known whether they are to be sent: they may be as many as the licenses. The file
- * has no name any more, so nothing is left of it when the process is killed.
+ * Stores bulk operations on disk until it is known whether to send them, because there may be as many as there are
+ * licenses. The file is unlinked right away, so nothing is left of it if the process is killed.
  *
- * @param directory where there is room
+ * @param directory a directory with enough free space
  */
 export async function changeFile(directory: string) {
   await mkdir(directory, { recursive: true });
@@ -32,7 +32,7 @@ export async function changeFile(directory: string) {
       characters += operation.length;
       if (characters >= BATCH_BYTES) await flush();
     },
-    /** What was added, in the order in which it was. */
+    /** Returns the added operations in batches, in their original order. */
     async *batches(): AsyncGenerator<Batch, void, undefined> {
       if (pending.length > 0) await flush();
       let at = 0;

@@ -24,10 +24,10 @@ import type { PublishRun } from './run.ts';
 type Compared = Pick<Built, 'index' | 'metadata' | 'tally' | 'goneColumns' | 'newColumns' | 'newFields'>;
 
 /**
- * Compares the loaded licenses with the live publication, asks the guards, and stores what changed. The changes become
- * visible when the publication goes live.
+ * Compares the loaded licenses with the live publication, runs the guards on the changes, and stores the changes. They
+ * become visible when the publication goes live.
  *
- * @throws {RefusedError} when a guard refuses what changed; then no change is stored
+ * @throws {RefusedError} when a guard refuses the changes; then none is stored
  */
 export async function compare(run: PublishRun, built: Compared): Promise<FeedChanges> {
   const { store, live } = run;
@@ -47,9 +47,9 @@ export async function compare(run: PublishRun, built: Compared): Promise<FeedCha
 }
 
 /**
- * Compares, asks the guards once all differences are known, and stores the changes.
+ * Compares the publications, runs the guards once all differences are known, and stores the changes.
  *
- * @throws {RefusedError} when a guard refuses what changed
+ * @throws {RefusedError} when a guard refuses the changes
  */
 async function withChanges(
   run: PublishRun,
@@ -102,7 +102,7 @@ async function storeChanges(run: PublishRun, batches: AsyncIterable<Batch>, tota
   await load(store.client, store.names.changes, batches, { signal, giveUpAfterMs, onLoaded });
 }
 
-/** @param rejected the numbers in rows that could not be read, now and in the live publication */
+/** @param rejected the numbers in rejected rows, of this publication and of the live one */
 function causeOf(
   { license, kind, isSameRow }: DifferingLicense,
   rejected: Readonly<Record<'now' | 'before', ReadonlySet<string>>>,

@@ -12,20 +12,20 @@ import type { Baseline } from './run.ts';
 import type { SourceFile } from './sources.ts';
 import type { Tally } from './tally.ts';
 
-/** The two files before anything of them is loaded. */
+/** The two files before they are loaded. */
 export type CandidateFiles = Readonly<Record<DatasetFile, Pick<SourceFile, 'runDate' | 'sha256'>>>;
 
-/** What loading the two files gave. */
+/** The result of loading the two files. */
 export type CandidateLicenses = Pick<Tally, 'duplicates' | 'unknownRows' | 'unknownBoardActions' | 'cutOff'> &
   Pick<ReturnType<Tally['summary']>, 'counts' | 'boards' | 'discipline'>;
 
-/** The State's files may be of the next day already, as where their clock is not Ohio's. */
+/** The State's files may already have the next day's date, if its clock is not on Ohio time. */
 const MAX_DAYS_AHEAD = 1;
 
 /**
- * Whether the files should be loaded. Where there is a threshold, the sentence of a guard names the setting.
+ * Judges whether the files should be loaded. If a guard has a threshold, its sentence names the setting.
  *
- * @param dates the publication's, and the one in Ohio
+ * @param dates the publication's date, and today's date in Ohio
  * @param rolledBack the publications that were rolled back
  */
 export function guardFiles(
@@ -35,7 +35,7 @@ export function guardFiles(
   rolledBack: readonly PublicationSummary[],
   { GUARD_MAX_DAYS_OLDER: most }: Config,
 ): Judgement[] {
-  // A date that was forced although it had not come yet must not keep the next files out.
+  // A future date that was forced must not keep the next files out.
   const isPast = baseline !== undefined && daysBetween(today, baseline.date) <= MAX_DAYS_AHEAD;
   const before = isPast ? baseline.date : date;
   const daysOlder = daysBetween(date, before);
@@ -54,9 +54,9 @@ export function guardFiles(
 }
 
 /**
- * Whether what was loaded should go live, as `guardFiles`.
+ * Judges whether the loaded licenses should go live, like `guardFiles`.
  *
- * @param goneColumns what these said is not compared
+ * @param goneColumns columns that the new files no longer have; their content is not compared
  */
 export function guardLicenses(
   loaded: CandidateLicenses,
@@ -88,7 +88,7 @@ export function guardLicenses(
   ];
 }
 
-/** A column that the live publication's files have and these do not. */
+/** A column that the live publication's files have and the new files lack. */
 export interface FileColumn {
   readonly file: DatasetFile;
   readonly column: string;
@@ -98,12 +98,15 @@ export function namesOf(columns: readonly FileColumn[]): ReadonlySet<string> {
   return new Set(columns.map(({ column }) => column));
 }
 
-/** Also asked while the files are loaded: a file that has everything twice must not be read to its end. */
+/**
+ * Judges the number of duplicates. This also runs while the files are loaded: a file that contains everything twice
+ * must not be read to its end.
+ */
 export function tooManyDuplicates(count: number, { GUARD_MAX_DUPLICATES: most }: Config): Judgement {
   return judge('duplicates', count, most, { says: { count } });
 }
 
-/** Fewer licenses than the live publication has, in all and at one board. */
+/** Judges whether there are fewer licenses than in the live publication, in total and by board. */
 function fewerRows(
   { counts: { licenses }, boards }: CandidateLicenses,
   before: PublicationCounts,
@@ -123,12 +126,15 @@ function fewerRows(
   return [judgeShare('fewer_rows', { count }, before.licenses, limit, { says }), ...ofBoards];
 }
 
-/** Fewer are the everyday changes of a few licenses. */
+/** A drop of fewer licenses is an everyday change. */
 const LEAST_FEWER = 3;
-/** The same for one sub-status or board, where the numbers are small. */
+/** The same for a single sub-status or board, where the counts are small. */
 const LEAST_FEWER_OF_PART = 10;
 
-/** Licenses that lose the mark of discipline would look as if nothing had happened. */
+/**
+ * Judges whether fewer licenses show discipline than before. Licenses that lost their mark of discipline would look
+ * clean.
+ */
 function lessDiscipline(
   now: DisciplineCounts,
   before: DisciplineCounts,

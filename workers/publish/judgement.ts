@@ -2,22 +2,22 @@ import refusals from '../../data/refusals.json' with { type: 'json' };
 import { isPlaceColumn } from '../../src/changes/compare.ts';
 import type { Check } from '../../src/publications/ledger.ts';
 
-/** docs/generated/refusals.md shows them to the operator. */
+/** The reasons for a refusal. docs/generated/refusals.md lists them for operators. */
 export type RefusalReason = keyof typeof refusals;
 
-/** What a guard says: what it measured, and why that refuses. */
+/** A guard's judgement: what it measured, and why it refuses. */
 export interface Judgement extends Check {
   readonly check: RefusalReason;
-  /** The reason where it refuses. */
+  /** The reason for the refusal, if the guard refuses. */
   readonly sentence: string;
 }
 
 interface Details extends Partial<Omit<Check, 'check' | 'measured' | 'limit' | 'passed'>> {
-  /** Whether it passes whatever was measured. */
+  /** Whether the check passes regardless of the measured value. */
   readonly isTooFew?: boolean;
-  /** What else the guard's sentence in `data/refusals.json` says. */
+  /** Further values for the guard's sentence in `data/refusals.json`. */
   readonly says?: Readonly<Record<string, string | number | undefined>>;
-  /** Replaces that sentence. */
+  /** A sentence that replaces the one in `data/refusals.json`. */
   readonly sentence?: string;
 }
 
@@ -40,7 +40,7 @@ export function judge(
   };
 }
 
-/** Judges what share of some licenses was counted. @param least fewer pass whatever the limit */
+/** Judges the share of counted licenses. @param least a smaller count passes regardless of the limit */
 export function judgeShare(
   check: RefusalReason,
   { count, examples = [] }: { readonly count: number; readonly examples?: Check['examples'] },
@@ -62,7 +62,7 @@ export function sum(counts: Iterable<number>): number {
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
-/** The ledger is kept for ever, so names and places are left out. */
+/** Removes names and places from an example, because the ledger is kept forever. */
 function keptExample(column: string | null) {
   const isPrivate = column === null || column.endsWith('_NAME') || isPlaceColumn(column);
   return ({ license_number, ...values }: NonNullable<Check['examples']>[number]) =>

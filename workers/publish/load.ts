@@ -13,20 +13,22 @@ const GIVE_UP_AFTER_MS = 300_000;
 
 interface LoadOptions {
   readonly signal: AbortSignal;
-  /** Gets how many more OpenSearch has taken. */
+  /** Called with the number of operations that OpenSearch has just accepted. */
   readonly onLoaded: (operations: number) => void;
-  /** Gets each document that OpenSearch will never take. Without it, such an operation ends the load. */
+  /**
+   * Called with each document that OpenSearch rejects for good. Without this function, such a document ends the load.
+   */
   readonly onRefused?: (refused: RefusedDocument) => void;
-  /** How long operations that are not taken are sent again; five minutes when left out. */
+  /** How long failed operations are retried; five minutes by default. */
   readonly giveUpAfterMs?: number | undefined;
 }
 
 /**
- * Sends batches to one physical index, a few bulk requests at a time. Every document is accounted for: it
- * is loaded or it is handed to `onRefused`. Only what failed for load or connection is sent again, after a
- * growing, jittered wait, until `giveUpAfterMs` have passed. It returns, or throws, with nothing left in flight.
+ * Sends batches to one physical index, a few bulk requests at a time. Every document is either loaded or handed to
+ * `onRefused`. Operations that failed because of load or the connection are retried, after a growing wait with jitter,
+ * until `giveUpAfterMs` have passed. When it returns or throws, no request is in flight.
  *
- * @throws the first error that is not one document's fault, or the signal's reason
+ * @throws the first error that is not caused by a single document, or the signal's reason
  */
 export async function load(
   client: Client,
@@ -91,22 +93,25 @@ const bulkResponse = z.union([
 
 const FILTER_PATH = 'errors,items.*.status,items.*.error.type,items.*.error.reason';
 
-/** OpenSearch's error while it refuses writes, as when its disk is nearly full. */
+/** The error of OpenSearch while it blocks writes, as when its disk is nearly full. */
 const DISK_FULL = 'cluster_block_exception';
 
-/** An operation, by its position in its batch, that OpenSearch will never take. */
+/** An operation that OpenSearch rejects for good, by its position in the batch. */
 interface Refusal {
   readonly position: number;
   readonly reason: string;
-  /** Whether its id is taken: by an earlier row, or by the same document when an answer was lost. */
+  /**
+   * Whether the id already exists, because of an earlier row, or because the same document was stored and the response
+   * was lost.
+   */
   readonly isDuplicate: boolean;
 }
 
-/** Sends some operations of a batch once. @returns what became of those that were not taken */
+/** Sends some operations of a batch once. @returns the operations to retry and those that were refused */
 async function sendOnce(client: Client, index: string, batch: Batch, positions: readonly number[]) {
   const again: number[] = [];
   const refused: Refusal[] = [];
-  /** Why the last of those failed that are to be sent again: for load or connection. */
+  /** The last reason for a retry: load or the connection. */
   let whyAgain = '';
   try {
     const response = await client.transport.request({
@@ -145,10 +150,10 @@ function operationsAt({ body, count }: Batch, positions: readonly number[]): Buf
 const action = z.object({ create: z.object({ _id: z.string() }) });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 
-/** A document that OpenSearch did not take, and why. */
+/** A document that OpenSearch refused, and why. */
 export type RefusedDocument = ReturnType<typeof readBack>[number];
 
-/** Reads documents that were refused back from their request. */
+/** Reads the refused documents from the body of their request. */
 function readBack({ body, rowAt = () => '' }: Batch, refused: readonly Refusal[]) {
   const lines = body.toString().split('\n');
   return refused.map(({ position, reason, isDuplicate }) => {
@@ -165,9 +170,9 @@ const DUPLICATE = 'an earlier row of the board has the same number';
 const stored = z.object({ source_row: z.string() });
 
 /**
- * Refused documents without those that are in the index: the answer that said so was lost.
+ * Removes the refused documents that this load has stored itself: the response that confirmed them was lost.
  *
- * @throws {SearchUnavailableError} when OpenSearch could not read one of them
+ * @throws {SearchUnavailableError} when OpenSearch could not read one of the documents
  */
 async function withoutOwn(client: Client, index: string, refused: readonly RefusedDocument[]) {
   if (refused.length === 0) return refused;

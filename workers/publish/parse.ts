@@ -8,17 +8,17 @@ import { readRows, type SourceFile } from './sources.ts';
 import type { ParsedLicense, Tally } from './tally.ts';
 
 interface ParseOptions extends FileTextListener {
-  /** What is read is noted in it. */
+  /** Counts what is read. */
   readonly tally: Tally;
-  /** Gets each row that gave no license, or an endorsement less, and why. */
+  /** Called with each row that gave no license or lacks an endorsement, and why. */
   readonly onRejected: (row: CsvRow, reason: string) => void;
 }
 
 /**
- * The licenses in the rows of one file, and the endorsements that these list, in batches.
+ * Yields the licenses in one file, and the endorsements listed in its rows, in batches.
  *
  * @param runDate the date that every row of the file must have
- * @throws {RefusedError} when the file is no CSV, or what was read so far must not be published
+ * @throws {RefusedError} when the file is not CSV, or the part read so far must not be published
  */
 export async function* parseFile(
   source: SourceFile,

@@ -15,9 +15,9 @@ import { FILES, openSources, type Sources } from './sources.ts';
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
 
 /**
- * Fetches and opens both files and lets the guards of the files look at them.
+ * Fetches and opens both files and runs the file guards.
  *
- * @returns that the publication is skipped, where the live one has the same files, read by this version
+ * @returns the prepared files, or a skipped result if the live publication has the same files, read by this version
  * @throws {RefusedError} when the files must not be loaded
  */
 export async function prepare(run: PublishRun) {
@@ -42,7 +42,9 @@ export async function prepare(run: PublishRun) {
     date,
     /** The columns that the State has dropped. */
     goneColumns,
-    /** The columns that a file has and its live publication's did not have, and the fields of extra data that have these. */
+    /**
+     * The new columns of a file compared with the live publication's file, and the extra data fields made from them.
+     */
     ...{ newColumns, newFields },
     ...{ sources, isSampleData },
   };
@@ -51,7 +53,10 @@ export async function prepare(run: PublishRun) {
 /** Files that may be loaded. */
 export type Prepared = Exclude<Awaited<ReturnType<typeof prepare>>, Skipped>;
 
-/** The columns that one of the two days alone has. The earlier ones are not known of files that version 0.2.0 published. */
+/**
+ * Finds the columns that only the new or only the live publication's files have. Publications of version 0.2.0 did not
+ * record their columns.
+ */
 function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sources']) {
   const gone: FileColumn[] = [];
   const [newColumns, newFields] = [new Set<string>(), new Set<string>()];
@@ -70,7 +75,7 @@ function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sour
   return { gone, newColumns, newFields };
 }
 
-/** Records who asked for the publication, before its first attempt does anything else. */
+/** Records who requested the publication, before its first attempt does anything else. */
 async function recordAsked({ store, job: { publication, by, force, accept } }: PublishRun): Promise<void> {
   if (by === undefined) return;
   const events = await readEvents(store, publication);
@@ -78,7 +83,10 @@ async function recordAsked({ store, job: { publication, by, force, accept } }: P
   await recordAudit(store, 'publish', { publication, force, accept: accept?.join(', ') }, by);
 }
 
-/** Another version may have read the same files in another way: its keys may not find what this one looks for. */
+/**
+ * Whether the live publication has the same files, read by this version. Another version may have made different search
+ * keys from the same files.
+ */
 function hasSameFiles({ metadata }: LicensesIndex, sources: Sources): boolean {
   if (metadata.service_version !== SERVICE_VERSION || metadata.sources === undefined) return false;
   return isDeepStrictEqual(hashesOf(metadata.sources), hashesOf(sources));
@@ -92,8 +100,8 @@ async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipp
 }
 
 /**
- * The files' date: of two that differ the earlier, so that no answer is called more current than it is.
- * `--date` serves only where they name none.
+ * Returns the files' date. If the two differ, it is the earlier one, so that no answer claims to be more current than
+ * it is. `--date` is used only if neither file has a date.
  */
 function publicationDate({ individual, business }: Sources, given: string | undefined): string {
   const [earlier] = [individual.runDate, business.runDate].filter((date) => date !== undefined).toSorted();

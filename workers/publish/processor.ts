@@ -14,14 +14,15 @@ import { publish, REQUEST_TIMEOUT_MS } from './publish.ts';
 
 const PROGRESS_EVERY_MS = 500;
 
-// Once its worker is killed, this process must not go on loading while another one retries.
+// After its worker is killed, this process must not continue to load while another one retries.
 process.once('disconnect', () => process.exit(1));
 nameUncaughtErrors(pino({ level: readConfig().LOG_LEVEL, name: 'publication' }));
 
 /**
- * BullMQ runs this file in a process of its own, so that a busy load can't keep the worker from renewing its lock.
+ * Processes one publish job. BullMQ runs this file in a separate process, so that a busy load can't keep the worker
+ * from renewing its lock.
  *
- * @param signal aborted when the worker stops: the job then goes back to the queue, for the next worker
+ * @param signal aborted when the worker stops; the job then goes back to the queue for the next worker
  */
 export default async function processPublishJob(
   job: SandboxedJob,
@@ -42,7 +43,7 @@ export default async function processPublishJob(
   }
 }
 
-/** The error that ends an attempt. What an operator must set right first is not tried again. */
+/** Converts an error into the one that ends the attempt. Problems that an operator must fix first are not retried. */
 function inWords(error: unknown, config: Config): unknown {
   const refused = refusal(error, config);
   if (refused !== undefined) return new UnrecoverableError(refused);
@@ -66,8 +67,8 @@ const BETWEEN_TRIES_MS = 1000;
 const NOT_IN_TIME = 408;
 
 /**
- * Waits, for at most five minutes, while OpenSearch is away, starting, or refusing writes because its disk is full.
- * Retries of a publication follow within seconds, so a restart of OpenSearch would otherwise use all of them up.
+ * Waits up to five minutes while OpenSearch is down, starting, or blocking writes because its disk is full. Retries of
+ * a publication follow within seconds, so a restart of OpenSearch would otherwise use them all up.
  *
  * @throws the signal's reason
  */
@@ -79,7 +80,7 @@ async function untilAvailable({ client, prefix }: Store, signal: AbortSignal): P
   }
 }
 
-/** OpenSearch sets it on every index of a node whose disk is nearly full, and takes it back by itself. */
+/** OpenSearch sets this block on every index of a node whose disk is nearly full, and removes it by itself. */
 const DISK_BLOCK = 'index.blocks.read_only_allow_delete';
 
 const settingsResponse = z.record(
@@ -87,7 +88,7 @@ const settingsResponse = z.record(
   z.object({ settings: z.object({ [DISK_BLOCK]: z.string().optional() }) }),
 );
 
-/** After a restart, OpenSearch answers before it has found every index again. */
+/** Whether the indices accept writes. After a restart, OpenSearch responds before it has found every index again. */
 async function takeWrites(client: Client, index: string[]): Promise<boolean> {
   try {
     await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '5s' });

@@ -9,7 +9,7 @@ import {
   EXTRA_DATA_LABELS,
 } from '../../src/licenses/standing.ts';
 
-/** A board's licenses by what they are of: persons, businesses, and endorsements of either. */
+/** The parts of a board's licenses: persons, businesses, and endorsements of either. */
 export const PARTS = ['persons', 'businesses', 'endorsements'] as const;
 
 export type Part = (typeof PARTS)[number];
@@ -21,12 +21,12 @@ export function partOf({ source_row: row }: Pick<ComparedLicense, 'source_row'>)
 
 type Profiled = Omit<ComparedLicense, 'license_number' | 'full_name'>;
 
-/** Fewer licenses are the everyday changes of a small board. */
+/** Changes in fewer licenses than this are everyday changes of a small board. */
 export const LEAST = 3;
 
 const DROP = 'GUARD_MAX_DISCIPLINE_DROP_PERCENT';
 
-/** What makes a license look worse, by the column that says it, and what a guard says where many look better. */
+/** The facts that make a license look worse, by column, and the guard's words when many licenses look better. */
 export const WORSE = [
   {
     column: 'STATUS',
@@ -54,23 +54,23 @@ export const WORSE = [
 
 const FIELDS = ['license_type', 'status', 'expiry_date', 'issue_date', 'city', 'state', 'county'] as const;
 
-/** More columns than this are not counted. The State has 154 and 18. */
+/** The maximum number of counted columns. The State's files have 154 and 18. */
 const MAX_COLUMNS = 1000;
 
-/** What guards count of some licenses. */
+/** The guards' counts for a group of licenses. */
 export class BoardProfile {
   licenses = 0;
-  /** How many tell of discipline. */
+  /** The number of licenses that show discipline. */
   disciplined = 0;
-  /** How many look worse by a column. */
+  /** The number of licenses that look worse, by column. */
   readonly worse = new Map<string, number>();
   /**
-   * Of each column: in how many it is not blank, in how many of these it has `Active In Renewal`, and the value that all
-   * of these have; null where they differ.
+   * By column: the number of licenses where it is not blank, the number among these with `Active In Renewal`, and the
+   * value they all share; null if the values differ.
    */
   readonly filled = new Map<string, { count: number; inRenewal: number; only: string | null }>();
 
-  /** Adds a license, or takes it out. */
+  /** Adds or removes a license. */
   add(license: Profiled, by: 1 | -1): void {
     this.licenses += by;
     if (disciplineOf(license) !== undefined) this.disciplined += by;
@@ -91,7 +91,7 @@ export class BoardProfile {
       known.count += count;
       known.inRenewal += inRenewal;
       if (known.only !== value) known.only = null;
-      // A copy: a slice of the file's text would keep all of it in memory.
+      // The value is copied, because a slice would keep the whole text of the file in memory.
     } else if (this.filled.size < MAX_COLUMNS)
       this.filled.set(column, { count, inRenewal, only: value && Buffer.from(value).toString() });
   }
@@ -105,7 +105,10 @@ export class BoardProfile {
       this.#addFilled(column, only, count, inRenewal);
   }
 
-  /** In how many licenses a column is blank for guards: a renewal that closes makes `Active In Renewal` blank. */
+  /**
+   * Returns in how many licenses a column counts as blank. `Active In Renewal` counts as blank, because it becomes
+   * blank when the renewal period ends.
+   */
   blankOrInRenewal(column: string): number {
     const { count = 0, inRenewal = 0 } = this.filled.get(column) ?? {};
     return this.licenses - count + inRenewal;
@@ -118,21 +121,21 @@ export class BoardProfile {
   }
 }
 
-/** What is counted of a board's licenses. */
+/** The counts of a board's licenses. */
 export class BoardLicenses {
   readonly persons = new BoardProfile();
   readonly businesses = new BoardProfile();
   readonly endorsements = new BoardProfile();
   /** A uniform sample of its documents. */
   sample: SampledDocument[] = [];
-  /** In how many rows each column has a value that no catalog knows. */
+  /** By column: the number of rows with a value that is not in the catalogs. */
   readonly unknown = new Map<string, number>();
 
   get licenses(): number {
     return this.persons.licenses + this.businesses.licenses + this.endorsements.licenses;
   }
 
-  /** The profile of all of them. */
+  /** Returns the profile of the whole board. */
   whole(): BoardProfile {
     const whole = new BoardProfile();
     for (const part of PARTS) whole.addAll(this[part]);
@@ -140,7 +143,10 @@ export class BoardLicenses {
   }
 }
 
-/** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
+/**
+ * A document that will be read back. Its strings are copies, because a slice of the file's text would keep a megabyte
+ * in memory.
+ */
 export interface SampledDocument {
   readonly id: string;
   readonly sourceRow: string;
@@ -154,7 +160,10 @@ export function isInRenewal(subStatus: string): boolean {
   return subStatus.length === RENEWAL.length && subStatus.toUpperCase() === RENEWAL;
 }
 
-/** Fields of the record, and what an endorsement says of the license that it endorses. */
+/**
+ * Labels that are not counted: those of record fields, and the data that an endorsement repeats of its endorsed
+ * license.
+ */
 const NOT_COUNTED: ReadonlySet<string> = new Set([
   ...['County', 'Issue Date', EXTRA_DATA_LABELS.endorsedLicense],
   ...Object.values(ENDORSED_LICENSE_LABELS),

@@ -39,12 +39,14 @@ import { downloadsOf } from './sources.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
- * Publishes two files: prepare, build, verify, compare, go live. It is all or nothing. Whatever fails before going live leaves
- * the live publication as it was. The index built so far is deleted; if this process was killed, the next run does it.
- * A check ends before it goes live: it takes no epoch, and neither the ledger nor the feed of changes has it.
+ * Publishes two files: prepare, build, verify, compare, go live. It is all or nothing: a failure before going live
+ * leaves the live publication as it was. The index built so far is deleted; if this process was killed, the next run
+ * deletes it. A check ends before it would go live. It takes no epoch, and leaves nothing in the ledger or the feed of
+ * changes.
  *
- * @returns that it is live, that the same files are live already, or that the files are refused and why
+ * @returns a result: live, skipped because the same files are already live, or refused with the reasons
  * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
+ * @throws an error that a retry may solve: OpenSearch is down or has lost documents (`VerificationError`)
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
   const { store } = context;
@@ -58,7 +60,8 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
     const prepared = await prepare(run);
     if ('state' in prepared) return prepared;
     const epoch = run.isCheck ? run.began : await takeEpochOf(run);
-    // What an earlier attempt left has an earlier epoch only now. What was live stays until this one is.
+    // Only now do the remains of an earlier attempt have an earlier epoch. Publications that were live stay until this
+    // one is live.
     await deleteIndices(store, Number.POSITIVE_INFINITY);
     built = await buildAndGoLive(run, prepared, epoch);
   } catch (error) {
@@ -69,14 +72,15 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   const { seconds, reasons, ...found } = run.found();
   if (isCheck)
     return publishResult.parse({ ...loaded, ...found, reasons, state: 'would_go_live', publication });
-  // What fails from here on is done by the next attempt.
+  // If anything fails from here on, the next attempt finishes it.
   await run.record({ ...liveEvent(built.index, built.metadata), forced, seconds, reasons });
   await reconcileLedger(store);
   return finishGoingLive(run, built);
 }
 
 /**
- * Takes the epoch of a run, once its files have passed all checks. A run that is refused before that stops no other run.
+ * Takes the epoch of a run, after its files have passed all checks. A run that is refused earlier does not stop any
+ * other run.
  *
  * @throws {FlipRefusedError} when another publication or rollback has begun, or has gone live, since the run began
  */
@@ -97,7 +101,11 @@ async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise
 /** A request of a load may take longer than one of a lookup. */
 export const REQUEST_TIMEOUT_MS = 120_000;
 
-/** Checks files in a folder of its own: a worker may be downloading the same ones. @param look gets the checked index */
+/**
+ * Runs a check in a separate folder, because a worker may be downloading the same files.
+ *
+ * @param look called with the checked index
+ */
 export async function checkFiles(
   job: PublishJob,
   { config, ...context }: Omit<PublishContext, 'store' | 'look'>,
@@ -114,11 +122,11 @@ export async function checkFiles(
 }
 
 /**
- * Builds the index, compares it with what was sent and with the live publication, asks it as clients do, and switches the
- * alias to it. An index that does not go live is deleted.
+ * Builds the index, verifies it against the sent documents, compares it with the live publication, tests it with
+ * lookups, and switches the alias to it. An index that does not go live is deleted.
  *
- * @throws {VerificationError} when it is not what was sent
- * @throws {RefusedError} when a guard refuses it
+ * @throws {VerificationError} when the index differs from the sent documents
+ * @throws {RefusedError} when a guard refuses the publication
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<Built> {
@@ -144,7 +152,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
       return built;
     }
     run.enter('making durable');
-    // Once it is live this process may be killed, and then this event is all that tells of it.
+    // This process may be killed right after going live. Then only this event has these details.
     await run.record({ event: 'verifying', index, ...run.found() });
     const verified = { ...built.metadata, verified_at: new Date().toISOString() };
     await makeDurable(client, index);
@@ -155,7 +163,8 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     isLive = true;
     return { ...built, metadata };
   } finally {
-    // The alias has it after a switch whose response was lost. Where it can't be deleted, the next run does that.
+    // If the response to the switch was lost, the alias already has this index, and it is not deleted. If it can't be
+    // deleted, the next run does that.
     if (!isLive) await deleteUnlessLive(store, index).catch(() => undefined);
   }
 }
@@ -167,7 +176,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
  */
 async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   const judgements = (refusalOf(error) ?? (await fenced(run)))?.judgements;
-  // A publication that began stops it, and may have deleted its index.
+  // A publication that has begun aborts the check, and may have deleted its index.
   if (run.isCheck) run.signal.throwIfAborted();
   if (judgements === undefined) throw error;
   run.judged.push(...judgements);
@@ -177,7 +186,7 @@ async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
   return publishResult.parse({ ...run.loaded, ...found, notes, state, publication: run.job.publication });
 }
 
-/** The refusal that an error means, unless another try may succeed. */
+/** Converts an error into a refusal; `undefined` if a retry may succeed. */
 function refusalOf(error: unknown): RefusedError | undefined {
   if (error instanceof RefusedError) return error;
   if (error instanceof HeaderError) return refused('columns', error.message);
@@ -187,18 +196,18 @@ function refusalOf(error: unknown): RefusedError | undefined {
 }
 
 /**
- * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
- * so the error may be a consequence, and another try must not replace what is live by then.
+ * Returns a refusal if another publication or rollback has begun since this run did. Its prune may have deleted this
+ * run's index and so caused the error. A retry must not replace what is live by then.
  */
 async function fenced({ store, job, began }: PublishRun): Promise<RefusedError | undefined> {
-  // OpenSearch may be away; then the first error counts.
+  // OpenSearch may be down; then the original error counts.
   const latest = await readEpoch(store).catch(() => undefined);
   const isFenced = latest !== undefined && latest.epoch !== began && latest.holder !== job.publication;
   return isFenced ? refused('fenced', fencedBy(latest.epoch)) : undefined;
 }
 
 /**
- * Does what is left once the alias has switched and the ledger says so: looks a license up, erases what was withdrawn,
+ * Finishes a publication after the alias was switched and the ledger updated: tests a lookup, erases withdrawn places,
  * and prunes.
  */
 async function finishGoingLive(run: PublishRun, { index, metadata }: LicensesIndex): Promise<PublishResult> {
@@ -207,7 +216,7 @@ async function finishGoingLive(run: PublishRun, { index, metadata }: LicensesInd
   const isFound = await isFoundThroughAlias(store);
   await releaseEpoch(store, epoch, index);
   run.enter('cleaning up');
-  // Of a rollback in between, too.
+  // This also covers a rollback in between.
   await followRenumbered(store, (await liveFeed(store)).state);
   await prune(store, config.KEEP_PUBLICATIONS, run.advance);
   await deleteOldUsage(store);

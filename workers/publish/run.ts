@@ -14,15 +14,15 @@ export interface PublishContext {
   /** Aborted when the worker stops. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: PublishProgress) => void;
-  /** How long documents that OpenSearch does not take are sent again; five minutes when left out. */
+  /** How long failed documents are retried; five minutes by default. */
   readonly giveUpAfterMs?: number | undefined;
-  /** Makes it a check: gets the index, which is deleted afterwards. */
+  /** If set, the run is a check. Called with the index, which is deleted afterwards. */
   readonly look?: ((store: Store, index: string) => Promise<void>) | undefined;
 }
 
 /**
- * The publication that guards compare with: the live one; where nothing is live, as after a restore, the one that the
- * ledger says was live last. None, if that was generated.
+ * The publication that the guards compare with: the live one or, if nothing is live, as after a restore, the one that
+ * was live last according to the ledger. It is `undefined` if that one has sample data.
  */
 export type Baseline =
   | Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards' | 'discipline'>
@@ -32,14 +32,15 @@ function baselineOf(last: PublicationMetadata | PublicationSummary | undefined):
   return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
 }
 
-/** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
+/** One attempt to publish two files. Every step takes it as a parameter; only its progress and its findings change. */
 export type PublishRun = Awaited<ReturnType<typeof beginRun>>;
 
 export async function beginRun(job: PublishJob, context: PublishContext) {
   const { store, look } = context;
   const isCheck = look !== undefined;
   const startedAt = new Date();
-  // In this order: what goes live afterwards has fenced this run, or does so when the run takes its epoch.
+  // The epoch must be read before the live index: a publication that goes live after this has fenced this run, or
+  // fences it when the run takes its epoch.
   const began = await currentEpoch(store);
   const replaces = await liveIndex(store);
   const live = await readableLiveIndex(store);
@@ -62,7 +63,7 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     advance(0, 0, step);
   }
 
-  /** Tells how much of a step is done. */
+  /** Reports how much of a step is done. */
   function advance(done: number, total: number, step = progress.step): void {
     Object.assign(progress, { step, done, total });
     context.onProgress(progress);
@@ -80,23 +81,23 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
   return {
     ...context,
     ...{ job, look, isCheck, startedAt },
-    /** The epoch when it began: a publication or rollback that takes a later one fences it. */
+    /** The epoch when the run began. A publication or rollback that takes a later epoch fences the run. */
     began,
-    /** The index that was live then. */
+    /** The index that was live when the run began. */
     replaces,
-    /** The same with its metadata; `undefined` also where they are not valid. */
+    /** The same index with its metadata; `undefined` also if the metadata are not valid. */
     live,
     baseline: baselineOf(live?.metadata ?? (await lastLivePublication(store))),
     accepted,
-    /** What the guards found. */
+    /** The judgements of the guards so far. */
     judged,
-    /** What is unusual, a sentence each. */
+    /** Unusual facts, one sentence each. */
     notes,
-    /** What the ledger records of the licenses, once they are loaded. */
+    /** The ledger's counts of the licenses, available after loading. */
     loaded,
     enter,
     advance,
-    /** What it has found so far, as the ledger records it. */
+    /** Returns the findings so far, in the format of the ledger. */
     found: () => {
       enter(progress.step);
       const seconds = Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]);
@@ -112,9 +113,9 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
     },
     refuses,
     /**
-     * Keeps what guards found.
+     * Records the guards' judgements.
      *
-     * @throws {RefusedError} where one does not pass, unless the operator accepts it or forces the publication
+     * @throws {RefusedError} when a guard does not pass, unless the operator accepts this or forces the publication
      */
     enforce: (judgements: readonly Judgement[]): void => {
       const refusing = judgements.filter(refuses);
@@ -127,18 +128,21 @@ export async function beginRun(job: PublishJob, context: PublishContext) {
 
 type Accepted = ReturnType<typeof acceptedOf>;
 
-/** What an operator accepts: a guard that does not pass, in any column or in one. @param text `CODE` or `CODE:COLUMN` */
+/** Parses a guard failure that the operator accepts, in any column or in one. @param text `CODE` or `CODE:COLUMN` */
 export function acceptedOf(text: string) {
   const [check = '', column] = text.split(':', 2);
   return { check, column: column?.toUpperCase() };
 }
 
-/** Reasons as the ledger and the operator get them: of each judgement that did not pass its name, a colon, and a sentence. */
+/**
+ * Returns the reasons for the ledger and the operator: for each judgement that did not pass, its name, a colon, and a
+ * sentence.
+ */
 export function reasonsOf(judgements: readonly Judgement[]): string[] {
   return judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
 }
 
-/** The files must not be published. Another attempt with the same files would end the same way. */
+/** The files must not be published. A retry with the same files would end the same way. */
 export class RefusedError extends Error {
   readonly judgements: readonly Judgement[];
 
@@ -148,7 +152,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** A refusal for a reason that is no guard's. */
+/** Creates a refusal whose reason does not come from a guard. */
 export function refused(reason: RefusalReason, sentence: string): RefusedError {
   return new RefusedError([judge(reason, 1, 0, { sentence })]);
 }

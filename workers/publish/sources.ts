@@ -28,9 +28,9 @@ export type SourceFile = Awaited<ReturnType<typeof openSource>>;
 export type Sources = Readonly<Record<DatasetFile, SourceFile>>;
 
 /**
- * Fetches both files where they are addresses, then hashes them and maps their headers.
+ * Downloads the files that are URLs, then hashes both files and maps their headers.
  *
- * @throws {RefusedError} when a file is empty, is no CSV, or has changed since the publication was asked for
+ * @throws {RefusedError} when a file is empty, is not CSV, or has changed since the publication was requested
  */
 export async function openSources(run: PublishRun): Promise<Sources> {
   const { job } = run;
@@ -54,7 +54,7 @@ export async function openSources(run: PublishRun): Promise<Sources> {
 }
 
 /**
- * The file that the job names, by a path or an https URL. A URL is downloaded first.
+ * Returns the path of the job's file. A URL is downloaded first.
  *
  * @throws {DownloadError} when the download fails
  */
@@ -73,10 +73,10 @@ export function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
   return resolve(STATE_DIR, 'downloads');
 }
 
-/** The setting that holds the address of a file, with its secrets. */
+/** The setting with the URL of a file, including its secrets. */
 const SETTING = { individual: 'DATASET_INDIVIDUAL', business: 'DATASET_BUSINESS' } as const;
 
-/** A job names an address without its secrets. They are in the settings of the worker. */
+/** Adds the secrets to a job's URL. The job has the URL without them; they are in the worker's settings. */
 function withItsSecrets(file: DatasetFile, location: string, config: PublishRun['config']): string {
   const setting = config[SETTING[file]];
   if (setting !== undefined && withoutSecrets(setting) === location) return setting;
@@ -90,7 +90,7 @@ function withItsSecrets(file: DatasetFile, location: string, config: PublishRun[
  * Hashes a file and maps its header.
  *
  * @throws {HeaderError} when a required column is missing
- * @throws {RefusedError} when the file is empty or no CSV
+ * @throws {RefusedError} when the file is empty or not CSV
  */
 export async function openSource(
   file: DatasetFile,
@@ -117,16 +117,16 @@ export async function openSource(
   throw refused('no_rows', `The ${file} file (${inspected.name}) has no rows.`);
 }
 
-/** The QUERY_RUN_DATE of a row, where it has one. */
+/** Returns the QUERY_RUN_DATE of a row, if it has one. */
 function runDateOf(row: CsvRow, header: Header): string | undefined {
   const position = header.columns.runDate;
   return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());
 }
 
 /**
- * The file's rows after the header, in batches of about 64 KB of text.
+ * Yields the file's rows after the header, in batches of about 64 KB of text.
  *
- * @throws {RefusedError} when the file is no CSV
+ * @throws {RefusedError} when the file is not CSV
  */
 export async function* readRows(source: SourceFile, listener: FileTextListener) {
   let isHeader = true;

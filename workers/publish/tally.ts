@@ -12,35 +12,38 @@ import type { RefusedDocument } from './load.ts';
 import { BoardLicenses, partOf, type SampledDocument } from './profile.ts';
 import { refused } from './run.ts';
 
-/** How many documents of each board are read back and compared. */
+/** The number of documents of each board that are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
 
-/** A longer document is not sampled: a sample must fit in memory, whatever the file has in it. */
+/** Longer documents are not sampled, because the samples must fit in memory whatever the file contains. */
 const MAX_SAMPLED_LENGTH = 50_000;
 
-/** The State has 24 boards. With more labels than this, the column has something else in it. */
+/** The State has 24 boards. If there are more labels than this, the column contains something else. */
 const MAX_BOARDS = 100;
 
-/** The State has six primary statuses. Licenses with further ones are counted together. */
+/** The State has six primary statuses. Licenses with statuses beyond this limit are counted together. */
 const MAX_STATUSES = 50;
 const OTHER_STATUSES = 'further statuses';
 
-/** How many unknown labels are listed; rows with other ones are only counted. */
+/** The maximum number of listed unknown labels. Rows with further ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
 
-/** How many characters of a label are listed. A column that is shifted has free text in it. */
+/** The maximum number of listed characters of a label. A shifted column contains free text. */
 const MAX_LABEL_LENGTH = 100;
 
-/** A license as it was read: the creation of its document, and what its digest has of it. */
+/** A license read from a file: the operation that creates its document, and its digest entry. */
 export interface ParsedLicense extends BulkOperation {
   readonly license: LicenseDocument;
   readonly digest: DigestEntry;
 }
 
-/** The rest is for the heap and for what is being sent. Without a limit, Node gives 0 or a number beyond any memory. */
+/**
+ * The maximum memory for the digest. The rest is for the heap and the requests in flight. If there is no memory limit,
+ * Node returns 0 or a number larger than any memory.
+ */
 const MEMORY_FOR_DIGEST = 0.5 * Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
 
-/** @throws {RefusedError} when a digest of so many bytes leaves too little memory: the process would be killed */
+/** @throws {RefusedError} when a digest of this size leaves too little memory, so that the process would be killed */
 export function refuseTooLarge(bytes: number, most: number = MEMORY_FOR_DIGEST): void {
   if (bytes <= most) return;
   throw refused(
@@ -62,45 +65,46 @@ function listed(label: string): string {
   return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
 }
 
-/** Each of them is kept in memory, to be taken out of the digest. */
+/** Refused licenses are kept in memory, because they must be removed from the digest. */
 const MAX_REFUSED = 200_000;
 const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
 
-/** More columns with their boards than this are not listed. */
+/** The maximum number of listed columns, over all boards. */
 const MAX_VALUES = 5000;
 
-/** What is known of the licenses that were loaded. But for the digest, its size does not grow with the files. */
+/** The counts of the loaded licenses. Apart from the digest, its size does not grow with the files. */
 export class Tally {
-  /** Licenses sent and taken, endorsements with them, by board. */
+  /** Licenses sent and accepted, including endorsements, by board. */
   readonly boards = new Map<string, BoardLicenses>();
   readonly counts = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };
   readonly rowsOf = { individual: 0, business: 0 };
-  /** How many have each primary status. */
+  /** The number of licenses by primary status. */
   readonly statuses = new Map<string, number>();
-  /** How many have each disciplinary sub-status. */
+  /** The number of licenses by disciplinary sub-status. */
   readonly subStatuses = new Map<string, number>();
-  /** What the next publication is compared with. */
+  /** The digest that the next publication is compared with. */
   readonly digest = emptyDigest();
-  /** What OpenSearch did not take, as where another row has the id. */
+  /** The licenses that OpenSearch refused, for example because another row has the same id. */
   readonly refused: Pick<DigestEntry, 'id' | 'record'>[] = [];
-  /** The keys of what may be a license number in a rejected row. */
+  /** The number keys of possible license numbers in rejected rows. */
   readonly rejectedNumbers = new Set<string>();
-  /** Licenses rejected because their number is another row's at the same board. */
+  /** Licenses rejected because another row of the same board has the same number. */
   duplicates = 0;
-  /** Rows with a board or a status that the catalogs do not know. */
+  /** Rows with a board or status that is not in the catalogs. */
   unknownRows = 0;
   /** Licenses with a Board Action other than Yes, No and blank. */
   unknownBoardActions = 0;
   readonly unknownLabels = new Map<string, number>();
-  /** The columns that tell of discipline and that a file does not have, such as `business.BOARD_ACTION`. */
+  /** The discipline columns that are missing from a file, such as `business.BOARD_ACTION`. */
   missingColumns: readonly string[] = [];
   /** The files that end inside a row. */
   readonly cutOff = new Set<DatasetFile>();
 
   /**
-   * Notes one more document sent (reservoir sampling keeps each board's sample uniform).
+   * Counts a sent document. Reservoir sampling keeps each board's sample uniform.
    *
-   * @throws {RefusedError} when the BOARD column has too many labels to be one, or the digest takes too much memory
+   * @throws {RefusedError} when the BOARD column has too many labels to be a list of boards, or the digest takes too
+   * much memory
    */
   noteSent({ id, license, body, digest }: ParsedLicense): void {
     const board = this.#count(license, 1);
@@ -114,7 +118,7 @@ export class Tally {
     if (at < SAMPLE_PER_BOARD) board.sample[at] = { id, sourceRow: license.source_row, body };
   }
 
-  /** Subtracts a document that was sent but that OpenSearch refused. @throws {RefusedError} when there are too many */
+  /** Subtracts a document that was sent but refused by OpenSearch. @throws {RefusedError} when too many were refused */
   noteRefused({ id, license, isDuplicate }: Pick<RefusedDocument, 'id' | 'license' | 'isDuplicate'>): void {
     const board = this.#count(license, -1);
     this.refused.push({ id, record: recordHash(recordText(license)) });
@@ -127,7 +131,7 @@ export class Tally {
     return valueAt(this.boards, name, () => new BoardLicenses());
   }
 
-  /** Adds a document to the counts, or takes it out. @returns what is counted of its board */
+  /** Adds a document to the counts, or removes it. @returns the counts of its board */
   #count(license: ComparedLicense, by: 1 | -1): BoardLicenses {
     const { counts, statuses, subStatuses } = this;
     const part = partOf(license);
@@ -141,7 +145,7 @@ export class Tally {
     return board;
   }
 
-  /** Notes one row's labels that no catalog knows. @param board the row's */
+  /** Counts one row's labels that are not in the catalogs. @param board the row's board */
   noteUnknown(labels: readonly UnknownLabel[], board: string): void {
     const { unknownLabels } = this;
     const columns = new Set(labels.map(({ kind }) => COLUMN_OF_LABEL[kind]));
@@ -152,11 +156,11 @@ export class Tally {
       if (unknownLabels.has(text) || unknownLabels.size < MAX_UNKNOWN_LABELS) addTo(unknownLabels, text);
   }
 
-  /** What metadata and ledger record of the loaded licenses, live or refused. */
+  /** Returns the counts of the loaded licenses for the metadata and the ledger, whether live or refused. */
   summary() {
     const boards = [...this.boards].map(([name, board]) => ({ name, board, whole: board.whole() }));
     let left = MAX_VALUES;
-    /** The blank and unknown values of each board, in the columns in which it has any value. */
+    /** The blank and unknown values of each board, in the columns where the board has any value. */
     const values = boards.map(({ name, board, whole: { licenses, filled } }) => {
       const columns = [...filled].slice(0, left);
       left -= columns.length;
@@ -180,7 +184,7 @@ export class Tally {
   }
 }
 
-/** A license as it was sent. */
+/** Returns a license as it was sent to OpenSearch. */
 export function sentLicense({ body }: Pick<SampledDocument, 'body'>): unknown {
   return JSON.parse(body.split('\n')[1] ?? '');
 }

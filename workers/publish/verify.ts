@@ -5,17 +5,18 @@ import { sum } from './judgement.ts';
 import { sentLicense, type Tally } from './tally.ts';
 
 /**
- * The loaded index is not what was sent. It must never go live, even if the operator forces it; another load may
- * succeed. An OpenSearch that crashes during a load loses documents that it had acknowledged in the last seconds
- * (`index.translog.durability`). Only this check notices.
+ * The loaded index differs from the sent documents. It must never go live, even if the operator forces it, but another
+ * load may succeed. If OpenSearch crashes during a load, it loses documents that it acknowledged in the last seconds
+ * (`index.translog.durability`). Only this check notices that.
  */
 export class VerificationError extends Error {}
 
 /**
- * Puts the loaded index on disk, makes it searchable and compares it with what was sent: the count in all and at each
- * board, and a sample of each board read back whole. In this order: a crash after the comparison can lose nothing that was compared.
+ * Flushes the loaded index to disk, makes it searchable and compares it with the sent documents: the total count, the
+ * count of each board, and a sample of each board read back in full. The flush comes first, so that a crash after the
+ * comparison can't lose anything that was compared.
  *
- * @param onBoards gets how many boards are verified, and of how many
+ * @param onBoards called with the number of verified boards and the total
  * @throws {VerificationError} at the first difference
  */
 export async function verifyIndex(

@@ -11,17 +11,17 @@ import type { FanOut } from './fan-out.ts';
 const PAUSED_AFTER_MS = 5 * DAY_MS;
 
 const HOUR_S = 3600;
-/** How many seconds each wait after a failure takes, as Standard Webhooks recommends; the last is repeated. */
+/** The wait after each failure in seconds, as Standard Webhooks recommends. The last one is repeated. */
 const WAITS_S = [5, 300, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_S)];
 
-/** @param attempts how many have failed, from 1 */
+/** @param attempts the number of failed attempts, from 1 */
 export function waitAfter(attempts: number): number {
   return 1000 * (WAITS_S[attempts - 1] ?? 24 * HOUR_S);
 }
 
 const GONE = 410;
 
-/** What a delivery needs. */
+/** The dependencies of a delivery. */
 interface Deliverer {
   readonly store: Store;
   readonly newsOf: FanOut;
@@ -33,26 +33,28 @@ interface Deliverer {
 
 export const DELIVERY_OUTCOMES = ['delivered', 'nothing', 'failed', 'gone'] as const;
 
-/** What became of a delivery. */
+/** The outcome of a delivery. */
 export interface DeliveryOutcome {
-  /** `nothing`: there was nothing to send. `gone`: the receiver wants no more, and nothing is sent from now on. */
+  /**
+   * `nothing`: there was nothing to send. `gone`: the receiver wants no more messages, so nothing is sent from now on.
+   */
   readonly outcome: (typeof DELIVERY_OUTCOMES)[number];
-  /** The receiver's host: the rest of the address may have secrets. */
+  /** The receiver's host. The rest of the URL may contain secrets. */
   readonly host?: string;
-  /** The status that the receiver answered, or why there is none. */
+  /** The HTTP status of the response, or the reason why there is none. */
   readonly answered?: number | string;
-  /** Present where it must be tried again: how long the receiver asked to wait, or 0. */
+  /** Present if the delivery must be retried: the wait that the receiver asked for, or 0. */
   readonly retryAfterMs?: number;
 }
 
 const NOTHING: DeliveryOutcome = { outcome: 'nothing' };
 
 /**
- * Tells an account what changed of what it watches since it was told last: a message for each publication that changed
- * something of it, the earliest first, until one fails. Where the changes can not be listed any more, one message says
- * so.
+ * Sends an account the changes of its watched licenses since the last delivery: one message for each publication that
+ * changed any of them, the earliest first, until a message fails. If the changes can no longer be listed, one message
+ * says so.
  *
- * @param webhookId nothing is sent where the account has another webhook by now
+ * @param webhookId nothing is sent if the account has a different webhook by now
  * @throws {SearchUnavailableError} when OpenSearch does not answer
  */
 export async function deliver(
@@ -83,7 +85,7 @@ export async function deliver(
     outcome = { ...ended, outcome: 'delivered' };
     const told = { delivered_cursor: cursor, delivered_at: now().toISOString(), failing_since: null };
     webhook = await record(store, webhook, () => told);
-    // The account has another webhook, or another delivery has been faster.
+    // The account has a different webhook by now, or another delivery was faster.
     if (webhook === undefined) return outcome;
   }
   const delivered_cursor = latestCursor(live.state);
@@ -95,8 +97,9 @@ export async function deliver(
 }
 
 /**
- * What an account has not been told, the earliest first. The changes of a publication are read when all before is told: a
- * receiver that fails does not make each attempt read those of months.
+ * Yields the announcements not yet sent to an account, the earliest first. The changes of a publication are read only
+ * after all earlier messages were delivered, so that a failing receiver does not cause months of changes to be read at
+ * each attempt.
  */
 async function* announcementsFor({ account, delivered_cursor }: Webhook, live: LiveFeed, newsOf: FanOut) {
   const { state, publication, date } = live;
@@ -116,11 +119,11 @@ async function* announcementsFor({ account, delivered_cursor }: Webhook, live: L
 }
 
 /**
- * Writes what became of a delivery. Nothing is written where the webhook was meanwhile deleted, replaced by one with
- * another address, or brought further by another delivery.
+ * Records the outcome of a delivery. Nothing is written if the webhook was deleted, replaced by one with another URL,
+ * or advanced by another delivery in the meantime.
  *
  * @param begun the webhook as it was when the delivery began
- * @returns the webhook as it is now; `undefined` where nothing was written
+ * @returns the webhook as it is now; `undefined` if nothing was written
  */
 async function record(store: Store, begun: Webhook, change: (current: Webhook) => Partial<Webhook>) {
   let written: Webhook | undefined;

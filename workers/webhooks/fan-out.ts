@@ -7,30 +7,36 @@ import type { Store } from '../../src/storage/store.ts';
 import { type Announcement, MAX_LISTED } from '../../src/subscriptions/message.ts';
 import { PAGE, subscriptionsTo } from '../../src/subscriptions/subscription.ts';
 
-/** What a publication or rollback changed of what an account watches: how much, and the first of it. */
+/**
+ * The changes that a publication or rollback made to an account's watched licenses: their counts, and the first ones.
+ */
 const noNews = () => ({
   counts: { added: 0, changed: 0, removed: 0 },
   changes: Array.of<Announcement['changes'][number]>(),
 });
 
-/** By the ids of accounts. */
+/** The news by account id. */
 type NewsByAccount = ReadonlyMap<string, ReturnType<typeof noNews>>;
 
-/** So that a receiver that fails for some days does not make each attempt read the changes again. */
+/**
+ * The number of publications whose news is cached, so that a receiver that fails for some days does not cause the
+ * changes to be read again at each attempt.
+ */
 const KEPT_PUBLICATIONS = 10;
 
 export type FanOut = ReturnType<typeof fanOut>;
 
 /**
- * Tells which accounts watch what a publication changed; `undefined` where not all of the changes can be read. It reads
- * the changes of each publication once, whatever the number of accounts: its cost follows the changes.
+ * Returns a function that finds the accounts watching the changes of a publication. The function returns `undefined` if
+ * not all of the changes can be read. It reads the changes of each publication once for all accounts, so the cost
+ * depends on the changes.
  *
  * @throws {SearchUnavailableError} when OpenSearch does not answer
  */
 export function fanOut(store: Store) {
   const known = new LRUCache<string, NewsByAccount, FeedEntry>({
     max: KEPT_PUBLICATIONS,
-    // One that is left out while it is read is used all the same.
+    // An entry that is evicted while it is being read is still returned.
     ignoreFetchAbort: true,
     fetchMethod: (_key, _stale, { context }) => readNews(store, context),
   });

@@ -14,27 +14,36 @@ import { fanOut } from './fan-out.ts';
 
 export const WEBHOOKS_QUEUE = 'webhooks';
 
-/** A rollback, a publication by another worker and a Redis that came back empty are noticed after a minute. */
+/**
+ * The interval of reconciliation. After at most a minute, it notices a rollback, a publication by another worker, or a
+ * Redis that came back empty.
+ */
 const RECONCILED_EVERY_MS = 60_000;
 
-/** After a switch, every API process answers from the new publication by then: each follows the alias once a second. */
+/**
+ * The delay after a switch. By then, every API process answers from the new publication, because each follows the alias
+ * once a second.
+ */
 const SETTLED_AFTER_MS = 3000;
 
 /** Receivers may take 15 seconds to answer. */
 const CONCURRENCY = 10;
 
-/** How many webhooks are read and queued at once. */
+/** The number of webhooks that are read and queued at once. */
 const PAGE = 100;
 
-/** The error of a delivery that is tried again; its cause is how long the receiver asked to wait, in milliseconds. */
+/**
+ * The error message of a delivery that will be retried. The error's cause is the wait that the receiver asked for, in
+ * milliseconds.
+ */
 const UNDELIVERED = 'The message was not delivered.';
 
-/** More than there are in the five days after which a webhook that fails is paused. */
+/** More attempts than fit in the five days after which a failing webhook is paused. */
 const MAX_ATTEMPTS = 50;
 
 const jobData = z.object({
   account: z.string(),
-  /** The latest place of the feed when it was queued: what came later settles first. */
+  /** The latest cursor of the feed when the job was queued. Changes after it must settle first. */
   cursor: z.string(),
 });
 
@@ -50,8 +59,8 @@ export type Backlog = Awaited<ReturnType<typeof backlogOf>>;
 export type Webhooks = ReturnType<typeof startWebhooks>;
 
 /**
- * Delivers to webhooks, by one job for each webhook that has not been told of everything. What was delivered is in
- * OpenSearch; Redis may be empty.
+ * Starts the deliveries to webhooks, with one job for each webhook that lacks changes. The delivered cursor is stored
+ * in OpenSearch, so Redis may lose its data.
  *
  * @param onEnded called after each delivery
  */
@@ -85,10 +94,10 @@ export function startWebhooks(
   const worker = new Worker(WEBHOOKS_QUEUE, process, {
     ...queueOptions(config),
     concurrency: CONCURRENCY,
-    // An idle worker asks Redis seldom; a job that comes wakes it at once.
+    // An idle worker seldom polls Redis; a new job wakes it at once.
     drainDelay: 60,
     settings: {
-      // A job that broke off is removed; the reconciliation queues it again.
+      // A job that failed with an unexpected error is removed; reconciliation queues it again.
       backoffStrategy: (attempts, _type, error) =>
         error?.message === UNDELIVERED ? Math.max(waitAfter(attempts), Number(error.cause)) : -1,
     },
@@ -99,7 +108,7 @@ export function startWebhooks(
   });
   worker.on('error', (error) => log.error({ error: error.message }, 'webhook worker error'));
 
-  /** Queues what is to be delivered. Where it can't, the next reconciliation does. */
+  /** Queues the pending deliveries. If it can't, the next reconciliation does. */
   const reconcile = (): Promise<void> =>
     queueUndelivered(store, queue).catch((error: unknown) => {
       if (!(error instanceof NothingPublishedError))
@@ -111,7 +120,7 @@ export function startWebhooks(
   return {
     reconcile,
     backlog: () => backlogOf(store),
-    /** Waits until what is being sent has ended. What waits is left to the next worker. */
+    /** Waits until running deliveries have ended. Waiting ones are left to the next worker. */
     close: async () => {
       clearInterval(timer);
       await worker.close();
@@ -121,8 +130,8 @@ export function startWebhooks(
 }
 
 /**
- * Queues a delivery for each webhook that has not been told of everything, under the webhook's id: where there is one
- * already, nothing is added.
+ * Queues a delivery for each webhook that lacks changes. The job id is the webhook's id, so a webhook never has two
+ * jobs.
  *
  * @throws {NothingPublishedError} when nothing is live
  */
@@ -142,18 +151,18 @@ export async function queueUndelivered(store: Store, queue: Queue<DeliveryJob>):
 }
 
 /**
- * A delivery that waits after a failure begins at once where the account has resumed its webhook, and where there is
- * news, unless the receiver itself named a longer wait.
+ * Starts a delivery that waits after a failure if the account has resumed its webhook or there are new changes, unless
+ * the receiver itself asked for a longer wait.
  */
 async function promote(queue: Queue<DeliveryJob>, { id, failing_since }: Webhook, cursor: string) {
   const job = await queue.getJob(id);
   if (job === undefined || job.attemptsMade === 0) return;
   const isNews = job.data.cursor !== cursor && job.delay <= waitAfter(job.attemptsMade);
-  // One that has begun meanwhile can not be promoted, and reads what is new itself.
+  // A delivery that has already begun can not be promoted, and reads the new changes itself.
   if (failing_since === null || isNews) await job.promote().catch(() => undefined);
 }
 
-/** The webhooks of active accounts that have not been told of everything up to the latest cursor, in pages. */
+/** Yields the webhooks of active accounts that were not delivered everything up to the latest cursor, in pages. */
 async function* undelivered(store: Store, cursor: string) {
   const pages = WEBHOOKS.pages(store, {
     query: { bool: { must_not: [{ term: { delivered_cursor: cursor } }] } },
@@ -169,8 +178,8 @@ async function* undelivered(store: Store, cursor: string) {
 }
 
 /**
- * The webhooks that have not been told of the latest changes: how many are paused, and since when the oldest of the
- * others waits, in Unix milliseconds; `undefined` where none does.
+ * Returns the backlog of undelivered webhooks: the number of paused ones, and since when the oldest of the others has
+ * been waiting, in Unix milliseconds; `undefined` if none is waiting.
  *
  * @throws {NothingPublishedError} when nothing is live
  */
@@ -182,7 +191,9 @@ async function backlogOf(store: Store) {
   return { paused: webhooks.length - waiting.length, since };
 }
 
-/** Since when a webhook fails or waits for the first publication that it was not told of, in Unix milliseconds. */
+/**
+ * Returns since when a webhook has been failing or waiting for its first undelivered publication, in Unix milliseconds.
+ */
 function waitsSince(state: FeedState, { failing_since, delivered_cursor }: Webhook): number {
   const [first] = changesAfterCursor(state, delivered_cursor) ?? [];
   const at = Date.parse(first?.at ?? '') || Date.now();
