@@ -311,7 +311,7 @@ function isHolder(
 function fitsGiven(holders: string, typed: string, mayHaveMore: boolean): boolean {
   const key = givenNamesKey(typed);
   if (key !== '' && fold(withoutSuffix(holders)).startsWith(key)) return true;
-  // In `LAST, FIRST MIDDLE, RN`, the given names end at the second comma.
+  // The given names end at a comma, as in `LAST, FIRST MIDDLE, RN`.
   const [names = ''] = withoutTitle(typed).split(',');
   const words = foldedWords(withoutEnd(names, isNoName));
   return words.length > 0 && fitsNames(foldedWords(holders), words, mayHaveMore);
