@@ -160,7 +160,7 @@ export function boardActionInWords(license: StandingFields): string {
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 
-/** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
+/** The sentence about what was searched and what to do. @param where such as `in the State's dataset of 2026-11-20` */
 type MissSentence = (miss: Miss, number: string, where: string, voice: Voice) => string;
 
 const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
@@ -281,7 +281,6 @@ export type RosterSummary = Readonly<
   Record<'found' | 'clear' | 'ambiguous' | 'not_found' | 'invalid', number>
 >;
 
-/** How many items a roster has. */
 export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
   return found + ambiguous + not_found + invalid;
 }

@@ -83,7 +83,7 @@ export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }
 
-/** OpenSearch accepts no longer ids, and rejects the whole request that contains one. */
+/** OpenSearch rejects longer ids, and the whole request that contains one. */
 const MAX_ID_BYTES = 512;
 
 /**

@@ -17,7 +17,7 @@ export const FACETS = {
   license_type: { terms: { field: 'license_type', size: 2000 } },
 };
 
-/** How many licenses of a list have each value, so how many remain if the user filters by it. */
+/** How many licenses of a list have each value. As many remain if the user filters by it. */
 export type Counts = Readonly<Record<keyof typeof FACETS, ReadonlyMap<string, number>>>;
 
 /** The counts in OpenSearch's response. Buckets of `filters` have no keys, but are in the order of the clauses. */

@@ -285,7 +285,7 @@ function filterClauses(filters: Filters = {}): Clause[] {
   });
 }
 
-/** OpenSearch accepts no longer patterns (`index.max_regex_length`). Each part of a name has at most 200 characters. */
+/** OpenSearch rejects longer patterns (`index.max_regex_length`). Each part of a name has at most 200 characters. */
 const MAX_PATTERN_CHARACTERS = 1000;
 
 /**
@@ -413,7 +413,7 @@ const MAX_SURNAME_LENGTH = 40;
 /** How many names are suggested when nobody has the requested one. */
 export const MAX_SUGGESTED_NAMES = 5;
 
-/** How many names each shard returns: enough that the best of all shards are among them. */
+/** How many names each shard returns: enough to include the best names of all shards. */
 const NEAR_NAMES_PER_SHARD = 100;
 
 /** In shorter words, changing two letters makes another word. */
