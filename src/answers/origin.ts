@@ -4,7 +4,7 @@ import { boardByLabel } from '../licenses/boards.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 
-/** The publication that an answer is from, and the day on which it is given. */
+/** The publication that an answer comes from, and the date of the answer. */
 export interface Origin {
   /** The id of the publication. */
   readonly publication: string;
@@ -12,11 +12,11 @@ export interface Origin {
   readonly date: string;
   /** The date in Ohio, `YYYY-MM-DD`: the data's age, days until expiry and cautions depend on it. */
   readonly today: string;
-  /** Whether the data is generated, not the State's. */
+  /** Whether the data is generated sample data instead of the State's. */
   readonly isSampleData: boolean;
   /** The SHA-256 of the State's files; absent for a publication of version 0.2.0. */
   readonly files?: { readonly individual: string; readonly business: string } | undefined;
-  /** Where clients find this service, without a path: `https://licenses.example.gov`. */
+  /** The service's public URL, without a path: `https://licenses.example.gov`. */
   readonly publicUrl?: string | undefined;
 }
 
@@ -25,17 +25,19 @@ export function dataAgeDays({ date, today }: Pick<Origin, 'date' | 'today'>): nu
   return daysBetween(date, today);
 }
 
-/** How current the data is: fresh to 2 days, late to 7 days, stale beyond, and where its date has not come yet. */
+/**
+ * How current the data is: fresh up to 2 days, late up to 7 days, then stale. Data with a future date is stale, too.
+ */
 export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
   if (ageInDays < 0) return 'stale';
   if (ageInDays <= 2) return 'fresh';
   return ageInDays <= 7 ? 'late' : 'stale';
 }
 
-/** The age of the data, as every answer says it. */
+/** The field with the data's age, which every answer has. */
 export const dataAge = { data_age_days: z.int().describe(DESCRIPTIONS.answer.data_age_days) };
 
-/** What every answer of the REST API says of its origin. */
+/** The fields about its origin that every answer of the REST API has. */
 export const originFields = {
   source: z.literal('dataset'),
   last_scraped: z.string().describe(DESCRIPTIONS.answer.last_scraped),
@@ -55,7 +57,7 @@ export function lastScraped(publicationDate: string): string {
   return `${publicationDate}T00:00:00`;
 }
 
-/** The address of a license's page; `undefined` without a public address, and for a board that the catalog does not have. */
+/** The address of a license's page; `undefined` without a public URL, or if the catalog does not have the board. */
 export function licenseUrl(
   license: Pick<LicenseRecord, 'board' | 'license_number'>,
   { publicUrl }: Pick<Origin, 'publicUrl'>,

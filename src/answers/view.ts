@@ -40,7 +40,7 @@ export const responseRecord = licenseRecord.extend({
 
 export type ResponseRecord = z.output<typeof responseRecord>;
 
-/** What an answer says of the name that was sent along with the number. */
+/** What an answer says about the name that was sent with the number. */
 type NameSent = Pick<Extract<LookupOutcome, { outcome: 'found' }>, 'nameMatch' | 'isNameAtBoard'>;
 
 /** Adds the fields that depend on the day, the publication and the request. */
@@ -75,9 +75,9 @@ export function toResponseRecord(
   };
 }
 
-/** What the answers of every interface have for a number that was not found, beside words. */
+/** The fields that every interface's answer has for a number that was not found, in addition to the message. */
 export const missFacts = z.object({
-  /** Why a number has no license, as a code. */
+  /** Why no license was found for the number, as a code. */
   reason: z.enum(NOT_FOUND_REASONS).describe(reasons),
   did_you_mean: z.array(z.string()).describe(DESCRIPTIONS.answer.did_you_mean),
   did_you_mean_name_match: z
@@ -88,19 +88,19 @@ export const missFacts = z.object({
   last_raw_status: z.string().nullable().optional().describe(DESCRIPTIONS.answer.last_raw_status),
 });
 
-/** What found a license: its number, or a name of which it is the only match. */
+/** How a license was found: by its number, or as the only match of a name. */
 export const FOUND_BY = ['number', 'name'] as const;
 
 interface Viewed {
   readonly origin: Origin;
-  /** The license that was found, or those of which one may be meant. */
+  /** The license that was found, or the matching licenses if there are several. */
   readonly records: readonly ResponseRecord[];
-  /** Whether more match than are here. */
+  /** Whether more licenses match than `records` has. */
   readonly truncated: boolean;
   readonly foundBy: (typeof FOUND_BY)[number];
 }
 
-/** What the outcome of a lookup means. Interfaces arrange it; none looks at the outcome again. */
+/** The interpreted outcome of a lookup. Interfaces only format it; they do not interpret the outcome again. */
 export type View = Viewed &
   (
     | { readonly outcome: 'found'; readonly record: ResponseRecord }
@@ -109,10 +109,10 @@ export type View = Viewed &
     | { readonly outcome: 'invalid'; readonly detail: string }
   );
 
-/** The facts of a miss; those of a name have no reason. */
+/** The facts of a miss. A miss by name has no reason. */
 export type MissFacts = Omit<z.output<typeof missFacts>, 'reason'> & { readonly reason?: NotFoundReason };
 
-/** What an outcome means. @param foundBy what was looked for */
+/** Interprets an outcome. @param foundBy what was looked up */
 export function viewOf(
   outcome: LookupOutcome | InvalidLookup,
   origin: Origin,
@@ -142,7 +142,7 @@ function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFa
   };
 }
 
-/** What is told of an answer, a sentence each, and what to do next. */
+/** The sentences that explain an answer and say what to do next. */
 export function sentencesOf(view: View, voice: Voice): string[] {
   if (view.outcome === 'invalid') return [view.detail];
   if (view.outcome === 'not_found') return [missDetail(view.miss, view.origin, voice)];
@@ -154,12 +154,15 @@ export function sentencesOf(view: View, voice: Voice): string[] {
   return view.foundBy === 'name' ? [ONLY_MATCH_BY_NAME, ...told] : told;
 }
 
-/** What whoever sent a list must do with a row: look at it, correct it, or nothing. */
+/** What the sender of a list must do with a row: look at it, correct it, or nothing. */
 export const NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
 
 export type Need = (typeof NEEDS)[number];
 
-/** A number that was not found is to be looked at where a similar one has a holder of the name that was sent. */
+/**
+ * What the sender must do with a row. A number that was not found needs attention if the holder of a similar number has
+ * the name that was sent.
+ */
 export function needOf(view: View): Need {
   if (view.outcome === 'found') return view.record.cautions.length === 0 ? 'clear' : 'attention';
   if (view.outcome === 'invalid') return 'invalid';

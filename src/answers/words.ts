@@ -23,9 +23,10 @@ import {
 import { dataAgeDays, freshness, type Origin } from './origin.ts';
 
 /**
- * The words that depend on no license. A caution has no tag where the status itself says it. Of a voice: `asPersons` says how
- * a number is looked up as a person's, after a lookup that was restricted to businesses; `afterUnknown` what to do next where
- * no license has the number, and none of a similar one has the name that was sent; `severalMatch` follows their number.
+ * Texts that do not depend on the license. A caution has no tag if the status itself says the same. In each voice,
+ * `asPersons` says how to look up a number as a person's, after a lookup that was restricted to businesses.
+ * `afterUnknown` says what to do next if no license has the number and no holder of a similar number has the name that
+ * was sent. `severalMatch` follows the number of matching licenses.
  */
 export const {
   cautions: CAUTION_WORDS,
@@ -35,7 +36,9 @@ export const {
   voices: VOICES,
 } = WORDS;
 
-/** Who says it: the REST API, a tool of the MCP server about one lookup or about an item of a list, or the website. */
+/**
+ * Which interface the text is for: the REST API, an MCP tool for one lookup or for an item of a list, or the website.
+ */
 export type Voice = keyof typeof VOICES;
 
 export const NOT_UNLICENSED =
@@ -52,7 +55,7 @@ export const NOT_GIVEN = 'Not given by the State';
 export const ONLY_MATCH_BY_NAME =
   'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
 
-/** That the data is not fresh; empty where it is. */
+/** The sentence that the data is late or stale; empty if it is fresh. */
 export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
   const age = dataAgeDays(origin);
   const state = freshness(age);
@@ -62,14 +65,14 @@ export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
     : `The data is ${state}: ${age} days old. What happened since is not in it.`;
 }
 
-/** The status of a license as a reader must tell it. */
+/** The instruction to report the full status of a license. */
 function fullStatus({ raw_status: raw }: StandingFields): string {
   return `Report the full status: ${raw ?? 'the State does not state one'}`;
 }
 
 type StandingSentence = (license: StandingFields, today: string) => string;
 
-/** What a reader must tell of each caution and note; empty where another caution says it. */
+/** The sentence for each caution and note; empty if another caution already says the same. */
 export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
   name_mismatch: () =>
     'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
@@ -121,7 +124,7 @@ export function endorsementsInWords(license: StandingFields, today: string) {
   });
 }
 
-/** What a reader must be told of a license, a sentence each. */
+/** The sentences that a reader must be told about a license. */
 export function recordSentences(
   license: StandingFields & { readonly board: string; readonly name_at_board?: boolean | undefined },
   { cautions, notes }: { readonly cautions: readonly Caution[]; readonly notes: readonly Note[] },
@@ -137,7 +140,7 @@ export function recordSentences(
   return sentences.filter((sentence) => sentence !== '');
 }
 
-/** Whether whoever was named has another license of the board, where somebody looked. */
+/** Says whether another license of the board has the name that was sent; empty if that was not searched. */
 function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof recordSentences>[0]): string {
   if (isThere === undefined) return '';
   return isThere
@@ -145,7 +148,10 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
     : `No license of the ${board} has that name.`;
 }
 
-/** Whether the board has acted on a license: the same answer on every page, in copies and in records. A blank is not a No. */
+/**
+ * Says whether the board has acted on a license, in the same words on every page, in copies and in records. A blank
+ * column does not mean No.
+ */
 export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
   if (!hasBoardAction(license)) return column || NOT_GIVEN;
@@ -154,7 +160,7 @@ export function boardActionInWords(license: StandingFields): string {
   return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 
-/** What was searched, and what to do. @param where such as `in the State's dataset of 2026-11-20` */
+/** The sentence about what was searched and what to do. @param where such as `in the State's dataset of 2026-11-20` */
 type MissSentence = (miss: Miss, number: string, where: string, voice: Voice) => string;
 
 const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
@@ -164,7 +170,7 @@ const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
   },
   ambiguous: (miss, number, where) => {
     const { didYouMean, boards = [] } = miss;
-    // Those of a list may be left out, the boards never.
+    // List items may omit `didYouMean`, but always have `boards`.
     return didYouMean.length < 2 && boards.length > 1
       ? `More than one board has a license with the ${number} ${where}: the ${boards.join(' and the ')}. Name the board.`
       : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
@@ -200,9 +206,9 @@ function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
 }
 
 /**
- * What was searched without finding a license, in which dataset, and what to do. It never says "unlicensed".
+ * Says what was searched without finding a license, in which dataset, and what to do. It never says "unlicensed".
  *
- * @param date the run date of the dataset that answered, as the voice writes it
+ * @param date the run date of the dataset that answered, in the voice's format
  */
 export function missMessage(miss: Miss, date: string, voice: Voice): string {
   const { request, reason, isFeedUnread } = miss;
@@ -215,7 +221,7 @@ export function missMessage(miss: Miss, date: string, voice: Voice): string {
 
 export const FEED_UNREAD = 'Whether such a license left the dataset could not be read now: ask again later.';
 
-/** A page has the marks of print. What was typed between them stays as it was typed. */
+/** Pages use curly quotation marks. The text between them stays as typed. */
 function quoted(typed: string, voice: Voice): string {
   return voice === 'page' ? `“${typed}”` : `"${typed}"`;
 }
@@ -224,7 +230,7 @@ function genitive(voice: Voice): string {
   return voice === 'page' ? '’s' : "'s";
 }
 
-/** The whole of what is told of a miss: with the age of the data, and who is the authority. */
+/** The full text about a miss, including the age of the data and a reminder that the board is the authority. */
 export function missDetail(miss: Miss, origin: Pick<Origin, 'date' | 'today'>, voice: Voice): string {
   const sentences = [missMessage(miss, origin.date, voice), VOICES[voice].afterMiss, ageSentence(origin)];
   return sentences.filter((sentence) => sentence !== '').join(' ');
@@ -246,7 +252,7 @@ function nameMessage(miss: Miss, request: NameRequest, where: string, voice: Voi
   return `No license of ${whose} matches the ${named} ${where}. Check the spelling and the board.`;
 }
 
-/** A name as it was searched: `Bowen, Su` of a person. */
+/** The name that was searched; for a person, `Bowen, Su`. */
 function nameOf(request: NameRequest): string {
   if (request.by === 'business') return request.name;
   return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
@@ -260,24 +266,29 @@ function filterWords(filters: Filters, voice: Voice): string {
   }).join(' and ');
 }
 
-/** The sentence for a number without known changes; none for one that several licenses have, or had. */
+/**
+ * The sentence for a number without known changes; none if several licenses have or had the number, or if it was
+ * removed or is unreadable.
+ */
 export function noChangeKnown({ reason }: Miss, since: string): string[] {
   return ['ambiguous', 'removed', 'unreadable'].includes(reason)
     ? []
     : [`No change of a license of that board with this number is known since ${since}.`];
 }
 
-/** How many items of a list ended in each way; `clear` is how many of the found have no cautions. */
+/** The number of items of a list by outcome. `clear` is the number of found licenses without cautions. */
 export type RosterSummary = Readonly<
   Record<'found' | 'clear' | 'ambiguous' | 'not_found' | 'invalid', number>
 >;
 
-/** How many items a roster has. */
 export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
   return found + ambiguous + not_found + invalid;
 }
 
-/** `12 clear, 14 need attention, 3 not found, 1 invalid`: what needs attention was found with cautions, or several match. */
+/**
+ * `12 clear, 14 need attention, 3 not found, 1 invalid`. Items that were found with cautions or have several matches
+ * need attention.
+ */
 export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
   const parts = [
     [clear, 'clear'],
@@ -292,7 +303,7 @@ function nearestBoard(name: string): string {
   return nearestBoards(name)[0].name;
 }
 
-/** The words of an interface whose fields have the names of `lookupFields`. */
+/** The messages of interfaces that use the field names of `lookupFields`. */
 const FIELD_WORDS = {
   notAnObject: 'The body must be a JSON object.',
   tooLong: (field: string) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
@@ -308,10 +319,10 @@ const REST_REQUEST = {
   noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
 };
 
-/** How each interface says what is wrong with a lookup. */
+/** Each interface's messages for an invalid lookup. */
 export const REQUEST_WORDS = {
   rest: REST_REQUEST,
-  /** An item of a list by REST: a number needs no board. */
+  /** An item of a list in the REST API. A number needs no board there. */
   restItem: { ...REST_REQUEST, noBoard: (by) => (by === 'number' ? undefined : REST_REQUEST.noBoard()) },
   tool: {
     ...FIELD_WORDS,

@@ -6,12 +6,15 @@ import { visibleText } from './fold.ts';
 
 const licenseType = z.strictObject({
   name: z.string().min(1),
-  /** The beginning of its numbers, with the separator: `RN.`, `DC-`, `03`. */
+  /** The prefix of its license numbers, including the separator: `RN.`, `DC-`, `03`. */
   prefix: z.string().min(1),
-  /** The end of its numbers, when only that distinguishes them from another type's: `-SUPV`. */
+  /** The suffix of its license numbers, if only the suffix distinguishes them from another type's: `-SUPV`. */
   suffix: z.string().optional(),
   kind: z.enum(['person', 'business']),
-  /** The license type that it endorses. Its numbers are in the endorsement columns of that type's rows. */
+  /**
+   * The license type that this type endorses. The numbers of this type are in the endorsement columns of that type's
+   * rows.
+   */
   endorses: z.string().optional(),
 });
 
@@ -21,7 +24,7 @@ const board = z.strictObject({
   name: z.string().min(1),
   /** Other labels of the board in the dataset. */
   aliases: z.array(z.string().min(1)),
-  /** The board's own website, where it is known. */
+  /** The board's own website, if known. */
   website: z.url({ protocol: /^https$/ }).optional(),
   license_types: z.array(licenseType).min(1),
 });
@@ -46,24 +49,24 @@ export function boardByName(name: string): Board | undefined {
   return byName.get(name);
 }
 
-/** The board of a label in the BOARD column: its name or an alias, ignoring case and punctuation. */
+/** Finds a board by a label from the BOARD column: its name or an alias, ignoring case and punctuation. */
 export function boardByLabel(label: string): Board | undefined {
   return byName.get(label) ?? byLabel.get(labelKey(label));
 }
 
-/** The name that the catalog has now for the board of a stored license; the label itself where it has none. */
+/** The catalog's current name for the board of a stored license; the label itself if the catalog lacks the board. */
 export function currentBoardName(label: string): string {
   return boardByLabel(label)?.name ?? label;
 }
 
-/** Whether the catalog has the license type among the board's. */
+/** Whether the catalog lists this license type for the board. */
 export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
   return board.license_types.some(({ name }) => name === licenseType);
 }
 
 const byCode = new Map(BOARDS.map((entry) => [entry.code, entry]));
 
-/** The board of a code, in whatever case. */
+/** The board with this code, in upper or lower case. */
 export function boardByCode(code: string): Board | undefined {
   return byCode.get(code.toUpperCase());
 }
@@ -110,7 +113,7 @@ index.addAll(
   })),
 );
 
-/** The words of a label that identify a board, in one order: `Ohio State Board of Nursing` → `nursing`. */
+/** The words of a label that identify a board, sorted: `Ohio State Board of Nursing` → `nursing`. */
 function wordsKey(label: string): string {
   const words = label.toLowerCase().split(/[^a-z]+/);
   return [...new Set(words)]
@@ -123,8 +126,8 @@ const byWords = new Map(labels.map(({ label, board }) => [wordsKey(label), board
 const byUpperCase = new Map(labels.map(({ label, board }) => [label.toUpperCase(), board]));
 
 /**
- * The board that a person's text names without doubt: by its code, by a name in any case, or by words that only its
- * name has (`Nursing`, `ohio board of pharmacy`, `Physical Therapy`). `undefined` where several boards fit, or none.
+ * The board that a typed text names unambiguously: by its code, by a name in any case, or by words that only its name
+ * has (`Nursing`, `ohio board of pharmacy`, `Physical Therapy`). `undefined` if several boards fit, or none.
  */
 export function boardByText(text: string): Board | undefined {
   const typed = visibleText(text).trim();

@@ -1,4 +1,4 @@
-/** Nearly every date has this form: ISO, with a day that every month has. */
+/** A fast check that nearly every date passes: ISO, with a day from 1 to 28, which every month has. */
 const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
 const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: .*)?$/;
@@ -18,7 +18,9 @@ export function isoDate(text: string): string | undefined {
   return undefined;
 }
 
-/** JavaScript reads February 30 as a day in March. */
+/**
+ * The date, if it exists. `Date.parse` reads February 30 as a day in March, so the result is compared with the input.
+ */
 function existing(year = '', month = '', day = ''): string | undefined {
   const date = `${year}-${month}-${day}`;
   const time = Date.parse(date);
@@ -27,7 +29,7 @@ function existing(year = '', month = '', day = ''): string | undefined {
 
 export const OHIO_TIME_ZONE = 'America/New_York';
 
-/** Swedish dates are `YYYY-MM-DD`. */
+/** The Swedish locale formats dates as `YYYY-MM-DD`. */
 const ohioDate = new Intl.DateTimeFormat('sv-SE', { timeZone: OHIO_TIME_ZONE, dateStyle: 'short' });
 
 const MINUTE_MS = 60_000;
@@ -55,12 +57,12 @@ export function ohioTime(instant: string): string {
   return `${ohioClock.format(time)} ${zone}`;
 }
 
-/** Calendar days from one `YYYY-MM-DD` to another; negative when `to` is the earlier. */
+/** Calendar days from one `YYYY-MM-DD` to another; negative if `to` is before `from`. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
-/** The date that many days before a `YYYY-MM-DD`. */
+/** The date this many days before a `YYYY-MM-DD`. */
 export function daysBefore(date: string, days: number): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,7 +1,7 @@
 import DESCRIPTIONS from '../../data/filters.json' with { type: 'json' };
 import { distinctKeys, fold, memoize, visibleText } from './fold.ts';
 
-/** What filters read of a license. */
+/** The fields of a license that filters read. */
 type Filtered = Readonly<Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null>>;
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */

@@ -7,8 +7,8 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
 const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
 
 /**
- * A longer folded value is not searched for. One character may fold to 15 (U+FDFA), and the cost of OpenSearch's
- * search for similar surnames grows faster than the length.
+ * Longer folded values are not searched for. One character may fold to 15 (U+FDFA), and the cost of OpenSearch's search
+ * for similar surnames grows faster than the length.
  */
 export const MAX_FOLDED_CHARACTERS = 200;
 
@@ -16,19 +16,22 @@ const PLAIN = /^[A-Z0-9]*$/;
 const ASCII_ONLY = /^[\x20-\x7e]*$/;
 
 /**
- * What nobody sees: zero width, soft hyphens, direction marks, byte order marks, NUL, and U+2800, which is no blank to
- * programs. Tabs and line breaks are blanks.
+ * Invisible characters: zero-width characters, soft hyphens, direction marks, byte order marks, NUL, and U+2800, which
+ * looks blank but does not count as whitespace. Tabs and line breaks count as blanks, so they are not included.
  */
 const INVISIBLE = '\\p{Default_Ignorable_Code_Point}\\p{Cf}\\0-\\x08\\x0e-\\x1f\\x7f-\\x9f\\u2800';
 const INVISIBLES = new RegExp(`[${INVISIBLE}]`, 'gu');
 const INVISIBLES_AND_MARKS = new RegExp(`[\\p{M}${INVISIBLE}]`, 'gu');
 
-/** The text without characters that nobody sees, which come along when texts are copied. */
+/** Removes invisible characters, which often come along when a text is copied. */
 export function visibleText(text: string): string {
   return ASCII_ONLY.test(text) ? text : text.replace(INVISIBLES, '');
 }
 
-/** Upper case without accents and what nobody sees: `Muñoz` → `MUNOZ`, `Bjørk` → `BJORK`. Punctuation and blanks stay. */
+/**
+ * Converts to upper case and removes accents and invisible characters: `Muñoz` → `MUNOZ`, `Bjørk` → `BJORK`.
+ * Punctuation and blanks stay.
+ */
 export function unaccent(text: string): string {
   const upper = text.toUpperCase();
   if (ASCII_ONLY.test(upper)) return upper;
@@ -40,7 +43,7 @@ export function unaccent(text: string): string {
     .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS.get(letter) ?? letter);
 }
 
-/** Each key once, in their order, and none that is empty. */
+/** The keys in their order, without duplicates and empty keys. */
 export function distinctKeys(keys: readonly string[]): string[] {
   return [...new Set(keys)].filter((key) => key !== '');
 }
@@ -58,7 +61,10 @@ export function fold(text: string): string {
 
 const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
 
-/** Raised, lowered and circled characters, as the marks of footnotes: `RN.987654321²` is not the number RN.9876543212. */
+/**
+ * Superscript, subscript and circled characters, such as footnote marks: `RN.987654321²` must not be read as the number
+ * RN.9876543212.
+ */
 const MARKS = /[\u00b2\u00b3\u00b9\u2070-\u209c\u2460-\u24ff]/g;
 
 function unaccentNumber(written: string): string {
@@ -66,24 +72,25 @@ function unaccentNumber(written: string): string {
 }
 
 /**
- * The key of a license number, the same for every way of writing it: upper case, without blanks, dots, slashes and
- * dashes of any kind. The key of `rn 987654321`, `RN/987654321` and `RN.987654321` is `RN987654321`. Other characters are kept, so
- * that the key of a pattern such as `RN.987654321*` matches no license.
+ * The query key of a license number, the same for every way of writing it: upper case, without blanks, dots, slashes
+ * and dashes of any kind. The key of `rn 987654321`, `RN/987654321` and `RN.987654321` is `RN987654321`. Other
+ * characters are kept, so that the key of a pattern such as `RN.987654321*` matches no license.
  */
 export function numberKey(written: string): string {
   return unaccentNumber(written).replace(SEPARATORS, '');
 }
 
 /**
- * The last group of digits of a number, without leading zeros. Numbers that differ only in zeros, prefix or suffix
- * have the same. `APRN.CNP.0912345678` → `912345678`, `E.987654321-SUPV` → `987654321`; empty without digits.
+ * The last group of digits of a number, without leading zeros: `APRN.CNP.0912345678` → `912345678`, `E.987654321-SUPV`
+ * → `987654321`. Numbers that differ only in leading zeros, prefix or suffix have the same result. Empty if the number
+ * has no digits.
  */
 export function numberDigits(written: string): string {
   const digits = /(?<!\d)(\d+)\D*$/.exec(unaccentNumber(written).replace(/\s/g, ''))?.[1];
   return digits?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
-/** Whether the text is the number itself, ignoring case, blanks around it and what nobody sees. */
+/** Whether the text is exactly this number, ignoring case, surrounding blanks and invisible characters. */
 export function isExactNumber(written: string, licenseNumber: string): boolean {
   return visibleText(written).trim().toUpperCase() === visibleText(licenseNumber).toUpperCase();
 }
@@ -98,7 +105,7 @@ export function memoize<Result>(compute: (text: string) => Result): (text: strin
     if (cached !== undefined) return cached;
     const result = compute(text);
     if (results.size >= MAX_RESULTS) results.clear();
-    // A slice of a file's chunk would keep the whole chunk in memory.
+    // The text may be a slice of a file's chunk, which would keep the whole chunk in memory. So the key is a copy.
     results.set(Buffer.from(text).toString(), result);
     return result;
   };

@@ -37,8 +37,8 @@ export type HolderKind = 'person' | 'business';
 export type LicenseDocument = Readonly<ReturnType<typeof licenseDocument>>;
 
 /**
- * Stored values by name. `z.record` would leave out the name `__proto__`, and copies the values one by one: for the
- * attributes of a license, that takes as long as checking all else.
+ * A schema of stored values by name. `z.record` would drop the name `__proto__`, and it copies the values one by one:
+ * for the attributes of a license, that takes as long as checking everything else.
  */
 export function valuesByName<Value>(isValue: (value: unknown) => boolean, message?: string) {
   return z.custom<Record<string, Value>>(
@@ -50,7 +50,7 @@ export function valuesByName<Value>(isValue: (value: unknown) => boolean, messag
 
 /** The part of a stored license that lookups read. */
 export const storedLicense = licenseRecord.extend({
-  // The catalog may have got another name for the board since the publication.
+  // The catalog may have renamed the board since the publication was made.
   board: z.string().transform(currentBoardName),
   extra_data: valuesByName<string>((value) => typeof value === 'string'),
   source_row: z.string(),
@@ -63,7 +63,10 @@ export const storedLicense = licenseRecord.extend({
 
 export type StoredLicense = z.output<typeof storedLicense>;
 
-/** The board's part of a key: its code, whatever the board is called or was called, or its folded label when the catalog does not have it. */
+/**
+ * The part of a key that identifies the board: its code, by its current name or an older one; the folded label if the
+ * catalog does not have the board.
+ */
 export function boardKey(boardName: string): string {
   return boardByLabel(boardName)?.code ?? fold(boardName);
 }
@@ -75,15 +78,18 @@ export function licensePath({ board, license_number: number }: LicenseName): str
   return `/licenses/${encodeURIComponent(boardKey(board))}/${encodeURIComponent(number)}`;
 }
 
-/** The document id of a license: no board has a number twice (docs/decisions/004). */
+/** The document id of a license. It is unique, because no board uses a number twice (docs/decisions/004). */
 export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }
 
-/** OpenSearch takes no longer id, and refuses the whole request that has one. */
+/** OpenSearch rejects longer ids, and the whole request that contains one. */
 const MAX_ID_BYTES = 512;
 
-/** Whether OpenSearch takes the id. One character of a board that the catalog does not have may fold to 15. */
+/**
+ * Whether OpenSearch accepts the id. An id may be too long because each character of an unknown board's label may fold
+ * to 15.
+ */
 export function isPossibleId(id: string): boolean {
   return id.length <= MAX_ID_BYTES && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
@@ -97,7 +103,7 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, source_
   const keys = {
     kind,
     number: numberKey(record.license_number),
-    /** The number's last group of digits, without leading zeros. Similar numbers are searched by it. */
+    /** The number's last group of digits, without leading zeros. Searches for similar numbers use it. */
     digits: numberDigits(record.license_number),
     ...nameKeys(record, kind),
     ...mapFilters(({ keysOf }) => keysOf(record)),
@@ -106,8 +112,8 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, source_
 }
 
 /**
- * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
- * kept to see what changes, and its document's JSON begins with it.
+ * A record as JSON, without the closing brace. Two records have the same text if all their fields are equal. A hash of
+ * this text is kept to detect changes, and the JSON of the record's document begins with this text.
  */
 export function recordText(record: LicenseRecord): string {
   const fields: LicenseRecord = {
@@ -137,9 +143,12 @@ function nameKeys(record: LicenseRecord, kind: HolderKind) {
   if (kind === 'person') {
     const name = foldPersonName(record.full_name);
     return {
-      /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by it, and exact names compared with it. */
+      /**
+       * `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by this key, and exact names are compared with
+       * it.
+       */
       name: `${board}/${name.surname}/${name.given}`,
-      /** `BOARD/SURNAME/GIVEN`, one for each form of the surname; `BOARD/HALF-/GIVEN` for half of a double one. */
+      /** `BOARD/SURNAME/GIVEN`, one for each form of the surname; `BOARD/HALF-/GIVEN` for half of a double surname. */
       holder: holderKeys(board, name),
       /** `BOARD/SURNAME`, one for each form. Corrections of a mistyped surname are suggested from these. */
       surname: name.surnameForms.map((form) => `${board}/${form}`),

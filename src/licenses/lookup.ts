@@ -10,7 +10,7 @@ import type { PersonParts, TypedParts } from './names.ts';
 export class BadRequestError extends Error {}
 
 /**
- * A value from a request, as its schema reads it.
+ * Parses a value from a request with its schema.
  *
  * @throws {BadRequestError} with the first message of the schema
  */
@@ -23,13 +23,12 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 /** The most matches that a search returns (SEARCH-05, MCP-05). */
 export const MAX_MATCHES = 100;
 
-/** The most matches of a name that one of many lookups lists. */
+/** The most matches of a name that one of many lookups may list. */
 export const MAX_LISTED_MATCHES = 20;
 
-/** The most characters of a field. */
 export const MAX_CHARACTERS = 200;
 
-/** A person's name, a business's, or either of them as a whole, as typed. */
+/** A name as typed: the parts of a person's name, a business name, or one text that may be either. */
 export type TypedName = TypedParts | { readonly businessName: string } | { readonly wholeName: string };
 
 /** A lookup by number, at one board or statewide. */
@@ -38,7 +37,7 @@ export interface NumberRequest {
   readonly number: string;
   readonly board?: Board | undefined;
   readonly businessOnly: boolean;
-  /** A name sent with the number. The response says whether it is the holder's. */
+  /** A name sent with the number. The response says whether it is the name of the license's holder. */
   readonly name?: TypedName | undefined;
 }
 
@@ -60,8 +59,8 @@ export type NameRequest = PersonRequest | BusinessRequest;
 export type LookupRequest = NumberRequest | NameRequest;
 
 /**
- * Why a lookup found no license. All but `unknown` are of numbers. `removed`: the feed of changes says that the license
- * left the dataset. `unreadable`: its last row could not be read.
+ * Why a lookup found no license. Only lookups by number have a reason other than `unknown`. `removed`: the feed says
+ * that the license left the dataset. `unreadable`: the last row of the license could not be read.
  */
 export const NOT_FOUND_REASONS = [
   'unknown',
@@ -80,21 +79,24 @@ export interface Miss {
   readonly reason: NotFoundReason;
   readonly request: LookupRequest;
   /**
-   * What exists and may be meant, best first: numbers (never with their holders), business names, surnames, or
-   * `SURNAME, GIVEN NAME`.
+   * Existing numbers or names that the caller may have meant, best first: numbers (never with their holders), business
+   * names, surnames, or `SURNAME, GIVEN NAME`.
    */
   readonly didYouMean: readonly string[];
-  /** The numbers among them whose holder has the name that was sent; absent where none was sent. */
+  /** The numbers in `didYouMean` whose holder has the name that was sent; absent if no name was sent. */
   readonly ofTheName?: readonly string[] | undefined;
-  /** The licenses of those numbers. Only pages tell their holders. */
+  /** The licenses with the numbers in `didYouMean`. Only the website's pages show their holders. */
   readonly offered?: readonly LicenseRecord[];
-  /** Of `other_board` and `ambiguous`: the boards that have the number; of `removed`: the one that had it. */
+  /** For `other_board` and `ambiguous`: the boards that have the number. For `removed`: the board that had it. */
   readonly boards?: readonly string[];
-  /** Of `removed`: the run date of the last dataset that had it; null where it is not known, or several had the number. */
+  /**
+   * For `removed`: the run date of the last dataset with the license, and its status there. Both are null if unknown,
+   * or if several licenses had the number.
+   */
   readonly left?: Readonly<Record<'last_in_dataset' | 'last_raw_status', string | null>>;
-  /** Of `unreadable`, where it is not known whether the dataset that answered has the row still: the date of one that had it. */
+  /** For `unreadable`, if the dataset that answered may no longer have the row: the date of a dataset that had it. */
   readonly unreadableIn?: string;
-  /** Set when the feed of changes did not say whether a license with the number left the dataset. */
+  /** Set when the service could not read whether a license with the number left the dataset. */
   readonly isFeedUnread?: true;
   /** Set when licenses have the name, but the filters exclude them all. */
   readonly nameExists?: true;
@@ -107,15 +109,17 @@ export type LookupOutcome =
   | {
       readonly outcome: 'found';
       readonly record: LicenseRecord;
-      /** Whether the name sent with the number is the holder's; absent without such a name. */
+      /** Whether the name sent with the number is the holder's; absent if no name was sent. */
       readonly nameMatch?: boolean;
-      /** Where it is not: whether another license of the board has that name; absent where nobody looked. */
+      /**
+       * If `nameMatch` is false: whether another license of the board has that name; absent if that was not searched.
+       */
       readonly isNameAtBoard?: boolean;
     }
   | { readonly outcome: 'several'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | Miss;
 
-/** A lookup, one of many, that can not be made. */
+/** One of many lookups, which cannot be run because it is invalid. */
 export interface InvalidLookup {
   readonly outcome: 'invalid';
   /** What is wrong and what to send instead. */
@@ -124,7 +128,7 @@ export interface InvalidLookup {
 
 const anyText = z.string().max(MAX_CHARACTERS);
 
-/** Null, blank text and what nobody sees count as absent. */
+/** Null, blank text and invisible characters count as absent. */
 const text = anyText.nullish().transform((value) => visibleText(value ?? '').trim() || undefined);
 
 /** The fields of a lookup, with the names of every interface. Unknown fields are ignored. */
@@ -142,12 +146,12 @@ export const lookupFields = z.object({
   ...mapFilters(({ description }) => text.describe(`${description}; ignored in a lookup by number`)),
 });
 
-/** How an interface says what is wrong with the fields of a lookup. */
+/** An interface's messages for invalid fields of a lookup. */
 export interface LookupWords {
   readonly notAnObject: string;
   readonly tooLong: (field: string) => string;
   readonly unknownBoard: (name: string) => string;
-  /** `undefined` where such a lookup needs no board. */
+  /** `undefined` if this kind of lookup needs no board. */
   readonly noBoard: (by: LookupRequest['by']) => string | undefined;
   readonly noName: string;
   readonly onlyFirstName: string;
@@ -157,8 +161,8 @@ export interface LookupWords {
 /**
  * Reads the fields of a lookup.
  *
- * @param defaultBoard the board of a lookup that names none
- * @param findBoard the board of a text that names one
+ * @param defaultBoard the board to use if the lookup names none
+ * @param findBoard finds the board that the lookup names
  * @throws {BadRequestError} saying in the interface's words what is wrong and what to send instead
  */
 export function readLookup(
@@ -175,10 +179,10 @@ export function readLookup(
   throw new BadRequestError(issue?.code === 'too_big' ? words.tooLong(field) : `${field} must be a string.`);
 }
 
-/** The fields of a lookup, read. */
+/** The parsed fields of a lookup. */
 export type LookupFields = Partial<z.output<typeof lookupFields>>;
 
-/** The lookup of fields that are read: by number if there is one, else by name. @throws as `readLookup` */
+/** Makes a lookup from parsed fields: by number if there is one, else by name. @throws as `readLookup` */
 export function lookupRequest(
   fields: LookupFields,
   words: LookupWords,
@@ -217,15 +221,15 @@ export function lookupRequest(
   return { by: 'person', board, lastName, firstName, filters };
 }
 
-/** The pattern of names and filters in the OpenAPI document. */
+/** The OpenAPI document gives this pattern for names and filters. */
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /**
- * Why a lookup can not be made in a publication: a name or filter has no letter and no digit, or the board lacks the
- * license type. Without a board, it must be a type of any board.
+ * Why a lookup cannot be run in a publication: a name or filter has no letter and no digit, or the board lacks the
+ * license type. Without a board, any board's license type is accepted.
  *
  * @param licenseTypes the names of each board's license types, by the board's name
- * @returns what to send instead; `undefined` for a lookup that can be made
+ * @returns what to send instead; `undefined` if the lookup can be run
  */
 export function problemOf(
   request: LookupRequest,
@@ -255,7 +259,7 @@ function typedTexts(request: LookupRequest): Readonly<Record<string, string | un
     : { business_name: request.name, ...request.filters };
 }
 
-/** Whether a license can match: no text of a license is longer, once it is folded. */
+/** Whether any license can match the lookup: no folded text of a license is longer than the limit. */
 export function isPossible(request: LookupRequest): boolean {
   return Object.values(typedTexts(request)).every(
     (text) => text === undefined || fold(text).length <= MAX_FOLDED_CHARACTERS,

@@ -1,13 +1,13 @@
 import NAMES from '../../data/names.json' with { type: 'json' };
 import { distinctKeys, fold, unaccent, visibleText } from './fold.ts';
 
-/** Words in capitals, several to a text. */
+/** The single words of texts that have several words in capitals. */
 function wordsOf(texts: readonly string[]): ReadonlySet<string> {
   return new Set(texts.flatMap((text) => text.split(' ')));
 }
 
 const SUFFIXES = wordsOf(NAMES.generational_suffixes);
-/** `V` and `VI` are suffixes only beside given names. After those, they may be initials, too. */
+/** `V` and `VI` count as suffixes only if the name has given names. After given names, they may also be initials. */
 const NUMERALS = wordsOf(NAMES.suffixes_or_initials);
 const TITLES = wordsOf(NAMES.titles);
 const CREDENTIALS = wordsOf(NAMES.credentials);
@@ -24,19 +24,19 @@ const DASHES_AND_BLANKS = /[\s\p{Pd}\u2212]/u;
 export interface PersonName {
   /** The whole surname, without a generational suffix. */
   readonly surname: string;
-  /** The whole surname first, then each half of a hyphenated one, with each way of writing Saint. */
+  /** The whole surname first, then each half of a hyphenated surname; each with every spelling of Saint. */
   readonly surnameForms: readonly string[];
-  /** Each half of a double surname that has no hyphen: not searched, but suggested. */
+  /** Each half of a double surname without a hyphen. Only suggestions use the halves, not searches. */
   readonly halves: readonly string[];
-  /** The suffix that may be typed as an initial. */
+  /** The suffix, if it may be typed as an initial; else empty. */
   readonly numeral: string;
   /** First and middle names as one word; empty for a single name. */
   readonly given: string;
 }
 
 /**
- * Splits a LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, also with a blank before the comma or none after it, or with a
- * comma before the suffix. A name without a comma is taken as the surname, which keeps its suffix.
+ * Splits a LICENSEE_NAME of the form `LAST SUFFIX, FIRST MIDDLE`. There may be a blank before the comma, no blank after
+ * it, or a comma before the suffix. A name without a comma counts as the surname, and keeps its suffix.
  */
 export function nameParts(licenseeName: string): { last: string; given: string } {
   const name = visibleText(licenseeName);
@@ -54,7 +54,7 @@ function commaAfterSurname(licenseeName: string): number {
   return second > 0 && isSuffix(licenseeName.slice(first + 1, second)) ? second : first;
 }
 
-/** Whether a word is a suffix, if given names stand beside it. */
+/** Whether a word is a generational suffix in a name with given names. */
 function isSuffix(word: string): boolean {
   const key = fold(word);
   return SUFFIXES.has(key) || NUMERALS.has(key);
@@ -70,7 +70,10 @@ export function firstGivenName(given: string): string {
   return givenNames(given)[0] ?? '';
 }
 
-/** What finds a holder by name: a part without a letter or digit is left out, for a search by it is refused. */
+/**
+ * The name to search for a license's holder. A part without a letter or digit is left out, because a search for it
+ * would be rejected.
+ */
 export function holderToSearch(licenseeName: string): PersonParts | undefined {
   const { last, given } = nameParts(licenseeName);
   return searchableParts({ lastName: last, firstName: given })[0];
@@ -103,10 +106,10 @@ function surnameFormsOf(written: string, surname: string): string[] {
 }
 
 const SAINT = new RegExp(`(?<![\\p{L}\\p{N}])(?:${[...SAINTS].join('|')})(?=[.\\s\\p{Pd}]+\\p{L})`, 'giu');
-/** Quicker: what most surnames do not have. */
+/** A fast check, which rules out `Saint` for most surnames. */
 const MAYBE_SAINT = /ST[^A-Z]|STE[^A-Z]|SAINT/i;
 
-/** The keys of a surname, as written first, then with the other ways of writing `Saint` before a word. */
+/** The keys of a surname: first as written, then with the other spellings of `Saint` before a word. */
 function saintForms(surname: string, asWritten = fold(surname)): string[] {
   if (!MAYBE_SAINT.test(surname)) return [asWritten];
   return distinctKeys([asWritten, ...Array.from(SAINTS, (word) => fold(surname.replace(SAINT, word)))]);
@@ -126,7 +129,7 @@ function surnameUnits(surname: string): string[] {
   return units.length > 1 ? units : [];
 }
 
-/** What follows half of a double surname in the key that finds what to suggest. No folded surname has it. */
+/** Marks half of a double surname in keys for suggestions. No folded surname contains it. */
 const HALF = '-';
 
 /** The key of half of a surname, to look for holders of double surnames. */
@@ -134,7 +137,10 @@ export function halfKey(surname: string): string {
   return surname + HALF;
 }
 
-/** The keys of a holder, `BOARD/SURNAME/GIVEN`: what is typed begins with one of them. */
+/**
+ * The keys of a holder, `BOARD/SURNAME/GIVEN`. A search finds the holder if one of these keys begins with the searched
+ * name.
+ */
 export function holderKeys(
   board: string,
   { surname, surnameForms, halves, numeral, given }: PersonName,
@@ -153,7 +159,9 @@ export function fullName(licenseeName: string): string {
   return comma < 0 ? licenseeName : licenseeName.slice(0, comma).trimEnd() + licenseeName.slice(comma);
 }
 
-/** A LICENSEE_NAME without suffix and middle names, which finds its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`. */
+/**
+ * A LICENSEE_NAME without suffix and middle names, to search for its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`.
+ */
 export function nameToSearch(licenseeName: string): string {
   const { last, given } = nameParts(licenseeName);
   const first = firstGivenName(given);
@@ -161,7 +169,10 @@ export function nameToSearch(licenseeName: string): string {
   return fold(first) === '' ? surname : `${surname}, ${first}`;
 }
 
-/** The keys that a typed surname may have, the likeliest first: without title, credentials and generational suffix. */
+/**
+ * The possible keys of a typed surname, most likely first: without title, credentials and generational suffix, then as
+ * typed.
+ */
 export function surnameKeys(lastName: string, hasGivenNames: boolean): string[] {
   const written = visibleText(lastName);
   if (isOneWord(written)) return distinctKeys(saintForms(written));
@@ -169,12 +180,12 @@ export function surnameKeys(lastName: string, hasGivenNames: boolean): string[] 
   return distinctKeys([surnameOf(name, hasGivenNames), written].flatMap((form) => saintForms(form)));
 }
 
-/** The likeliest key of a typed surname; empty without a letter or digit. */
+/** The most likely key of a typed surname; empty if it has no letter or digit. */
 export function surnameKey(lastName: string, hasGivenNames = false): string {
   return surnameKeys(lastName, hasGivenNames)[0] ?? '';
 }
 
-/** The likeliest key of typed given names: folded, without title, credentials and generational suffix. */
+/** The most likely key of typed given names: folded, without title, credentials and generational suffix. */
 export function givenNamesKey(firstName: string): string {
   const written = visibleText(firstName);
   return fold(isOneWord(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
@@ -188,14 +199,14 @@ function withoutTitle(name: string): string {
   return title !== undefined && TITLES.has(fold(word ?? '')) ? withoutTitle(name.slice(title.length)) : name;
 }
 
-/** @param before what stands before the word */
+/** @param before the text before the word */
 type IsEnd = (word: string, before: string) => boolean;
 
 function withoutSuffix(name: string): string {
   return withoutEnd(name, (word) => SUFFIXES.has(fold(word)));
 }
 
-/** The name without the words at its end that are none of it. One word always stays. */
+/** Removes words from the end of a name as long as `isEnd` accepts them. At least one word stays. */
 function withoutEnd(name: string, isEnd: IsEnd): string {
   const end = endOf(name, name.length, false);
   const at = endOf(name, end, true);
@@ -205,7 +216,7 @@ function withoutEnd(name: string, isEnd: IsEnd): string {
   return withoutEnd(before.slice(0, endOf(before, at, false)), isEnd);
 }
 
-/** Whether a typed text can have neither title nor suffix. */
+/** Whether a typed text is a single word, so that it has neither title nor suffix. */
 function isOneWord(name: string): boolean {
   return !name.includes('.') && !hasTwoWords(name);
 }
@@ -214,7 +225,10 @@ function hasTwoWords(name: string): boolean {
   return endOf(name, endOf(name, name.length, false), true) > 0;
 }
 
-/** Goes back from a place in a name over a word, or over the blanks and commas between words. */
+/**
+ * Moves backward in a name over one word, or over the blanks and commas between words, and returns the place it
+ * reaches.
+ */
 function endOf(name: string, from: number, isWord: boolean): number {
   let at = from;
   while (at > 0 && isBetweenWords(name.charCodeAt(at - 1)) !== isWord) at -= 1;
@@ -226,21 +240,26 @@ function isBetweenWords(code: number): boolean {
   return code <= 0x20 || code === 0x2c;
 }
 
-/** Whether a word after a typed name is a credential from the list, whoever has the name; or a sure suffix. */
+/**
+ * Whether the last word of a typed name is certainly not part of the name: a listed credential or an unambiguous
+ * suffix. The holder's name does not matter.
+ */
 function isNoSurname(word: string, before: string): boolean {
   return SUFFIXES.has(fold(word)) || isCredential(word, before);
 }
 
-/** `RN`, `R.N.`, `FNP-C`; `DO` and `PA` are names, too, unless their capitals stand out. */
+/**
+ * Whether a word is a credential: `RN`, `R.N.`, `FNP-C`. `DO` and `PA` may also be names, so they count only if the
+ * word ends in a capital letter and the name before it has lower case letters.
+ */
 function isCredential(word: string, before: string): boolean {
   const key = fold(word);
   if (key === '' || CREDENTIALS.has(key)) return true;
-  // In capitals, at least at its end, and what stands before it is not.
   if (CREDENTIALS_OR_NAMES.has(key)) return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
   return DASH.test(word) && CREDENTIALS.has(fold(word.split(DASH)[0] ?? ''));
 }
 
-/** Whether a word after a name that fits otherwise is no part of it: a suffix, a title or a credential. */
+/** Whether the word after an otherwise matching name is not part of the name: a suffix, a title or a credential. */
 function isNoName(word: string, before: string): boolean {
   const key = fold(word);
   const isInOneCase = word === word.toUpperCase() || word === word.toLowerCase();
@@ -249,14 +268,15 @@ function isNoName(word: string, before: string): boolean {
 }
 
 /**
- * Whether a person has the typed name: one of the surname's forms or half of it, and the beginning of the given names,
- * or more of them than the State has. Titles and credentials are no part of it.
+ * Whether a person has the typed name. The surname must be one of the forms of the person's surname or half of it. The
+ * given names must begin the person's given names, or may be more than the State has. Titles and credentials are
+ * ignored.
  */
 export function matchesPersonName(licenseeName: string, typed: TypedParts): boolean {
   return isHolder(holderOf(licenseeName), typed, true);
 }
 
-/** Whether a typed surname is only a part of a holder's: `Smith` of `SMITH-JONES`. A business has no surname. */
+/** Whether a typed surname is only part of the holder's: `Smith` of `SMITH-JONES`. A business has no surname. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
   const whole = saintForms(surnameOf(last, given !== ''));
@@ -265,13 +285,15 @@ export function isPartOfSurname(licenseeName: string, lastName: string): boolean
   return typed.length > 0 && !typed.some((key) => whole.includes(key));
 }
 
-/** What typed names are compared with: the keys of the surname and the given names as they are written. */
+/**
+ * The parts of a holder's name to compare with typed names: the keys of the surname, and the given names as written.
+ */
 function holderOf(licenseeName: string) {
   const { surnameForms, halves } = foldPersonName(licenseeName);
   return { surnames: new Set([...surnameForms, ...halves]), given: nameParts(licenseeName).given };
 }
 
-/** @param mayHaveMore whether there may be given names that the State does not have */
+/** @param mayHaveMore whether the typed name may have given names that the State does not have */
 function isHolder(
   { surnames, given }: ReturnType<typeof holderOf>,
   { lastName, firstName }: TypedParts,
@@ -282,11 +304,14 @@ function isHolder(
   return fitsGiven(given, visibleText(firstName), mayHaveMore);
 }
 
-/** Whether typed given names may be a holder's: those of one begin those of the other, and none contradicts. */
+/**
+ * Whether typed given names may be the holder's. Either side may have more given names than the other, but no name may
+ * contradict.
+ */
 function fitsGiven(holders: string, typed: string, mayHaveMore: boolean): boolean {
   const key = givenNamesKey(typed);
   if (key !== '' && fold(withoutSuffix(holders)).startsWith(key)) return true;
-  // After `LAST, FIRST MIDDLE`, a comma ends the name.
+  // The given names end at a comma, as in `LAST, FIRST MIDDLE, RN`.
   const [names = ''] = withoutTitle(typed).split(',');
   const words = foldedWords(withoutEnd(names, isNoName));
   return words.length > 0 && fitsNames(foldedWords(holders), words, mayHaveMore);
@@ -299,7 +324,7 @@ function foldedWords(names: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** The same for folded names one by one. An initial fits a name. */
+/** Compares folded given names one by one, for `fitsGiven`. An initial matches a name that begins with it. */
 function fitsNames(
   [first = '', ...own]: readonly string[],
   [typedFirst = '', ...typed]: readonly string[],
@@ -330,12 +355,13 @@ export interface PersonParts {
   readonly firstName?: string | undefined;
 }
 
-/** A name has fewer words; each could be where the surname begins. */
+/** Names have fewer words. There is a limit because the surname could begin at each word. */
 const MAX_NAME_WORDS = 8;
 
 /**
- * How a person's name, typed as a whole, may be split, the likeliest first: `GARCIA, MARIA` in one way; `Maria Garcia
- * Lopez` with the last word as the surname, then with the last two, then the other way round.
+ * The ways to split a person's name that was typed as a whole, most likely first. `GARCIA, MARIA` can be split in one
+ * way. `Maria Garcia Lopez` is split with the last word as the surname, then with the last two words as the surname,
+ * then with the surname first.
  */
 export function personParts(wholeName: string): readonly PersonParts[] {
   const name = withoutEnd(withoutTitle(readableName(wholeName)), isAfterName);
@@ -359,14 +385,17 @@ export function personParts(wholeName: string): readonly PersonParts[] {
   ];
 }
 
-/** A typed name with one blank between its words, and without what encloses or separates credentials. */
+/** A typed name with single blanks between its words, and without the brackets and separators around credentials. */
 function readableName(typed: string): string {
   return visibleText(typed)
     .replace(/[\s|;/()[\]]+/g, ' ')
     .trim();
 }
 
-/** Whether a word after a whole name is a credential or a title. After a second comma, nothing else follows. */
+/**
+ * Whether the word after a whole name is a credential or a title. A word that may also be a name counts as a credential
+ * after a second comma.
+ */
 function isAfterName(word: string, before: string): boolean {
   const key = fold(word);
   if (isCredential(word, before)) return true;
@@ -379,7 +408,7 @@ function isAfterName(word: string, before: string): boolean {
 
 const MAX_READINGS = 4;
 
-/** Reads a person's name that was typed into one field. Without a surname, there are no readings. */
+/** Reads a person's name that was typed into one field. A name without a surname has no readings. */
 export function readTypedPerson(typed: string) {
   const parts = personParts(typed).flatMap(searchableParts);
   const isAtComma = parts.length < 2;
@@ -388,9 +417,9 @@ export function readTypedPerson(typed: string) {
   const [first, last] = [surnameFirst[0], surnameFirst.slice(1).at(-1)];
   const others = [first, last, ...surnameLast.slice(0, 1).map(withoutMiddleNames)];
   return {
-    /** With the surname last, or before a comma: at most four. */
+    /** The readings with the surname last, or before a comma: at most four. */
     readings: surnameLast.slice(0, MAX_READINGS),
-    /** With the surname first, or without the middle names: at most three. */
+    /** The readings with the surname first, or without the middle names: at most three. */
     others: others.filter((other) => other !== undefined),
   };
 }
@@ -400,7 +429,10 @@ function searchableParts({ lastName, firstName = '' }: PersonParts): PersonParts
   return [givenNamesKey(firstName) === '' ? { lastName } : { lastName, firstName }];
 }
 
-/** None for what a comma in it would split elsewhere. */
+/**
+ * The surname and given name swapped. None if the given name has a comma, because the swapped name would be split
+ * there.
+ */
 function swappedParts({ lastName, firstName }: PersonParts): PersonParts[] {
   if (firstName === undefined || firstName.includes(',')) return [];
   return [{ lastName: firstName, firstName: lastName }];
@@ -416,12 +448,13 @@ export function isNamed(holder: string, typed: string): boolean {
   const compared = holderOf(holder);
   const isAfterTwo: IsEnd = (word, before) => hasTwoWords(before) && isNoName(word, before);
   return [typed, withoutEnd(readableName(typed), isAfterTwo)].map(personParts).some((parts) =>
-    // With the surname first and no comma, what follows the given names may be the surname.
+    // Only the first half of the readings may have extra given names: where the surname comes first, the words after
+    // the given names may be the surname.
     parts.some((each, at) => isHolder(compared, each, at < parts.length / 2)),
   );
 }
 
-/** Whether a name is a business's, as its legal form says: `Maple Health LLC`. */
+/** Whether a name is a business name, according to its legal form or `D.B.A`: `Maple Health LLC`. */
 export function hasLegalForm(name: string): boolean {
   return DOING_BUSINESS_AS.test(name) || tradeNameWords(name).length < contentWords(name).length;
 }
@@ -442,7 +475,7 @@ export function tradeNames(businessName: string): string[] {
 /** The keys of a business, searched by prefix: each trade name with and without its legal form, and the whole name. */
 export function businessNameKeys(businessName: string): string[] {
   return distinctKeys([
-    // With the legal form, a name typed up to the middle of it is still a prefix.
+    // The key with the legal form also matches a name that was typed only up to the middle of the legal form.
     ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), contentWords(name).join('')]),
     contentWords(businessName).join(''),
   ]);
@@ -472,8 +505,8 @@ export function businessWords(businessName: string): string[] {
 const MAX_SEARCHED_WORDS = 10;
 
 /**
- * The words (the first ten) that a search for a typed business name looks for: those of every trade name in it, without
- * `D.B.A` and `THE`. Each must be the beginning of a word of the business's name.
+ * The words (at most ten) to search for a typed business name: the words of every trade name in it, without `D.B.A` and
+ * `THE`. Each must begin a word of the business's name.
  */
 export function searchedWords(businessName: string): string[] {
   const words = businessWords(businessName);
@@ -481,7 +514,10 @@ export function searchedWords(businessName: string): string[] {
   return (kept.length > 0 ? kept : words).slice(0, MAX_SEARCHED_WORDS);
 }
 
-/** Whether a search by this name finds the business: the name begins one of its keys, or each word a word of it. */
+/**
+ * Whether a search for the typed name finds the business: its key begins one of the business's keys, or each typed word
+ * begins a word of the business's name.
+ */
 export function matchesBusinessName(businessName: string, typed: string): boolean {
   const key = tradeNameKey(typed);
   if (key !== '' && businessNameKeys(businessName).some((form) => form.startsWith(key))) return true;

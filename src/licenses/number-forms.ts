@@ -13,8 +13,8 @@ const TYPES_BY_KEY = Map.groupBy(
 );
 
 /**
- * Boards by the letters before the digits: `APRNCNP`, and `SP` of two. Other numbers begin with the digits of physicians,
- * `35.`, or of pharmacy, `03`.
+ * Boards by the letters before the digits of their numbers, such as `APRNCNP`. Two boards use `SP`. Numbers without
+ * letters begin with the digits of physicians (`35.`) or of pharmacy (`03`).
  */
 const BOARDS_BY_LETTERS = Map.groupBy(
   BOARDS.flatMap((board) => {
@@ -34,7 +34,7 @@ function partsOf(text: string): { letters: string; digits: string } {
   return { letters, digits };
 }
 
-/** Whether a text can be a license number, of whatever form. */
+/** Whether a text can be a license number in any form. */
 function mayBeNumber(text: string): boolean {
   const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(text.trim());
   return text.length <= 2 * MAX_NUMBER_CHARACTERS && /\d/.test(text) && !isDate;
@@ -47,7 +47,7 @@ export function isLikeNumber(text: string): boolean {
   return letters === '' ? digits.length >= MIN_DIGITS : BOARDS_BY_LETTERS.has(letters);
 }
 
-/** The boards whose numbers begin with the letters of this one. None without letters. */
+/** The boards whose numbers begin with the same letters as this number. None if it has no letters. */
 export function boardsOfLetters(number: string): Board[] {
   return (BOARDS_BY_LETTERS.get(partsOf(number).letters) ?? []).map(({ board }) => board);
 }
@@ -67,7 +67,7 @@ export function partsOfText(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** The license numbers of a text: several, or the whole text. */
+/** The license numbers in a text; the whole text if it does not have several. */
 export function numbersIn(text: string): string[] {
   if (text.length > MAX_CHARACTERS) return [text];
   const parts = partsOfText(text.replace(/&|\band\b/gi, ','));
@@ -76,7 +76,7 @@ export function numbersIn(text: string): string[] {
   return words.length > 1 && words.every(isLikeNumber) ? words : [text.trim()];
 }
 
-/** Whether a column of license numbers may have this text. */
+/** Whether this text may be in a column of license numbers. */
 export function hasNumber(text: string): boolean {
   return numbersIn(text).some(mayBeNumber);
 }
@@ -98,7 +98,7 @@ export function statesIn(text: string): string[] {
   return parts.flatMap((part) => stateOf(part) ?? []);
 }
 
-/** The prefixes, those that end with a separator, of the license types with this name or abbreviation. */
+/** The prefixes of the license types with this name or abbreviation. Only prefixes that end with a separator count. */
 export function prefixesOfType(type: string, board?: Board): string[] {
   const key = type.length > MAX_CHARACTERS ? '' : fold(type);
   const named = key.length > 1 ? (TYPES_BY_KEY.get(key) ?? []) : [];
@@ -106,7 +106,9 @@ export function prefixesOfType(type: string, board?: Board): string[] {
   return [...new Set(ofBoard.map((each) => each.type.prefix))].filter((prefix) => /[.-]$/.test(prefix));
 }
 
-/** The number that digits alone mean with this license type: `987654321` of an RN is `RN.987654321`. */
+/**
+ * Adds the prefix of the license type to a number that has only digits: `987654321` of an RN becomes `RN.987654321`.
+ */
 export function numberWithType(number: string, type: string | undefined, board: Board | undefined): string {
   if (type === undefined || !/^\d+$/.test(number)) return number;
   const [prefix, another] = prefixesOfType(type, board);

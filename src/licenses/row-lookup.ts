@@ -10,21 +10,22 @@ import {
 import { hasLegalForm, personParts } from './names.ts';
 import { numbersIn, numberWithType, stateOf, statesIn } from './number-forms.ts';
 
-/** What a row of a list can say beside the fields of a lookup. */
+/** The fields that a row of a list may have in addition to those of a lookup. */
 const OTHER_FIELDS = ['name', 'license_state', 'credential_type'] as const;
 
-/** The names of the columns that are read of a list. */
+/** The names of the columns that are read from a list. */
 export const ROW_FIELDS = ['reference' as const, ...lookupFields.keyof().options, ...OTHER_FIELDS];
 
-/** The texts of a row of a list, by what their columns mean. */
+/** The texts of a row of a list, by the meanings of their columns. */
 export type RowFields = {
   readonly [Name in (typeof ROW_FIELDS)[number]]?: string | undefined;
 };
 
 /**
- * The lookup of a row.
+ * Makes the lookup of a row.
  *
- * @param defaultBoard of a row that names none; a business is looked up at all boards where its interface allows it
+ * @param defaultBoard the board of a row that names none; a business is looked up at all boards if the interface allows
+ *   it
  * @throws {BadRequestError} saying what is wrong with the row
  */
 export function rowRequest(
@@ -33,7 +34,7 @@ export function rowRequest(
   defaultBoard: Board | undefined,
 ): LookupRequest {
   const { name, business_name, search_type, board: label = '', license_number, ...others } = fields;
-  // A column of boards may have states.
+  // A board column may have states instead of boards.
   const ofBoard = stateOf(label);
   const states = [state, ofBoard].map((text = '') => statesIn(text));
   const [elsewhere] = states.flatMap((all) => (all.includes('Ohio') ? [] : all));
@@ -56,7 +57,7 @@ export function rowRequest(
   const board = named ?? defaultBoard;
   const known = { ...others, license_number: number, search_type: search_type?.toLowerCase() };
   const read = (given: object) => readLookup({ ...known, ...given }, words, board);
-  // A business may be anywhere: the board that was chosen for the rest of the list says nothing of it.
+  // A business may be at any board, so the default board of the list does not apply to it.
   const readBusiness = (given: object) => {
     const isAnywhere = number === undefined && words.noBoard('business') === undefined;
     return isAnywhere && named === undefined ? readLookup({ ...known, ...given }, words) : read(given);
@@ -67,11 +68,11 @@ export function rowRequest(
   const hasParts = others.last_name !== undefined || others.first_name !== undefined;
   const whole = hasParts ? undefined : (name ?? business_name);
   if (whole === undefined) {
-    // Before the board is asked for: it would not help.
+    // This check comes before asking for the board, because a board alone would not help.
     if (!hasParts && number === undefined) throw new BadRequestError(words.noName);
     return read({});
   }
-  // Before anything looks at each of its words.
+  // Checks the length before any code examines each word.
   if (whole.length > MAX_CHARACTERS) throw new BadRequestError(words.tooLong('name'));
   if (number !== undefined) {
     const request = read({ last_name: whole });

@@ -3,8 +3,8 @@ import GIVEN_NAMES from '../../data/given-names.json' with { type: 'json' };
 import { fold, numberKey, unaccent } from './fold.ts';
 
 /**
- * The existing texts that are spelled most like the typed one: ordered by edit distance of the folded texts, then of
- * the texts themselves, then alphabetically, so that the order is always the same.
+ * The existing texts with the spelling closest to the typed text. They are ordered by edit distance of the folded
+ * texts, then of the texts themselves, then alphabetically, so that the order is always the same.
  *
  * @param max how many texts to return at most
  */
@@ -25,7 +25,7 @@ export function nearestSpellings(typed: string, existing: readonly string[], max
     .map(({ text }) => text);
 }
 
-/** Characters that people and scanners take for one another. */
+/** Characters that people and scanners confuse with each other. */
 const DIGIT_OF = new Map(Array.from('OQDILZSGB', (letter, at) => [letter, '000112568'.charAt(at)] as const));
 const LETTER_OF = new Map(Array.from('012568', (digit, at) => [digit, 'OIZSGB'.charAt(at)] as const));
 
@@ -36,8 +36,9 @@ const LAST_DIGITS = /(?<![\dOQDILZSGB])[\dOQDILZSGB]+$/;
 const PREFIX = /^(?=[^.\-/\s]*[A-Z])[^.\-/\s]+(?=[.\-/\s])/;
 
 /**
- * The keys of the numbers that may have been meant by one that no license has: two neighboring digits swapped, a digit
- * typed twice, a double digit typed once, a letter for a digit (`O` for `0`) or, in the prefix, a digit for a letter.
+ * The keys of numbers that the caller may have meant by a number that no license has: two neighboring digits swapped, a
+ * digit typed twice, a double digit typed once, a letter for a digit (`O` for `0`) or, in the prefix, a digit for a
+ * letter.
  */
 export function misreadNumberKeys(written: string): string[] {
   const key = numberKey(written);
@@ -46,7 +47,7 @@ export function misreadNumberKeys(written: string): string[] {
   return [...new Set(meant)].filter((each) => each !== key);
 }
 
-/** Reads letters as digits in a part between separators, or at the end of a number without any. */
+/** Replaces letters with the digits they look like, in a part between separators or at the end of a number. */
 function withDigits(written: string): string {
   const parts = written.split(/[\s./\p{Pd}\u2212]/u);
   const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF.get(letter) ?? letter);
@@ -58,10 +59,10 @@ function withLetters(written: string): string {
   return written.replace(PREFIX, (prefix) => prefix.replace(/\d/g, (digit) => LETTER_OF.get(digit) ?? digit));
 }
 
-/** No number has more digits. */
+/** No license number has more digits. */
 const MAX_DIGITS = 12;
 
-/** One mistake in the last group of digits. */
+/** The keys that differ from this one by one typing mistake in the last group of digits. */
 function mistypedDigits(key: string): string[] {
   const match = /(?<!\d)(\d+)\D*$/.exec(key);
   const digits = match?.[1] ?? '';
@@ -77,7 +78,7 @@ function mistypedDigits(key: string): string[] {
     .map((meant) => prefix + meant + suffix);
 }
 
-/** The groups of each name. */
+/** The groups that each given name is in. */
 const GROUPS = new Map<string, string[][]>();
 for (const names of GIVEN_NAMES.groups) {
   const group = names.split(' ');

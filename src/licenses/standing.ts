@@ -2,14 +2,14 @@ import STATUSES from '../../data/statuses.json' with { type: 'json' };
 import { daysBefore, isoDate } from './dates.ts';
 import { fold, memoize } from './fold.ts';
 
-/** The standing of a license: what its cautions depend on. */
+/** The standing of a license: the fields that its cautions depend on. */
 export interface StandingFields {
   /** The primary status in upper case. */
   readonly status: string | null;
   readonly raw_status: string | null;
   /** `YYYY-MM-DD` */
   readonly expiry_date: string | null;
-  /** `YYYY-MM-DD`; what is known of an endorsed license has none. */
+  /** `YYYY-MM-DD`; absent for an endorsed license, because its endorsement does not store it. */
   readonly issue_date?: string | null | undefined;
   readonly extra_data: Readonly<Record<string, string>>;
 }
@@ -18,11 +18,11 @@ export interface StandingFields {
 export const EXTRA_DATA_LABELS = {
   boardAction: 'Board Action',
   street: 'Street Address',
-  /** Of an endorsement: the number of the license that it endorses. */
+  /** On an endorsement: the number of the license that it endorses. */
   endorsedLicense: 'Endorsed License',
 } as const;
 
-/** Keys of an endorsement's `extra_data` that have the standing of the license that it endorses. */
+/** Keys of an endorsement's `extra_data` for the standing of the license that it endorses. */
 export const ENDORSED_LICENSE_LABELS = {
   status: 'Endorsed License Status',
   subStatus: 'Endorsed License Sub Status',
@@ -57,8 +57,8 @@ export function recordStatus(primary: string, sub: string): Pick<StandingFields,
 }
 
 /**
- * The discipline of a license: whether its Board Action is Yes, and its disciplinary sub-status in upper case, else empty;
- * `undefined` without any.
+ * The discipline on a license: whether its Board Action is Yes, and its disciplinary sub-status in upper case (empty if
+ * it has none). `undefined` if the license has neither.
  */
 export function disciplineOf(record: Pick<StandingFields, 'raw_status' | 'extra_data'>) {
   const acted = boardAction(record).toUpperCase() === 'YES';
@@ -67,8 +67,8 @@ export function disciplineOf(record: Pick<StandingFields, 'raw_status' | 'extra_
 }
 
 /**
- * The part of a status by which the board has disciplined the holder, as the specification groups them (2.5), however
- * it is spaced and whatever follows it: that of `Active - Suspended - Stayed` is `SUSPENDED`. Empty without one.
+ * The disciplinary part of a status, as the specification groups them (2.5); empty if there is none. Spacing and later
+ * parts do not matter: the disciplinary part of `Active - Suspended - Stayed` is `SUSPENDED`.
  */
 const disciplinarySubStatus = memoize((raw) => {
   const part = raw.split(' - ').find((each) => DISCIPLINARY.has(fold(each)));
@@ -83,7 +83,7 @@ export function boardAction({ extra_data: extra }: Pick<StandingFields, 'extra_d
 /** Whether the Board Action names an action: anything but blank and No. */
 export function isBoardActionGiven(license: Pick<StandingFields, 'extra_data'>): boolean {
   const action = boardAction(license);
-  // Nearly all are written so.
+  // Nearly all licenses have exactly `No`, so that is checked first.
   return action !== 'No' && !isNoAction(action.trim());
 }
 
@@ -95,7 +95,7 @@ export function hasBoardAction(license: Pick<StandingFields, 'raw_status' | 'ext
 /** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
 const STATUS_NOT_STATED = 'Not stated';
 
-/** What the document of an endorsement says of the license that it endorses, as attributes of its extra data. */
+/** The attributes in an endorsement's `extra_data` that describe the license that it endorses. */
 export function endorsedLicenseAttributes(
   endorsed: StandingFields & { readonly license_number: string },
   { status, subStatus }: { readonly status: string; readonly subStatus: string },
@@ -112,8 +112,8 @@ export function endorsedLicenseAttributes(
 }
 
 /**
- * The license that this one endorses, as far as this one's document says it; `undefined` when it is no endorsement. It has
- * no standing in publications of version 0.2.0, which stored only the number.
+ * The license that this endorsement endorses, as stored in the endorsement's document; `undefined` if this license is
+ * not an endorsement. Publications of version 0.2.0 stored only the number, so they have no standing.
  */
 export function endorsedLicense({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
@@ -136,7 +136,9 @@ function standingOf(primary = '', sub = '', expiry?: string, boardAction?: strin
 const isOfEndorsement = (label: string) => label.startsWith('Endorsement ');
 const OF_ENDORSEMENT = /^Endorsement (?:Number|Type|Status|Sub Status|Board Action) (\d+)$/;
 
-/** The endorsements of a license, in the order of its row. Those with a number are licenses of their own, too. */
+/**
+ * The endorsements of a license, in the order of its row. An endorsement with a number is also a license of its own.
+ */
 export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>) {
   const labels = Object.keys(extra).filter(isOfEndorsement);
   if (labels.length === 0) return [];
@@ -150,7 +152,7 @@ export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extr
   });
 }
 
-/** What a reader of a license must not miss, in the order in which it is told. */
+/** What a reader of a license must not miss, in the order in which answers list it. */
 export const CAUTIONS = [
   'name_mismatch',
   'not_active',
@@ -188,7 +190,7 @@ const CAUTION_CONDITIONS: Readonly<Record<Caution, Condition>> = {
   },
 };
 
-/** The last date that is soon. */
+/** The last expiry date that counts as soon: 30 days from today. */
 const lastSoon = memoize((today) => daysBefore(today, -30));
 
 const NOTE_CONDITIONS: Readonly<Record<Note, Condition>> = {
@@ -208,10 +210,10 @@ export function endorsementsToTell(license: Pick<StandingFields, 'extra_data'>, 
 }
 
 /**
- * The cautions of a license, in the order of `CAUTIONS`; none when there is nothing to tell.
+ * The cautions of a license, in the order of `CAUTIONS`; empty if it has none.
  *
  * @param today the date in Ohio, `YYYY-MM-DD`
- * @param nameMatch whether a name sent along with the number is the holder's
+ * @param nameMatch whether a name sent with the number is the holder's
  */
 export function cautionsOf(license: StandingFields, today: string, nameMatch?: boolean): Caution[] {
   return CAUTIONS.filter((caution) => CAUTION_CONDITIONS[caution](license, today, nameMatch));

@@ -7,7 +7,10 @@ import type { PublicationSearch } from './search.ts';
 /** The number of one license of each type, by the board's name and the type. */
 type ExampleNumbers = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** Reads the example numbers of a publication, once. Where OpenSearch does not answer, there are none this time. */
+/**
+ * Reads the example numbers of a publication once and caches them. If OpenSearch does not answer, there are none this
+ * time.
+ */
 export function exampleNumbers(searchOf: (index: string) => PublicationSearch) {
   const examples = new LRUCache<string, ExampleNumbers, LivePublication>({
     max: 1,

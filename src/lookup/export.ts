@@ -11,15 +11,18 @@ export type LicenseExports = ReturnType<typeof licenseExports>;
 
 const RECORDS_A_PAGE = 256;
 
-/** Single lookups wait while this many records are checked and written. If none arrived lately, a page is done at once. */
+/**
+ * Single lookups wait while this many records are checked and written. If none arrived lately, a whole page is written
+ * at once.
+ */
 const RECORDS_BESIDE_LOOKUPS = 64;
 
-/** The most that the next records wait for single lookups. */
+/** How long the next records wait for single lookups at most. */
 const MAX_GIVE_WAY_MS = 50;
 
 /**
- * What an export is of: the publication with its run date, how many records it has, and the place in the feed of changes
- * from which a copy of these records is kept current.
+ * Describes an export: the publication with its run date, the number of records, and the cursor from which the feed
+ * keeps a copy of these records current.
  */
 async function originOf(client: Client, { index, publication, date, state }: LiveFeed) {
   return { publication, date, records: await countDocuments(client, index), cursor: latestCursor(state) };
@@ -30,7 +33,7 @@ export type ExportOrigin = Awaited<ReturnType<typeof originOf>>;
 /**
  * Exports of the live publication.
  *
- * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
+ * @param live asks OpenSearch which publication is live; it must not answer from a cache
  */
 export function licenseExports(
   client: Client,
@@ -38,14 +41,14 @@ export function licenseExports(
   singles: Pick<Lookups, 'idle' | 'hadSingle'>,
 ) {
   return {
-    /** What an export that begins now is of. */
+    /** The origin of an export that begins now. */
     origin: async () => originOf(client, await live()),
     /**
-     * Exports one publication. The index that it reads may be deleted meanwhile: then `pages` fails.
+     * Exports one publication. If its index is deleted meanwhile, `pages` fails.
      *
-     * @param work is given the export when its first page has been read from the publication that is live: the records
-     *   as lines of JSON, many lines at a time, and the line that ends them. Each page is read when it is
-     *   asked for, and fails with `SearchUnavailableError` where not every record could be read.
+     * @param work gets the export after its first page has been read from the live publication. `pages` has the records
+     *   as lines of JSON, many lines at a time, and the line that ends them. Each page is read on request, and fails
+     *   with `SearchUnavailableError` if not every record could be read.
      * @param signal stops the reading
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
@@ -63,7 +66,7 @@ export function licenseExports(
             }),
           );
           signal.throwIfAborted();
-          // What was live may have been pruned before it was read.
+          // The live publication may have been pruned before it was read.
           if ((await live()).index !== source.index) return undefined;
           if ('error' in began) throw began.error;
           const [origin, first] = began;
@@ -107,7 +110,7 @@ async function* linesOf(
     }
     read += records.length;
   }
-  // The hash is of the bytes above, uncompressed, their last line break included.
+  // The hash covers the uncompressed bytes above, including their last line break.
   yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') })}\n`;
 }
 

@@ -7,7 +7,7 @@ import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 
 const KINDS = ['person', 'business'] as const;
 
-/** What a list is counted by. There are fewer values of each, so counts are exact. */
+/** The fields that a list is counted by. Each `size` is larger than the number of values, so counts are exact. */
 export const FACETS = {
   board: { terms: { field: 'board', size: 100 } },
   kind: { filters: { filters: KINDS.map((kind) => ({ term: { 'keys.kind': kind } })) } },
@@ -17,10 +17,10 @@ export const FACETS = {
   license_type: { terms: { field: 'license_type', size: 2000 } },
 };
 
-/** How many licenses of a list have each value: what is left where it is chosen. */
+/** How many licenses of a list have each value. As many remain if the user filters by it. */
 export type Counts = Readonly<Record<keyof typeof FACETS, ReadonlyMap<string, number>>>;
 
-/** What OpenSearch counted. The buckets of clauses have no keys, but the order of the clauses. */
+/** The counts in OpenSearch's response. Buckets of `filters` have no keys, but are in the order of the clauses. */
 export const countedFacets = z.record(
   z.string(),
   z.object({ buckets: z.array(z.object({ key: z.string().optional(), doc_count: z.int() })) }),

@@ -16,15 +16,16 @@ import type { PublicationSearch } from './search.ts';
 import { exactOf } from './steps.ts';
 import { offeredNumbers } from './suggestions.ts';
 
-/** One search asks for the numbers of this many misses. */
+/** How many misses share one search for their numbers. */
 const NUMBERS_A_SEARCH = 250;
 
-/** A feed that takes longer is not waited for: the answer says that it could not be read. */
+/** If reading the feed takes longer, the answer says that it could not be read. */
 const MAX_WAIT_MS = 1500;
 
 /**
- * Says of a number whether it left the dataset, as the feed of the publication that answered has it, or is in a row that
- * this publication rejected. One for single lookups, and one for lists: neither waits for the other's searches.
+ * Adds to an outcome whether the number left the dataset, according to the feed of the publication that answered, or is
+ * in a row that this publication rejected. Single lookups and lists each have their own instance, so that neither waits
+ * for the other's searches.
  */
 export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch) {
   const lastChanges = batcher(
@@ -42,7 +43,7 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
   );
   const rejected = new LRUCache<string, ReadonlySet<string>, PublicationMetadata>({
     max: 1,
-    // Rows have other digits, too: ZIP codes and dates.
+    // Rows also have digits that are not license numbers, such as ZIP codes and dates.
     fetchMethod: (_publication, _stale, { context }) => rejectedNumbers(store, context, isSurelyNumber),
   });
 
@@ -51,7 +52,10 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     return (await rejected.fetch(metadata.publication, { context: metadata }))?.has(key) === true;
   }
 
-  /** The miss of a number that left the dataset, with the one that the State may have padded in another way instead. */
+  /**
+   * For a number that left the dataset, suggests the numbers that differ only in zeros, because the State may have
+   * padded the number in another way.
+   */
   async function withPadded(miss: Miss, request: NumberRequest, index: string): Promise<Miss> {
     if (miss.reason !== 'removed') return miss;
     const { licenses } = await searchOf(index).search(sameDigitsQuery(request.number));
@@ -74,12 +78,13 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     const boards = boardsOfLetters(request.number);
     if (outcome.outcome === 'found') {
       if (request.board !== undefined || boards.length < 2) return outcome;
-      // The other board's row may be unreadable. Where the rows cannot be read, the board is asked for, too.
+      // The other board's row may be unreadable. If the rejected rows cannot be read, the answer also asks for the
+      // board.
       const isOfSeveral = await withTimeout(isRejected(number, metadata), MAX_WAIT_MS).catch(() => true);
       return isOfSeveral ? ofSeveralBoards(request, outcome, boards) : outcome;
     }
     if (outcome.reason !== 'unknown' && outcome.reason !== 'other_board') return outcome;
-    // A rejected row may repeat a number that was loaded: then a board has it.
+    // A rejected row may repeat a number that was loaded. If another board has the number, the answer says so.
     const isOthers = outcome.reason === 'other_board' && !boards.some((each) => each === request.board);
     let left: Miss | undefined;
     try {
@@ -102,12 +107,15 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
   };
 }
 
-/** Boards pad the same number in different ways. */
+/** The key of a number without its zeros. Boards pad the same number in different ways. */
 function withoutZeros(written: string): string {
   return numberKey(written).replaceAll('0', '');
 }
 
-/** That the license that was found need not be the only one: another board with such numbers has one that is unreadable. */
+/**
+ * The ambiguous miss for a license that was found although another board with such numbers has an unreadable row with
+ * the number.
+ */
 function ofSeveralBoards(
   request: NumberRequest,
   { record, nameMatch }: Extract<LookupOutcome, { outcome: 'found' }>,
@@ -124,8 +132,8 @@ function ofSeveralBoards(
 /**
  * The miss of a number that left the dataset.
  *
- * @param changes the last of each license with it, the newest first
- * @param publication the one that answers
+ * @param changes the last change of each license with the number, newest first
+ * @param publication the publication that answers
  */
 export function leftBy(
   request: NumberRequest,
@@ -133,19 +141,20 @@ export function leftBy(
   publication: string,
 ): Miss | undefined {
   const { board } = request;
-  // One whose number the State writes in another way has not left.
+  // A license whose number the State now writes in another way has not left the dataset.
   const gone = changes.filter(({ kind, renumbered_to: now }) => kind === 'removed' && now === undefined);
   const removed = gone.filter((each) => board === undefined || boardByLabel(each.board) === board);
   const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
-  // A number that was not found may be near others. One that was known is none of them.
+  // There are no suggestions: the number was once valid, so it is not a typing mistake.
   const miss = { outcome: 'none', request, didYouMean: [] } as const;
   if (last.cause === 'rejected_row') {
-    // A row that can't be read may be gone the day after: that changes no license.
+    // A later dataset may no longer have the unreadable row. That causes no change in the feed, because no license
+    // changes.
     const isSince = last.publication !== publication;
     return { ...miss, reason: 'unreadable', ...(isSince && { unreadableIn: last.date }) };
   }
-  // What is told of one is not told of several.
+  // If several licenses had the number, the facts of one of them would mislead.
   const only = another === undefined ? last : undefined;
   const left = {
     last_in_dataset: only?.last_in_dataset ?? null,

@@ -15,43 +15,44 @@ import {
   suggestedPersons,
 } from './suggestions.ts';
 
-/** What a person types into one box, and the filters beside it. */
+/** The text that a person typed into one box, and the filters beside it. */
 export interface ListRequest {
-  /** The numbers that the text may be, the likeliest first. */
+  /** The numbers that the text may mean, most likely first. */
   readonly numbers: readonly NumberRequest[];
   /** The text, which may be the name of a person or of a business. */
   readonly name: string;
   readonly board: Board | undefined;
   readonly kind: 'person' | 'business' | undefined;
   readonly filters: Filters;
-  /** From 1. */
+  /** The page to list, from 1. */
   readonly page: number;
-  /** Whether to look for what may have been meant when nothing is found, which costs more. */
+  /** Whether to look for suggestions when nothing is found, which costs more. */
   readonly suggest: boolean;
 }
 
-/** What a text finds: one license by its number, or a list. */
+/** The result for a text: one license by its number, or a list. */
 export interface Listing {
-  /** Of a text that may be a number. */
+  /** The outcome of the lookup by number, if the text may be a number. */
   readonly number?: LookupOutcome | undefined;
   /** One page of the licenses: exact names first, then active licenses, then by board, name and number. */
   readonly licenses: readonly StoredLicense[];
-  /** How many there are on all pages. */
+  /** The number of licenses on all pages. */
   readonly total: number;
   readonly counts?: Counts | undefined;
-  /** What is listed instead of the text, which finds nothing: numbers or names. */
+  /** The numbers or names that are listed instead, if nothing matches the text. */
   readonly shown: readonly string[];
-  /** Whether the board and the filters are ignored, with which nothing is found. */
+  /** Whether the board and the filters are ignored, because nothing matches with them. */
   readonly ignoresFilters: boolean;
 }
 
 const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
 
 /**
- * Finds a license by its number, else lists those with the name, else what may have been meant: all boards and
- * statuses, the name with its parts in another order, similar numbers, similar names, the surname alone.
+ * Finds a license by its number. Otherwise lists the licenses with the name. If there are none, lists the licenses that
+ * may be meant: at all boards and with all statuses, for the name with its parts in another order, similar numbers,
+ * similar names, or the surname alone.
  *
- * @param lookUpNumber without suggestions, in the same publication
+ * @param lookUpNumber looks up a number without suggestions, in the same publication
  */
 export async function listLicenses(
   request: ListRequest,
@@ -74,7 +75,7 @@ export async function listLicenses(
   const ofBusiness = (typed: string, at: Scope = request) =>
     kind === 'person' ? [] : [businessQuery(at, typed)];
 
-  /** The licenses of similar names, with the given names that were typed; else those of the surname alone. */
+  /** Lists the licenses with similar names and the typed given names, or else those with the surname alone. */
   async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
     const nobody: SuggestedNames = { didYouMean: [] };
     const [{ didYouMean: persons, surnameExists }, { didYouMean: businesses }] = await Promise.all([
@@ -105,7 +106,7 @@ export async function listLicenses(
     if (outcome.reason !== 'unknown') {
       return { ...(await list([numberQuery(number.number)], [], true)), number: outcome };
     }
-    // The last one has the number alone.
+    // The miss of the last request is kept, because that request has the number alone.
     miss = outcome;
   }
   if (!isPossible({ by: 'business', board, name, filters })) return NONE;
@@ -136,7 +137,7 @@ export async function listLicenses(
   return { ...NONE, number: miss };
 }
 
-/** Whether a text is rather a number than a name. */
+/** Whether a text looks more like a number than like a name. */
 function isLikeNumber(text: string): boolean {
   return text.replace(/\P{Nd}/gu, '').length * 2 >= fold(text).length;
 }

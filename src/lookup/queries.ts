@@ -27,7 +27,7 @@ export type SearchBody = Partial<Pick<RequestBody, 'from' | 'aggs'>> & {
   sort: (Record<string, 'asc' | 'desc'> | '_doc')[];
 };
 
-/** A query that shares no search with others. Lists have requests of their own. */
+/** A query that never shares a search with others. Queries of lists are also sent in separate requests. */
 export interface OtherQuery {
   readonly by: 'other' | 'list';
   readonly body: SearchBody;
@@ -40,7 +40,7 @@ export const BY_NAME: SearchBody['sort'] = [{ 'keys.name': 'asc' }, { 'keys.numb
  * A search for licenses that fit every clause of `filter`.
  *
  * @param size the most licenses that it returns
- * @param preferred those that fit one of these clauses have a better score
+ * @param preferred licenses that fit one of these clauses get a better score
  */
 export function searchBody(
   size: number,
@@ -52,7 +52,7 @@ export function searchBody(
   return { size, track_total_hits: false, query, sort };
 }
 
-/** The license of a document id. */
+/** The license with a document id. */
 export interface IdQuery {
   readonly by: 'id';
   readonly id: string;
@@ -83,12 +83,12 @@ export function numbersBody(keys: readonly string[]): SearchBody {
   return searchBody(MAX_PER_NUMBER_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
 }
 
-/** Enough for every board with many ways of writing. */
+/** Enough for every board to write the number in many ways. */
 const MAX_PER_COMMON_KEY = 250;
 
 /**
- * The licenses of a number key that has more of them than a query by number returns, such as `PENDING`. The board is
- * searched by its code: a stored license has the name that the board had when it was loaded.
+ * The licenses with a number key that more licenses share than a query by number returns, such as `PENDING`. The query
+ * uses the board's code, because a stored license has the name that the board had when it was loaded.
  */
 export function commonNumberQuery({ numberKey }: NumberQuery, board: Board | undefined): OtherQuery {
   const ofBoard = board === undefined ? [] : [{ prefix: { 'keys.name': `${board.code}/` } }];
@@ -96,7 +96,7 @@ export function commonNumberQuery({ numberKey }: NumberQuery, board: Board | und
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
 }
 
-/** The licenses with the same last digits, however those are padded and whatever stands before them. */
+/** The licenses with the same last group of digits, regardless of leading zeros and prefix. */
 export function sameDigitsQuery(written: string): OtherQuery {
   const filter = [{ term: { 'keys.digits': numberDigits(written) } }];
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
@@ -109,19 +109,19 @@ export interface NearNumberQuery {
   readonly digits: string;
   /** The beginning of the folded number; `undefined` when it is so short that very many numbers begin with it. */
   readonly beginning: string | undefined;
-  /** Keys of numbers that may have been meant: digits swapped, doubled or misread. */
+  /** Keys of numbers that the caller may have meant: digits swapped, doubled or misread. */
   readonly misread: readonly string[];
   /** This board's licenses come first. */
   readonly board: Board | undefined;
   readonly businessOnly: boolean;
 }
 
-/** Very many numbers have the same shorter beginning. */
+/** Very many numbers share a shorter beginning. */
 const MIN_BEGINNING = 5;
 
 /**
- * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), those whose number
- * begins with it, and those for which it may be a slip. `undefined` when it has no digits.
+ * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), licenses whose number
+ * begins with it, and licenses whose number it may be with a typing mistake. `undefined` if it has no digits.
  */
 export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): NearNumberQuery | undefined {
   const digits = numberDigits(number);
@@ -131,7 +131,7 @@ export function nearNumberQuery({ board, number, businessOnly }: NumberRequest):
   return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(number), board, businessOnly };
 }
 
-/** Whether a number is similar to the one of the query. */
+/** Whether a number is similar to the query's number. */
 export function isNearNumber(
   { digits, beginning, misread }: NearNumberQuery,
   licenseNumber: string,
@@ -162,7 +162,7 @@ export function nearNumberBody(query: NearNumberQuery): SearchBody {
   return searchBody(MAX_NEAR_NUMBERS, filter, [{ _score: 'desc' }, { 'keys.number': 'asc' }], preferred);
 }
 
-/** The similar numbers of several queries together. Most queries have none or a few. */
+/** The most similar numbers for several queries together. Most queries have none or a few. */
 const MAX_NEAR_SEVERAL_NUMBERS = 1000;
 
 /** One search for the similar numbers of several queries. */
@@ -172,12 +172,12 @@ export function nearNumbersBody(queries: readonly NearNumberQuery[]): SearchBody
 }
 
 /**
- * Whether to return the matches that an interface lists, or only those with exactly the name; a number: at most so
- * many, whatever an interface lists. Of one alone it does not matter which.
+ * Which matches to return. `all`: as many as the interface lists. `exact`: only those with exactly the name. A number:
+ * at most this many, whatever the interface lists; if it is 1, any match will do.
  */
 type Selection = 'all' | 'exact' | number;
 
-/** Where a name is searched, at one board or at all, and what is returned. */
+/** Where a name is searched (at one board or at all boards), and which matches are returned. */
 export interface Scope {
   readonly board?: Board | undefined;
   readonly filters?: Filters;
@@ -188,11 +188,12 @@ export interface Scope {
 export interface NameQuery {
   readonly by: 'person' | 'business' | 'words';
   /**
-   * Matching keys begin with one of these: `BOARD/SURNAME/GIVEN` of persons, for each board; `BOARD/TRADENAME` of
-   * businesses, or `/TRADENAME` for all boards. A business has a word for each `BOARD/WORD` or `/WORD`.
+   * Matching keys begin with one of these: `BOARD/SURNAME/GIVEN` for persons, one for each board; `BOARD/TRADENAME` for
+   * businesses, or `/TRADENAME` for all boards. In a query by words, a business must have a match for each `BOARD/WORD`
+   * or `/WORD`.
    */
   readonly names: readonly string[];
-  /** Whether an exact name equals its key. A surname alone is only the beginning of one. */
+  /** Whether an exact name must equal the whole key. A surname alone is only the beginning of a key. */
   readonly isWhole: boolean;
   readonly filters: Filters;
   readonly select: Selection;
@@ -213,7 +214,9 @@ function boardsOf(board: Board | undefined): readonly Board[] {
   return board === undefined ? BOARDS : [board];
 }
 
-/** Persons by whole surname and the beginning of the given names. `undefined` when one of them has no letter and no digit. */
+/**
+ * Persons by whole surname and the beginning of the given names. `undefined` if either name has no letter and no digit.
+ */
 export function personQuery(scope: Scope, lastName: string, firstName?: string): NameQuery | undefined {
   const given = givenNamesKey(firstName ?? '');
   if (firstName !== undefined && given === '') return undefined;
@@ -221,7 +224,7 @@ export function personQuery(scope: Scope, lastName: string, firstName?: string):
   return nameQuery('person', personNames(scope, likely), firstName !== undefined, scope);
 }
 
-/** A name that a typed one may stand for. */
+/** A name that the caller may have meant. */
 export interface LikelyName {
   readonly surname: string;
   /** The beginning of the given names; empty for any. */
@@ -256,7 +259,7 @@ export function hasExactName({ by, names, isWhole }: NameQuery, license: StoredL
   return isWhole ? names.includes(name) : names.some((prefix) => name.startsWith(prefix));
 }
 
-/** How many persons suggestions are chosen from. They are the first by name, whichever shards hold them. */
+/** How many persons suggestions are chosen from: the first ones by name, across all shards. */
 const MAX_SUGGESTED_FROM = 50;
 
 /** @param maxMatches the most matches of a name; one more shows that there are more */
@@ -270,11 +273,11 @@ export function nameBody({ by, names, isWhole, filters, select }: NameQuery, max
         ? names.map((name) => beginningWith(field, [name]))
         : [beginningWith(field, names)];
   const size = typeof select === 'number' ? select : maxMatches + 1;
-  // One license of any is found without sorting all that match.
+  // If one license is enough, nothing needs to be sorted.
   return searchBody(size, [...named, ...filterClauses(filters)], size === 1 ? ['_doc'] : BY_NAME);
 }
 
-/** That a license matches every filter. */
+/** The clauses that require a license to match every filter. */
 function filterClauses(filters: Filters = {}): Clause[] {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
@@ -282,12 +285,13 @@ function filterClauses(filters: Filters = {}): Clause[] {
   });
 }
 
-/** OpenSearch takes no longer pattern (`index.max_regex_length`). A name has 200 characters of each part at most. */
+/** OpenSearch rejects longer patterns (`index.max_regex_length`). Each part of a name has at most 200 characters. */
 const MAX_PATTERN_CHARACTERS = 1000;
 
 /**
- * That a value begins with one of these names, which are letters, digits, slashes and hyphens. OpenSearch finds a few
- * long patterns quicker than as many prefixes (docs/decisions/014), of which it takes at most 1,024.
+ * The clause for values that begin with one of these names, which consist of letters, digits, slashes and hyphens.
+ * OpenSearch runs a few long patterns faster than many prefixes (docs/decisions/014), and accepts at most 1,024
+ * prefixes.
  */
 function beginningWith(field: string, names: readonly string[]): Clause {
   const [only = '', another] = names;
@@ -303,16 +307,18 @@ function beginningWith(field: string, names: readonly string[]): Clause {
 }
 
 /**
- * One search for several persons, by the beginnings of their name keys. Its licenses are in no order: sorting costs
- * OpenSearch more.
+ * One search for several persons, by the beginnings of their name keys. Its licenses are unsorted, because sorting
+ * costs OpenSearch more.
  *
- * @param maxFound the most licenses that it finds for all of them together
+ * @param maxFound the most licenses that it finds for all persons together
  */
 export function personsBody(names: readonly string[], maxFound: number): SearchBody {
   return searchBody(maxFound, [beginningWith('keys.holder', names)], ['_doc']);
 }
 
-/** The licenses of each query among those that one search for several persons found, in the order of `BY_NAME`. */
+/**
+ * Splits the result of one search for several persons: the licenses that match each query, in the order of `BY_NAME`.
+ */
 export function matchesOfPersons(
   found: readonly StoredLicense[],
 ): (query: NameQuery) => readonly StoredLicense[] {
@@ -347,9 +353,9 @@ function compareKeys(one: string, other: string): number {
 const NEAR_GIVEN_NAME = { min: 3, max: 12 };
 
 /**
- * Persons of a surname whose given names begin with the typed one after one letter is left out, changed or put in, or
- * two are swapped, and those that have it as a later name. OpenSearch compares only the given names of the surname.
- * `undefined` for a given name that is too short or too long to be compared.
+ * Persons with the surname whose given names begin with the typed name after one letter is left out, changed or
+ * inserted, or two neighbors are swapped; also persons with the typed name as a later given name. OpenSearch compares
+ * only given names of persons with the surname. `undefined` if the given name is too short or too long to be compared.
  */
 export function nearGivenNameQuery(scope: Scope, { surname, given }: LikelyName): OtherQuery | undefined {
   const { min, max } = NEAR_GIVEN_NAME;
@@ -371,11 +377,11 @@ export function nearGivenNameQuery(scope: Scope, { surname, given }: LikelyName)
   return { by: 'other', body: searchBody(MAX_SUGGESTED_FROM, filter, BY_NAME) };
 }
 
-/** In shorter words, one letter changed makes another word. */
+/** In shorter words, changing one letter makes another word. */
 const MIN_FUZZY_WORD = 3;
 
 /**
- * Businesses that have every word typed as the beginning of a word of their trade names. `undefined` when the name has no
+ * Businesses whose trade names have, for each typed word, a word that begins with it. `undefined` if the name has no
  * letter and no digit.
  */
 export function businessWordsQuery(scope: Scope, businessName: string): NameQuery | undefined {
@@ -383,12 +389,12 @@ export function businessWordsQuery(scope: Scope, businessName: string): NameQuer
   return nameQuery('words', names, false, scope);
 }
 
-/** The same, or with words that differ in one letter. */
+/** Like `businessWordsQuery`, but also finds businesses with words that differ in one letter. */
 export function similarWordsQuery(scope: Scope, businessName: string): OtherQuery | undefined {
   const asTyped = businessWordsQuery(scope, businessName);
   if (asTyped === undefined) return undefined;
   const filter = [...asTyped.names.map(similarWord), ...filterClauses(scope.filters)];
-  // As many for a roster, which lists fewer.
+  // A roster uses the same limit, although it lists fewer matches.
   return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, BY_NAME) };
 }
 
@@ -407,17 +413,18 @@ const MAX_SURNAME_LENGTH = 40;
 /** How many names are suggested when nobody has the requested one. */
 export const MAX_SUGGESTED_NAMES = 5;
 
-/** How many names each shard returns: enough that the best of all shards are among them. */
+/** How many names each shard returns: enough to include the best names of all shards. */
 const NEAR_NAMES_PER_SHARD = 100;
 
-/** In shorter words, two letters changed make another word. */
+/** In shorter words, changing two letters makes another word. */
 const MIN_TWO_EDITS = 6;
 
 /** The body of an OpenSearch `_search` for the surnames of each board with a similar spelling. */
 export type NearSurnamesBody = NonNullable<ReturnType<typeof nearSurnamesBody>>;
 
 /**
- * Surnames with a similar spelling, at one board or at all; `undefined` for a surname without letters or of more than 40.
+ * Surnames with a similar spelling, at one board or at all boards; `undefined` if the surname has no letters or more
+ * than 40.
  */
 export function nearSurnamesBody(board: Board | undefined, lastName: string) {
   const surname = surnameKey(lastName);
@@ -426,7 +433,7 @@ export function nearSurnamesBody(board: Board | undefined, lastName: string) {
     field: 'keys.surname',
     suggest_mode: 'always',
     max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
-    // Every code has three letters.
+    // Every board code has three letters.
     prefix_length: 'NUR/'.length,
     size: MAX_SUGGESTED_NAMES,
     shard_size: NEAR_NAMES_PER_SHARD,

@@ -51,7 +51,7 @@ export function listQuery(
   const exact = queries.map((query) => clause('select' in query ? { ...query, select: 'exact' } : query));
   const preferred = [
     { constant_score: { filter: { term: { 'keys.status': fold('Active') } } } },
-    // Weighs more than the one before.
+    // Weighs more than the clause before it.
     { constant_score: { filter: { bool: { should: exact } }, boost: 2 } },
   ];
   const body = {
@@ -68,9 +68,9 @@ const LIST_ORDER: SearchBody['sort'] = [{ _score: 'desc' }, ...BY_NAME];
 /** The licenses that a query found. */
 export interface SearchResult {
   readonly licenses: readonly StoredLicense[];
-  /** Whether these are all. If not, there is at least one more than a lookup returns. */
+  /** Whether `licenses` has every match. If not, there is at least one match more than a lookup returns. */
   readonly isComplete: boolean;
-  /** Of a list: how many there are on all pages. */
+  /** For a list: the number of licenses on all pages. */
   readonly total?: number;
   readonly counts?: Counts;
 }
@@ -104,10 +104,13 @@ async function searchAlone(client: Client, index: string, body: SearchBody): Pro
   return resultOf(await search(client, searchResponse, { index, body }), body);
 }
 
-/** What is found without a query. */
+/** The result if there is no query. */
 export const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
-/** A search asks for one license more than it may return. */
+/**
+ * Reads a search's response. Each search asks for one license more than it may return, so a full response is
+ * incomplete.
+ */
 function resultOf(
   { hits, aggregations }: z.output<typeof searchResponse>,
   { size }: SearchBody,
@@ -118,7 +121,7 @@ function resultOf(
   return { ...found, total: hits.total?.value ?? 0, counts: countsOf(aggregations) };
 }
 
-/** Of several queries, in their order. Each succeeds or fails by itself. */
+/** The results of several queries, in their order. Each succeeds or fails by itself. */
 type Results = readonly (SearchResult | Promise<SearchResult>)[];
 
 const multiSearchResponse = z.object({
@@ -211,16 +214,20 @@ async function nearSurnames(client: Client, index: string, body: NearSurnamesBod
 export type PublicationSearch = ReturnType<typeof publicationSearch>;
 
 /**
- * Of single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes
- * batches smaller. While one batch has half of the clients' numbers, the process writes the responses of the other half.
+ * The limits for single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more
+ * concurrency makes batches smaller. While one batch has half of the clients' numbers, the process writes the responses
+ * of the other half.
  */
 export const SINGLE_LIMITS = {
-  /** By id, and by number in any form. */
+  /** Queries by id, and by number in any form. */
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },
   nearNumbers: { maxBatchSize: 32, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 4 },
-  /** The most licenses that one search for several persons finds for all of them together. More are rare, even for initials. */
+  /**
+   * The most licenses that one search for several persons returns for all of them together. Even for initials, there
+   * are rarely more.
+   */
   maxOfSeveralPersons: 1000,
   /** The most licenses that a query for a name returns. */
   maxMatches: MAX_MATCHES,
@@ -229,10 +236,16 @@ export const SINGLE_LIMITS = {
 /** How queries of each kind are batched, and how many matches a name may have. */
 type SearchLimits = Readonly<typeof SINGLE_LIMITS>;
 
-/** Of lists, which read every match to count it. They share no request with lookups, which would wait for them. */
+/**
+ * The batches of lists, which read every match to count it. They share no request with lookups, because lookups would
+ * wait for them.
+ */
 const LIST_BATCHES = { maxBatchSize: 8, concurrency: 2 };
 
-/** Of many lookups at once (docs/decisions/014). They never share a batch with single lookups, which would wait for them. */
+/**
+ * The limits for many lookups at once (docs/decisions/014). They never share a batch with single lookups, because
+ * single lookups would wait for them.
+ */
 export const MANY_LIMITS: SearchLimits = {
   numbers: { maxBatchSize: 250, concurrency: 2 },
   persons: { maxBatchSize: 250, concurrency: 2 },
@@ -259,7 +272,7 @@ export function searchByIndex(client: Client, limits: SearchLimits): (index: str
 function publicationSearch(client: Client, index: string, limits: SearchLimits) {
   const { maxMatches } = limits;
 
-  /** The queries of one kind as one request: separate searches of it, or one search whose result is split. */
+  /** Sends the queries of one kind as one request: as separate searches, or as one search whose result is split. */
   function batched<Query extends LicenseQuery>(
     kind: string,
     options: BatcherOptions,
@@ -282,7 +295,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   const others = batched('others', limits.others);
   const lists = batched('lists', LIST_BATCHES);
   return {
-    /** Without a query, nothing is found. */
+    /** Runs a query. Finds nothing if there is no query. */
     search: async (query: LicenseQuery | undefined): Promise<SearchResult> => {
       if (query === undefined) return NOTHING;
       if (query.by === 'id') return byId(query);
@@ -297,7 +310,10 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   };
 }
 
-/** A query for a surname alone, or at all boards, is sent separately: it may have too many matches to share a search. */
+/**
+ * A query for a surname alone, or at all boards, is sent separately, because it may have too many matches to share a
+ * search.
+ */
 function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean {
   return names.length < BOARDS.length && isWhole && select === 'all' && !hasFilters(filters);
 }

@@ -25,14 +25,14 @@ import { type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp, matchCounts } from './steps.ts';
 
-/** The outcome of a lookup, and the publication that it is from. */
+/** The outcome of a lookup, and the publication that it comes from. */
 export interface DatedOutcome extends Origin {
   readonly outcome: LookupOutcome;
 }
 
-/** Where the answer to many lookups is from. */
+/** The origin of the answer to many lookups. */
 export interface RosterOrigin extends Origin {
-  /** Where in the feed of changes the publication ends; null where it is not known, as for one of version 0.2. */
+  /** The cursor in the feed at which the publication ends; null if unknown, as for a publication of version 0.2. */
   readonly feedCursor: string | null;
 }
 
@@ -45,16 +45,16 @@ export type Lookups = ReturnType<typeof liveLookups>;
 /** With more lookups in flight, responses have no suggestions. */
 export const MAX_IN_FLIGHT_WITH_SUGGESTIONS = 64;
 
-/** Further lookups are rejected, because they would wait until they are too late. */
+/** Further lookups are rejected, because they could not be answered in time. */
 export const MAX_IN_FLIGHT = 1000;
 
 /** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
 export const TIMEOUT_MS = 2600;
 
-/** So long after the last single lookup has begun, nothing waits for it any more: OpenSearch is slow, not this process. */
+/** Nothing waits longer than this after the last single lookup began: then OpenSearch is slow, not this process. */
 const MAX_WAITED_FOR_MS = 50;
 
-/** So long after a single lookup has begun, the next is likely to come. */
+/** For this long after a single lookup began, the next one is likely to come. */
 const MOMENT_MS = 200;
 
 const PROBED_EVERY_MS = 1000;
@@ -69,7 +69,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   const searchMany = searchByIndex(client, MANY_LIMITS);
   const withLeft = withLeftLicenses(store, searchOne);
   const withLeftOfMany = withLeftLicenses(store, searchMany);
-  // The probe waits behind no client's lookup.
+  // The probe has its own batches, so that it does not wait for clients' lookups.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
   const examplesOf = exampleNumbers(searchByIndex(client, SINGLE_LIMITS));
 
@@ -86,7 +86,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   const probe = new LRUCache<'answer', boolean>({
     max: 1,
     ttl: PROBED_EVERY_MS,
-    // The tracker asks for the first publication by itself.
+    // If there is no publication yet, the probe does not ask for one, because the tracker does.
     fetchMethod: async () =>
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
@@ -102,8 +102,8 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   }
 
   /**
-   * A single answer, all of it from one publication. It is refused when too much is in flight. One that timed out counts
-   * until it really ends.
+   * Makes a single answer, all of it from one publication. Rejects the request when too many are in flight. A request
+   * that timed out counts as in flight until its work ends.
    */
   async function answer<Answer extends object>(
     spentMs: number,
@@ -129,15 +129,18 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   return {
     /** The number of single lookups in flight. */
     inFlight: () => inFlight,
-    /** Whether a single lookup has begun a moment ago: then the next is likely to come soon. */
+    /** Whether a single lookup began a moment ago, so that the next one is likely to come soon. */
     hadSingle: () => performance.now() - lastBeganAt < MOMENT_MS,
-    /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
+    /**
+     * Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any
+     * case.
+     */
     idle: async (maxMs: number): Promise<void> => {
       const until = performance.now() + maxMs;
       const leftMs = () => Math.min(until, lastBeganAt + MAX_WAITED_FOR_MS) - performance.now();
       while (inFlight > 0 && leftMs() > 0) {
         await withTimeout(becameIdle.promise, leftMs()).catch(() => undefined);
-        // The response is written first, and what has arrived is read.
+        // Lets the process first write the response and read what has arrived.
         await nextTurn();
       }
     },
@@ -149,13 +152,13 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
      */
     lookUp: (request: LookupRequest, spentMs = 0): Promise<DatedOutcome> =>
       answer(spentMs, (live) => lookUpIn(live, request)),
-    /** The same; where several licenses match, all of them are counted, in the same publication. @throws as `lookUp` */
+    /** Like `lookUp`, but if several licenses match, counts all of them in the same publication. @throws as `lookUp` */
     lookUpCounted: (request: LookupRequest) =>
       answer(0, async (live) => {
         const { outcome } = await lookUpIn(live, request);
         return { outcome, counts: await matchCounts(request, outcome, searchOne(live.index)) };
       }),
-    /** It counts among single lookups. @throws as `lookUp` */
+    /** Lists licenses. Counts as a single lookup. @throws as `lookUp` */
     list: (request: ListRequest) =>
       answer(0, async (live) => {
         const suggest = request.suggest && maySuggest();
@@ -164,13 +167,13 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
         return { listing: await listLicenses(asked, searchOne(live.index), lookUpNumber) };
       }),
     /**
-     * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
-     * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
+     * Runs work with many lookups, all in one publication. They do not count as single lookups, and share no requests
+     * to OpenSearch with them. If the publication's index is deleted meanwhile, all of the work is done again.
      */
     lookUpMany: <Result>(
       work: (many: {
         readonly origin: RosterOrigin;
-        /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
+        /** @param suggest whether to look for suggestions when nothing is found, which costs more */
         lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
       }) => Promise<Result>,
     ): Promise<Result> =>
@@ -194,26 +197,29 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
         return { ...originOf(live), live, examples: await examplesOf(live) };
       }),
     /**
-     * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
+     * Asks OpenSearch whether a publication is still live. Lookups that begin later use the live publication.
      *
      * @throws as `lookUp`
      */
     isLive: async (publication: string): Promise<boolean> => {
-      // A refresh that is under way may have asked too early; the one after it has not.
+      // A refresh that is already under way may have asked OpenSearch too early, so a second one follows.
       await tracker.refresh();
       return (await tracker.refresh())?.metadata.publication === publication;
     },
-    /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
+    /**
+     * Whether lookups are answered. The probe looks up a license of the publication; its result is at most a second
+     * old.
+     */
     isAnswering: async (): Promise<boolean> => (await probe.fetch('answer')) === true,
   };
 }
 
-/** Whether an outcome may not be all: a miss, and a license that was found without a board. */
+/** Whether an outcome may be incomplete: a miss, or the outcome of a lookup by number without a board. */
 function isOpen(request: LookupRequest, { outcome }: LookupOutcome): boolean {
   return outcome === 'none' || (request.by === 'number' && request.board === undefined);
 }
 
-/** A license as it is now, and what changed in it. */
+/** The current state of a license, and its changes. */
 export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publication'> {
   /** The license's number as the board writes it; `undefined` for a number that was never seen. */
   readonly licenseNumber: string | undefined;
@@ -237,12 +243,13 @@ export async function licenseHistory(
       lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
       changes.ofNumber(board, number),
     ]);
-    // Reading the changes makes lookups that begin later answer from the same publication, or from a newer one.
+    // After the changes are read, lookups that begin later use the same publication or a newer one.
     if (found.publication !== publication) return undefined;
     const { outcome } = found;
     const record = outcome.outcome === 'found' ? outcome.record : undefined;
     const isAmbiguous = outcome.outcome === 'none' && outcome.reason === 'ambiguous';
-    // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
+    // If the number fits several existing licenses, a removed license counts only if its number is written exactly like
+    // this.
     const ofRemoved = () =>
       isAmbiguous ? all.filter((each) => each.license_number === number) : changesOfOne(all, number);
     const listed = record === undefined ? ofRemoved() : changesOfLicense(all, record.license_number);

@@ -43,8 +43,8 @@ function none(request: LookupRequest): Miss {
 /**
  * Runs the queries of a lookup and chooses its outcome.
  *
- * @param publication what is searched
- * @param suggest whether to look for what may have been meant when nothing is found, which costs more
+ * @param publication the publication to search
+ * @param suggest whether to look for suggestions when nothing is found, which costs more
  */
 export async function lookUp(
   request: LookupRequest,
@@ -57,16 +57,18 @@ export async function lookUp(
     : lookUpName(request, publication, suggest);
 }
 
-/** How many licenses match a name: more than a lookup returns, where there are more. */
+/** How many licenses match a name, including those that a lookup does not return. */
 export interface MatchCounts {
   readonly total: number;
-  /** By primary status in upper case. Those without one, or with one that the catalog does not have, are `OTHER`. */
+  /**
+   * The counts by primary status in upper case. Licenses without a status, or with an unknown one, count as `OTHER`.
+   */
   readonly byStatus: ReadonlyMap<string, number>;
 }
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(PRIMARY_STATUSES.map((status) => status.toUpperCase()));
 
-/** Counts the licenses that match where a lookup found several; `undefined` where it did not. */
+/** Counts the matches of a name if a lookup found several; else `undefined`. */
 export async function matchCounts(
   request: LookupRequest,
   outcome: LookupOutcome,
@@ -89,7 +91,7 @@ export async function matchCounts(
   return { total, byStatus };
 }
 
-/** Counts what a search by name finds. */
+/** Counts the licenses that a search by name finds. */
 async function countMatches(request: NameRequest, publication: PublicationSearch) {
   for (const query of queriesOf(request)) {
     const { total = 0, counts } = await publication.search(listQuery([query], 1));
@@ -98,7 +100,9 @@ async function countMatches(request: NameRequest, publication: PublicationSearch
   return { total: 0, counts: undefined };
 }
 
-/** The searches for a name, one after the other: a business whose name begins so, else one with the words. */
+/**
+ * The searches for a name, in the order to try them. For a business: by the beginning of its name, then by its words.
+ */
 function queriesOf(request: NameRequest, scope: Scope = request): NameQuery[] {
   const queries =
     request.by === 'person'
@@ -124,7 +128,10 @@ async function lookUpNumber(request: NumberRequest, publication: PublicationSear
   return { ...outcome, ...(await suggestedNumbers(request, publication)) };
 }
 
-/** The licenses whose number has the same key as the one typed. Of very many, those of the board asked are read. */
+/**
+ * The licenses whose number has the same key as the typed number. If there are very many, reads those of the requested
+ * board.
+ */
 async function licensesOfNumberKey(
   { board, number }: NumberRequest,
   publication: PublicationSearch,
@@ -151,7 +158,7 @@ async function lookUpName(request: NameRequest, publication: PublicationSearch, 
   return { ...none(request), ...(nameExists && { nameExists }), ...suggested };
 }
 
-/** Whether filters alone exclude the licenses of a name. */
+/** Whether only the filters exclude the licenses with a name. */
 async function existsWithoutFilters(request: NameRequest, publication: PublicationSearch): Promise<boolean> {
   if (!hasFilters(request.filters)) return false;
   const found = await Promise.all(
@@ -160,20 +167,20 @@ async function existsWithoutFilters(request: NameRequest, publication: Publicati
   return found.some(({ licenses }) => licenses.length > 0);
 }
 
-/** Matches, exact names first, then by name and number. */
+/** The matches of a name: exact names first, then by name and number. */
 async function searchNames(query: NameQuery, publication: PublicationSearch): Promise<SearchResult> {
   const { licenses: found, isComplete } = await publication.search(query);
-  // The only match needs no order, and no name consists of words alone.
+  // A single match needs no sorting, and a query by words has no exact names.
   if (found.length < 2 || query.by === 'words') return { licenses: found, isComplete };
   const { exact = [], others = [] } = Object.groupBy(found, (license) =>
     hasExactName(query, license) ? 'exact' : 'others',
   );
-  // When there are more matches than were returned, exact names may be among the others.
+  // If there are more matches than were returned, exact names may be among those that were not returned.
   const allExact = isComplete ? exact : (await publication.search({ ...query, select: 'exact' })).licenses;
   return { licenses: [...allExact, ...others], isComplete };
 }
 
-/** @param sameKey every license whose number has the same key as the one typed */
+/** @param sameKey every license whose number has the same key as the typed number */
 function chooseByNumber(request: NumberRequest, sameKey: Found): LookupOutcome {
   const { board, businessOnly } = request;
   const atBoard = board === undefined ? sameKey : sameKey.filter(({ board: name }) => name === board.name);
@@ -193,7 +200,7 @@ function chooseByNumber(request: NumberRequest, sameKey: Found): LookupOutcome {
   return { ...numberMiss(request, 'other_board', forms), boards: boardsOf(exactOf(sameKey, request)) };
 }
 
-/** Those whose number is the one typed but for case and blanks around it; all of them if none is. */
+/** The licenses whose number is the typed one, ignoring case and surrounding blanks; all of them if there is none. */
 export function exactOf<Numbered extends { readonly license_number: string }>(
   sameKey: readonly Numbered[],
   { number }: NumberRequest,

@@ -48,12 +48,12 @@ type Found = readonly StoredLicense[];
 /** How many numbers are suggested when no license has the requested one. */
 const MAX_SUGGESTED_NUMBERS = 3;
 
-/** How far a number may be from the typed one to be suggested because its holder has the typed name. */
+/** The most edits between the typed number and a number that is suggested because its holder has the typed name. */
 const MAX_EDITS_WITH_NAME = 2;
 
 /**
- * Existing numbers that may have been meant by one that no license has, best first. If a holder of the typed name has
- * a similar number, only such numbers are suggested.
+ * Existing numbers to suggest for a number that no license has, best first. If a holder of the typed name has a similar
+ * number, only such numbers are suggested.
  */
 export async function suggestedNumbers(
   request: NumberRequest,
@@ -76,7 +76,10 @@ export async function suggestedNumbers(
 
 type OfferedNumbers = Pick<Miss, 'didYouMean' | 'ofTheName' | 'offered'>;
 
-/** The numbers of some licenses, those written most like the one typed first, and which of them have the name sent with it. */
+/**
+ * The numbers to suggest from some licenses, those closest to the typed number first, and which of them belong to a
+ * holder with the name that was sent.
+ */
 export function offeredNumbers({ number, name }: NumberRequest, licenses: Found): OfferedNumbers {
   const numbersOf = (some: Found) => some.map((license) => license.license_number);
   const didYouMean = nearestSpellings(number, numbersOf(licenses), MAX_SUGGESTED_NUMBERS);
@@ -87,7 +90,7 @@ export function offeredNumbers({ number, name }: NumberRequest, licenses: Found)
   return { ...numbers, ofTheName: didYouMean.filter((each) => ofHolder.includes(each)) };
 }
 
-/** Whether the name that was sent with a number is that of the license's holder. */
+/** Whether the name that was sent with a number is the name of the license's holder. */
 export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
   if (kind === 'business') return matchesBusinessName(name, wholeNameOf(typed));
   if ('businessName' in typed) return false;
@@ -96,8 +99,8 @@ export function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typ
 }
 
 /**
- * Whether a license of the board that issued this one has the name that was sent with its number; `undefined` where that
- * cannot be searched, as a given name alone.
+ * Whether any license of this license's board has the name that was sent with the number; `undefined` if the name
+ * cannot be searched, such as a given name alone.
  */
 export async function isNameAtBoard(
   { board: label }: Pick<StoredLicense, 'board'>,
@@ -112,7 +115,10 @@ export async function isNameAtBoard(
   return queries.length === 0 ? undefined : false;
 }
 
-/** The searches for a name that was sent with a number, as a person's first. None where it cannot be searched. */
+/**
+ * The searches for a name that was sent with a number: first as a person's name, then as a business name. None if the
+ * name cannot be searched.
+ */
 function nameQueries(scope: Scope, name: TypedName): readonly NameQuery[] {
   const whole = wholeNameOf(name);
   if (fold(whole).length > MAX_FOLDED_CHARACTERS) return [];
@@ -128,27 +134,29 @@ function nameQueries(scope: Scope, name: TypedName): readonly NameQuery[] {
   return queries.filter((query) => query !== undefined);
 }
 
-/** Each further reading of a whole name is searched at all boards. Those of three words are four. */
+/**
+ * Limits the readings of a whole name, because each is searched at all boards. A name of three words has four readings.
+ */
 const MAX_READINGS = 4;
 
-/** How a name is read as a person's. */
+/** The ways to read a name as a person's name. */
 function partsOf(name: TypedName): readonly TypedParts[] {
   if ('businessName' in name) return [];
   return 'wholeName' in name ? personParts(name.wholeName).slice(0, MAX_READINGS) : [name];
 }
 
-/** A name as a business's. A given name alone is none. */
+/** The name to search as a business name; empty for a given name alone. */
 function wholeNameOf(name: TypedName): string {
   if ('wholeName' in name) return name.wholeName;
   if ('businessName' in name) return name.businessName;
-  // Forms with one field for any name call it the last name.
+  // Forms with a single field for names send any name as the last name.
   return name.lastName === undefined ? '' : [name.lastName, name.firstName].filter(Boolean).join(' ');
 }
 
 /** What is suggested when no license matches a name. */
 export type SuggestedNames = Pick<Miss, 'didYouMean' | 'surnameExists'>;
 
-/** Names of businesses with similar words, those spelled most like the typed one first. */
+/** Names of businesses with similar words, those with the closest spelling first. */
 export async function suggestedBusinesses(
   request: BusinessRequest,
   publication: PublicationSearch,
@@ -159,7 +167,7 @@ export async function suggestedBusinesses(
   return { didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
 
-/** Names that may have been meant by one that nobody has, best first: folded surnames, and `SURNAME, GIVEN`. */
+/** Names to suggest for a name that nobody has, best first: folded surnames, and `SURNAME, GIVEN`. */
 export async function suggestedPersons(
   request: PersonRequest,
   publication: PublicationSearch,
@@ -171,7 +179,7 @@ export async function suggestedPersons(
   };
   const isNarrowed = firstName !== undefined || hasFilters(filters);
   const [{ licenses: found }, { licenses: others }, surnames] = await Promise.all([
-    // Without given name and filters, the first search has shown that nobody has the surname.
+    // Without a given name and filters, the lookup has already shown that nobody has the surname.
     publication.search(
       isNarrowed ? likelyPersonsQuery({ board, select: 1 }, [{ ...typed, given: '' }]) : undefined,
     ),
@@ -186,7 +194,7 @@ export async function suggestedPersons(
   return { ...(surnameExists && { surnameExists }), didYouMean };
 }
 
-/** The surname as half of a double one, and the names swapped. */
+/** The name with its surname as half of a double surname, and the name with surname and given name swapped. */
 function halfOrSwapped({ surname, given }: LikelyName): LikelyName[] {
   const names = [
     { surname: halfKey(surname), given },
@@ -195,7 +203,10 @@ function halfOrSwapped({ surname, given }: LikelyName): LikelyName[] {
   return surname === '' ? [] : names.filter((name) => name.surname !== '' && name.surname !== surname);
 }
 
-/** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */
+/**
+ * Suggests persons with the surname and a similar given name, persons with the names swapped, and persons with a
+ * similar surname and the given name.
+ */
 async function similarPersons(
   request: PersonRequest,
   typed: LikelyName,
@@ -228,13 +239,13 @@ async function similarPersons(
 const nameOf = ({ full_name: name }: StoredLicense) => nameToSearch(name);
 const surnameOf = ({ full_name: name }: StoredLicense) => foldPersonName(name).surname;
 
-/** Whether the first given name is the typed one but for a slip, or a later name begins with it. */
+/** Whether the first given name is the typed one with one typing mistake, or a later name begins with the typed one. */
 function hasSimilarGivenName({ full_name: name }: StoredLicense, typed: string): boolean {
   const [first = '', ...later] = givenNames(nameParts(name).given).map(fold);
   return isOneSlip(typed, first) || later.some((each) => each.startsWith(typed));
 }
 
-/** Whether one letter was changed, left out or put in, or two neighbors were swapped. */
+/** Whether one letter was changed, left out or inserted, or two neighboring letters were swapped. */
 function isOneSlip(typed: string, meant: string): boolean {
   const edits = distance(typed, meant);
   const letters = (text: string) => Array.from(text).toSorted().join('');

@@ -8,10 +8,10 @@ import type { AnswerFormat } from './service.ts';
 
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** What an answer repeats of a roster. */
+/** The parts of a roster that its answer repeats. */
 export type AnsweredTable = Pick<Table, 'columns' | 'rows'> & { readonly format: Omit<ListFormat, 'quotes'> };
 
-/** The columns that an answer adds to a roster, and what each has. */
+/** The columns that an answer adds to a roster, with the function for each cell. */
 const RESULT_CELLS: Readonly<Record<string, (view: View) => Cell | undefined>> = {
   result_outcome: ({ outcome }) => outcome,
   result_verdict: (view) => NEED_WORDS[needOf(view)],
@@ -41,7 +41,7 @@ function recordOf(view: View): ResponseRecord | undefined {
   return view.outcome === 'found' ? view.record : undefined;
 }
 
-/** A disciplinary status is an action of the board, also where the State's column says No. */
+/** A disciplinary status counts as a board action, even if the State's column says No. */
 function boardActionOf(record: ResponseRecord | undefined): string | undefined {
   const isByStatus = record !== undefined && hasBoardAction(record) && !isBoardActionGiven(record);
   return isByStatus ? 'Yes' : record && boardAction(record);
@@ -53,17 +53,17 @@ function factsOf(view: View): Partial<MissFacts> {
 
 export const RESULT_COLUMNS = Object.keys(RESULT_CELLS);
 
-/** Whether a column is of the answer to an earlier roster. */
+/** Whether a column comes from the answer to an earlier roster. */
 export function isResultColumn(column: string): boolean {
   return Object.hasOwn(RESULT_CELLS, column);
 }
 
-/** How CSV is written in answer to a list: with commas, unless it has semicolons. */
+/** The format of a CSV answer: separated by commas, or by semicolons if the list is. */
 export function csvFormat({ separator, newline }: Pick<ListFormat, 'separator' | 'newline'>): CsvFormat {
   return { delimiter: separator === ';' ? ';' : ',', newline };
 }
 
-/** The answer to a roster as a table: its rows and columns in their order, with the columns of the results. */
+/** The answer to a roster as a table: the roster's rows and columns in their order, then the result columns. */
 export function answerTable({ columns, rows, format }: AnsweredTable): AnswerFormat<Buffer> {
   const written = csvFormat(format);
   const kept = [...columns.keys()].filter((at) => !isResultColumn(columns[at] ?? ''));

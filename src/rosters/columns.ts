@@ -12,13 +12,13 @@ import {
 } from '../licenses/number-forms.ts';
 import { ROW_FIELDS, type RowFields } from '../licenses/row-lookup.ts';
 
-/** What a column of a list can mean, beside the filters. */
+/** The meanings that a column of a list can have, besides the filters. */
 export const MEANINGS = [
   ...(['license_number', 'name', 'last_name', 'first_name', 'business_name', 'board'] as const),
   ...(['license_state', 'credential_type', 'reference'] as const),
 ] as const;
 
-/** What a column means; `undefined` for one that is only kept. */
+/** The meaning of a column; `undefined` if the column is only kept. */
 export type Meaning = keyof RowFields;
 
 type Meanings = readonly (Meaning | undefined)[];
@@ -30,16 +30,16 @@ export function hasCriterion(meanings: Meanings): boolean {
   );
 }
 
-/** How a list is read. */
+/** How the columns of a list are read. */
 export interface ListColumns {
-  /** The place of the row that names the columns, from 0; `undefined` where none does. */
+  /** The index of the header row, from 0; `undefined` if there is none. */
   readonly headerAt: number | undefined;
-  /** What the columns are called; empty where nothing names one. */
+  /** The names of the columns; empty for a column without a name. */
   readonly header: readonly string[];
   readonly meanings: Meanings;
 }
 
-/** Columns, and why it is not believed what they mean. Without doubts, nobody needs to be asked. */
+/** Columns, and the reasons to doubt their meanings. Without doubts, nobody has to confirm the meanings. */
 export interface ReadColumns extends ListColumns {
   readonly doubts: readonly string[];
 }
@@ -51,7 +51,7 @@ const SAME_WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries(HEADERS.same_words).flatMap(([word, same]) => same.map((each) => [each, word] as const)),
 );
 
-/** Longer texts are no headers. */
+/** Longer texts are not headers. */
 const MAX_HEADER_CHARACTERS = 60;
 
 /** The words of a header: `Lic. #` → `license number`. */
@@ -69,10 +69,13 @@ function headerWords(text: string): string[] {
   return words.filter((word, at) => word !== 'number' || words[at - 1] !== 'number');
 }
 
-/** Names that programs write just so. A `City` or `Status` of employees is not the license's. */
+/**
+ * Field names, which only programs write exactly like this. In a person's list, a column `City` or `Status` may
+ * describe the employee instead of the license.
+ */
 const BY_FIELD_NAME: ReadonlyMap<string, Meaning> = new Map(ROW_FIELDS.map((name) => [name, name]));
 
-/** What a header says that its column means. */
+/** The meaning of a column according to its header. */
 export function meaningOfHeader(text: string): Meaning | undefined {
   if (text.length > MAX_HEADER_CHARACTERS) return undefined;
   return BY_FIELD_NAME.get(text.trim()) ?? meaningOfWords(headerWords(text));
@@ -82,7 +85,7 @@ function meaningOfWords(words: readonly string[]): Meaning | undefined {
   const named = BY_HEADER.get(words.join(' '));
   if (named !== undefined || has(words, HEADERS.words_of_others) || has(words, HEADERS.former_words))
     return named;
-  // `Applicant surname`, `State license number`.
+  // Headers with other words before a known ending: `Applicant surname`, `State license number`.
   const ending = BY_HEADER.get(words.slice(-2).join(' ')) ?? BY_HEADER.get(words.at(-1) ?? '');
   if (ending === 'last_name' || ending === 'first_name') return ending;
   const isNumber = ['number', 'id', 'licensenumber'].includes(words.at(-1) ?? '');
@@ -99,15 +102,16 @@ export const MAX_ROWS_ABOVE = 10;
 type Rows = readonly (readonly string[])[];
 
 /**
- * The row, among the first ones, that names the most meanings, the first of several; none without one to look up by.
- * The row above it counts as a part of it where both together name more. A row with a license number is no header, nor
- * is one below a license of the list.
+ * Finds the header row: the first of the top rows that names the most meanings. Returns `undefined` if no row names a
+ * meaning to look up by. The row above is joined with it if both together name more meanings. A row with a license
+ * number is not a header, and neither is any row below a license of the list.
  */
 export function headerRowOf(rows: Rows) {
   let best: { readonly at: number; readonly header: readonly string[]; readonly named: number } | undefined;
   for (const [at, cells] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
     const row = cells.slice(0, MAX_COLUMNS);
-    // Above the names of the columns, a report may have a short code, such as `C3`.
+    // A report may have a short code such as `C3` above the header, so only numbers with a separator or five digits
+    // count.
     if (row.some((cell) => /[.-]|\d{5}/.test(cell) && isSurelyNumber(cell))) break;
     if (row.some(isLikeNumber)) continue;
     const upper = rows[at - 1] ?? [];
@@ -121,7 +125,7 @@ export function headerRowOf(rows: Rows) {
   return best;
 }
 
-/** Two header rows as one: a name in the upper one counts for the columns without one to its right. */
+/** Joins two header rows. A name in the upper row also applies to the columns to its right that have no upper name. */
 function joinedHeader(upper: readonly string[], lower: readonly string[]): string[] {
   let group = '';
   return lower.map((name, at) => {
@@ -130,11 +134,11 @@ function joinedHeader(upper: readonly string[], lower: readonly string[]): strin
   });
 }
 
-/** What the columns of a list mean, by their names and by what is in them. */
+/** Determines the meanings of a list's columns from their names and their cells. */
 export function columnsOf(rows: Rows): ReadColumns {
   const found = headerRowOf(rows);
   const widest = rows.reduce((most, { length }) => Math.max(most, length), 0);
-  // A row of a million cells costs no more than one of the most columns.
+  // Rows are cut to `MAX_COLUMNS`, so that even a row of a million cells costs little.
   const header = Array.from({ length: Math.min(widest, MAX_COLUMNS) }, (_, at) => found?.header[at] ?? '');
   const first = found === undefined ? 0 : found.at + 1;
   const lookedAt = rows.slice(first, first + Math.min(MAX_ROWS, Math.ceil(MAX_CELLS / header.length)));
@@ -143,7 +147,10 @@ export function columnsOf(rows: Rows): ReadColumns {
   return { headerAt: found.at, header, ...believed(header, meaningsOfNames(header), cells) };
 }
 
-/** What names say. A column `State` beside a city or a ZIP code, or beside `License State`, is a place of the person. */
+/**
+ * The meanings according to the names. A column `State` beside a city, a ZIP code or a `License State` is part of the
+ * person's address.
+ */
 function meaningsOfNames(header: readonly string[]): Meanings {
   const named = header.map((name) => ({ meaning: meaningOfHeader(name), words: headerWords(name) }));
   const isState = (words: readonly string[]) => words.join(' ') === 'state';
@@ -157,7 +164,10 @@ function meaningsOfNames(header: readonly string[]): Meanings {
 type Cells = readonly (readonly string[])[];
 type ColumnClaims = Pick<ReadColumns, 'meanings' | 'doubts'>;
 
-/** Without a header: numbers alone need nobody to be asked. The rows above the first one are a title. */
+/**
+ * Reads columns without a header. If all columns have license numbers, nobody has to confirm that. The rows above the
+ * first row with a digit are a title.
+ */
 function columnsByCells(rows: Rows, cells: Cells): Omit<ReadColumns, 'header'> {
   const test = cells.length === 1 ? isLikeNumber : isSurelyNumber;
   const areNumbers = cells.every((each) => isMostly(each, (cell) => numbersIn(cell).every(test)));
@@ -169,16 +179,16 @@ function columnsByCells(rows: Rows, cells: Cells): Omit<ReadColumns, 'header'> {
   return { headerAt, meanings: cells.map((): Meaning => 'license_number'), doubts: [] };
 }
 
-/** Meanings that only one column of a list has. Of the others, the first column counts. */
+/** Meanings that only one column of a list may have. For other meanings, the first column counts. */
 const SINGLE = MEANINGS.slice(0, 6);
 
-/** Compares what columns are called with what is in them. */
+/** Compares the names of columns with their cells. */
 function believed(header: ListColumns['header'], names: Meanings, cells: Cells): ColumnClaims {
   const doubts: string[] = [];
   const claims = names.map((name, at) => {
     if (name !== 'license_number' && name !== 'board') return name;
     const looks = meaningOfCells(cells[at] ?? []);
-    // `State license` may be the state, and `Credential` the type.
+    // A column `State license` may have the state, and a column `Credential` the license type.
     return looks === 'license_state' || looks === 'credential_type' ? looks : name;
   });
   const meanings = claims.map((claim, at) => {
@@ -204,16 +214,16 @@ function believed(header: ListColumns['header'], names: Meanings, cells: Cells):
   return { meanings: onceEach(meanings), doubts };
 }
 
-/** The first column of each meaning keeps it. */
+/** If several columns have the same meaning, only the first one keeps it. */
 function onceEach(meanings: Meanings): Meanings {
   return meanings.map((meaning, at) => (meanings.indexOf(meaning) === at ? meaning : undefined));
 }
 
-/** A column is what at least this share of its cells is. */
+/** A column gets a meaning from its cells if at least this share of them fits the meaning. */
 const MOST = 0.6;
 /** A column's name counts if at least this share of its cells fits it. */
 const HALF = 0.5;
-/** How much of a list is looked at: no other request gets its turn meanwhile. */
+/** How much of a list is examined. It is limited because other requests have to wait meanwhile. */
 const [MAX_ROWS, MAX_CELLS, MAX_CHARACTERS] = [20, 1000, 80] as const;
 
 function filledCells(rows: Rows, at: number): string[] {
@@ -225,7 +235,7 @@ function isMostly(cells: readonly string[], test: (cell: string) => boolean, sha
   return cells.length > 0 && cells.filter(test).length >= cells.length * share;
 }
 
-/** What cells must look like where a header claims a meaning. */
+/** What cells must look like if their header claims a meaning. */
 const CELL_TESTS: { readonly [Each in Meaning]?: (cell: string) => boolean } = {
   license_number: hasNumber,
   ...{ name: isLikeName, last_name: isLikeName, first_name: isLikeName },
@@ -249,12 +259,13 @@ function isLikeName(cell: string): boolean {
   return letters > (cell.match(/\d/g)?.length ?? 0) && !isLikeNumber(cell);
 }
 
-/** A hospital's export has dozens. */
+/** A hospital's export has dozens of columns. */
 export const MAX_COLUMNS = 200;
 
 /**
- * The columns of a program's list, which its first row names. Where one has exactly the name of a field, such as
- * `license_number`, all have (`License Number`, too), and are believed; else they are read as a person's.
+ * The columns of a list from a program, named by its first row. If a column to look up by has exactly the name of a
+ * field, such as `license_number`, all names count as field names (`License Number`, too) and are not checked.
+ * Otherwise the columns are read like those of a person's list.
  *
  * @throws {BadRequestError} for columns that are not clear, saying what was understood
  */

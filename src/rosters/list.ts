@@ -22,42 +22,42 @@ import {
 import { MAX_ITEMS } from './roster.ts';
 import { isWorkbook, readWorkbook } from './workbook.ts';
 
-/** A list as a person has it: pasted, or a file of a spreadsheet program. */
+/** A list from a person: pasted text, or a file of a spreadsheet program. */
 export interface List {
-  /** All rows, those above the header too, without empty ones. */
+  /** All rows except empty ones, including the rows above the header. */
   readonly rows: readonly NumberedRow[];
-  /** The list as text: read again with the same separator, it has the same rows. */
+  /** The list as text. Reading it again with the same separator gives the same rows. */
   readonly text: string;
   readonly format: ListFormat;
-  /** Of a workbook: the sheet that was read, and the others that have text. */
+  /** For a workbook: the sheet that was read, and the other sheets with text. */
   readonly sheet?: { readonly name: string; readonly others: readonly string[] };
 }
 
-/** A list whose columns are known: what is looked up, and what an answer repeats. */
+/** A list with known columns: the data to look up, and the data that an answer repeats. */
 export interface Table {
   readonly columns: readonly string[];
   readonly meanings: readonly (Meaning | undefined)[];
   /** A row may have fewer or more cells than there are columns. */
   readonly rows: readonly NumberedRow[];
   readonly format: ListFormat;
-  /** The numbers of rows that were left out: they repeat the names of the columns, or are totals. */
+  /** The numbers of the rows that were left out, because they repeat the header or are footers such as totals. */
   readonly leftOut: readonly number[];
-  /** The numbers of rows above the one that names the columns. */
+  /** The numbers of the rows above the header. */
   readonly above: readonly number[];
 }
 
-/** A form that sends a list again has a megabyte for it and for everything else. */
+/** A form that sends a list again has at most a megabyte for the list and everything else. */
 const MAX_TEXT_BYTES = 900_000;
 
 const MAX_ROWS = MAX_ITEMS + MAX_ROWS_ABOVE + 1;
 
 /**
  * Reads a list: a workbook of a spreadsheet program, or text in UTF-8, UTF-16 or Windows-1252, separated by commas,
- * semicolons, tabs or pipes. Of a workbook, the first sheet whose columns have known names is read.
+ * semicolons, tabs or pipes. In a workbook, reads the first sheet whose columns have known names.
  *
- * @param known what separates the cells of a text that was read before
- * @throws {BadRequestError} saying what to do, for what is no list or too large
- * @throws what `readWorkbook` does
+ * @param known the separator of a text that was read before
+ * @throws {BadRequestError} saying what to do, if the input is not a list or is too large
+ * @throws the errors of `readWorkbook`
  */
 export async function readList(sent: string | Buffer, known?: Separator): Promise<List> {
   if (typeof sent !== 'string' && isWorkbook(sent)) {
@@ -84,7 +84,7 @@ export async function readList(sent: string | Buffer, known?: Separator): Promis
 }
 
 /**
- * Reads the list of a program: its first row names the columns.
+ * Reads a list from a program, whose first row names the columns.
  *
  * @throws {BadRequestError} for columns that are not clear, broken quotation marks, or more than `MAX_ITEMS` rows
  */
@@ -103,10 +103,10 @@ function tooManyRows(): BadRequestError {
 
 const BULLET = /^[•‣▪●○◦·*–—-]\s+/;
 const PLACE = /^(\d{1,4})[.)]\s+/;
-/** Of the rows of a list with bullets. Its header has none. */
+/** The share of rows that must have a bullet or number. The header has none. */
 const MOST = 0.6;
 
-/** Rows without the bullets and the numbering, from 1, that people put before them. `35. 700007` is a number. */
+/** Removes the bullets, or the numbering from 1, that people put before rows. `35. 700007` is a license number. */
 function withoutBullets(rows: readonly NumberedRow[]): readonly NumberedRow[] {
   const firsts = rows.map(({ cells: [first = ''] }) => first.trimStart());
   const places = firsts.flatMap((first) => PLACE.exec(first)?.[1] ?? []);
@@ -119,7 +119,7 @@ function withoutBullets(rows: readonly NumberedRow[]): readonly NumberedRow[] {
   });
 }
 
-/** A row for each license of a list, below the row that names the columns. @throws {BadRequestError} for none, or too many */
+/** Makes a table with a row for each license below the header. @throws {BadRequestError} for no rows or too many */
 export function tableOf({ rows, format }: List, { headerAt, header, meanings }: ListColumns): Table {
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
   if (below.length === 0) throw new BadRequestError('The list has no rows below the names of its columns.');
@@ -137,7 +137,7 @@ function rowKey({ cells }: NumberedRow): string {
   return JSON.stringify(cells.map((cell) => cell.trim().toLowerCase()));
 }
 
-/** How lines begin that reports have below and between their rows. `Total Care` is a business. */
+/** The beginnings of the lines that reports have below and between their rows. `Total Care` is a business. */
 const FOOTER =
   /^(?:(?:grand |sub-?)?totals?\b[^a-z]*(?:$|(?:number|count|rows|records|employees|nurses|staff|licenses)\b)|page:? \d|end of (?:list|report|file)\b|(?:printed|generated|exported|run date)\b.*\d|\d+ (?:rows|records|employees|licenses)\b)/i;
 
@@ -147,7 +147,10 @@ function isFooter({ cells }: NumberedRow): boolean {
   return FOOTER.test(filled[0]?.trim().slice(0, MAX_CHARACTERS) ?? '');
 }
 
-/** A row for each number that its cells have, with the state, type and board beside it where there are as many. */
+/**
+ * Splits a row into one row for each of its license numbers. Cells with a state, type or board are split, too, if they
+ * have as many parts as there are numbers.
+ */
 function rowsOfNumbers(row: NumberedRow, meanings: readonly (Meaning | undefined)[]): NumberedRow[] {
   const places = [...meanings.keys()].filter((at) => meanings[at] === 'license_number');
   const numbers = places.flatMap((at) => numbersIn(row.cells[at] ?? '').filter((number) => number !== ''));
@@ -166,9 +169,9 @@ function rowsOfNumbers(row: NumberedRow, meanings: readonly (Meaning | undefined
 const BESIDE: ReadonlySet<Meaning> = new Set(['license_state', 'credential_type', 'board']);
 
 /**
- * The texts of a row that are read.
+ * The texts of a row by the meanings of their columns.
  *
- * @throws {BadRequestError} for a row of a program with more cells than the header: its cells may have moved
+ * @throws {BadRequestError} if the row has more cells than the header, because its cells may be in the wrong columns
  */
 export function rowFields(
   { columns, meanings }: Pick<Table, 'columns' | 'meanings'>,
@@ -186,7 +189,7 @@ export function rowFields(
   return Object.fromEntries(entries);
 }
 
-/** The text of a cell. `="0123"` keeps a spreadsheet from dropping zeros. */
+/** The text of a cell. A cell may be `="0123"`, a formula that keeps a spreadsheet from dropping zeros. */
 function textOf(cell: string): string {
   const text = visibleText(withFormulas(cell)).trim().replace(/\r\n?/g, '\n');
   return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).replaceAll('""', '"') : text;

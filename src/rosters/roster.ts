@@ -22,7 +22,7 @@ export interface Roster {
   readonly items: readonly RosterItem[];
   /** The most matches of a name that an item lists, 1 to `MAX_LISTED_MATCHES`. */
   readonly maxMatches: number;
-  /** For a roster whose misses are shown without suggestions, which cost more than a lookup. */
+  /** Set if misses are shown without suggestions, which cost more than a lookup. */
   readonly withoutSuggestions?: boolean;
 }
 
@@ -37,14 +37,14 @@ export const reference = z
 
 const referred = z.object({ reference }, 'The item must be a JSON object.');
 
-/** How the items of a roster are read. Both throw a `BadRequestError` for what is wrong with the item. */
+/** Reads the items of a roster. Both functions throw a `BadRequestError` that says what is wrong with the item. */
 export interface ItemReader<Item, Fields> {
   /** The fields of the item, `reference` among them. */
   readonly fieldsOf: (item: Item) => Fields;
   readonly requestOf: (fields: Fields) => LookupRequest;
 }
 
-/** What an error in reading a lookup says is wrong with it. @throws any other error */
+/** Turns a `BadRequestError` from reading a lookup into an invalid lookup. @throws any other error */
 export function invalidLookup(error: unknown): InvalidLookup {
   if (error instanceof BadRequestError) return { outcome: 'invalid', detail: error.message };
   throw error;
@@ -54,8 +54,8 @@ export function invalidLookup(error: unknown): InvalidLookup {
 const ITEMS_READ_AT_ONCE = 25;
 
 /**
- * Reads the items of a roster, which takes time: they are counted and paid for first. What is wrong with an item makes
- * only that item invalid.
+ * Reads the items of a roster. This takes time, so the items are first counted against the rate limit. An error in one
+ * item makes only that item invalid.
  */
 export async function readItems<Item, Fields>(
   items: readonly Item[],
@@ -81,8 +81,8 @@ export interface RosterResult {
   /** The item's place in the roster, from 0. */
   readonly index: number;
   readonly reference: string | null;
-  /** Of several matches of a name, at most `maxMatches`. */
+  /** If several licenses match a name, has at most `maxMatches` of them. */
   readonly view: View;
-  /** Whether suggestions were left out because enough items before this one had some. */
+  /** Whether suggestions were left out, because enough earlier items used them or the roster asks for none. */
   readonly suggestionsOmitted: boolean;
 }

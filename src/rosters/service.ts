@@ -30,7 +30,10 @@ export type Rosters = ReturnType<typeof liveRosters>['withKey'];
 /** How many items of a roster are looked up at once. */
 const WINDOW_ITEMS = 250;
 
-/** The same while single lookups come: each waits for what OpenSearch and this process have begun. */
+/**
+ * How many items are looked up at once while single lookups arrive. A single lookup waits for all work that OpenSearch
+ * and this process have begun.
+ */
 const WINDOW_ITEMS_BESIDE_SINGLES = 64;
 
 /** How many items without a license get suggestions. Each costs as much as several items. */
@@ -45,10 +48,12 @@ const ITEMS_SHAPED_AT_ONCE = 12;
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
 export const MAX_ROSTERS_UNDER_WAY = 2;
 
-/** Further rosters are rejected, because they would wait until they are too late. */
+/** Further rosters are rejected, because they could not be answered in time. */
 export const MAX_ROSTERS_WAITING = 30;
 
-/** Of the rosters under way, one may be of a caller without a key. This many more wait, in a queue of their own. */
+/**
+ * At most one of the rosters under way is from a caller without a key. This many more may wait, in a separate queue.
+ */
 export const MAX_ROSTERS_WAITING_WITHOUT_KEY = 10;
 
 /** A roster must be answered within ten seconds. */
@@ -57,7 +62,7 @@ export const TIMEOUT_MS = 8500;
 /** The single lookups that rosters give way to. */
 type Singles = Pick<Lookups, 'idle' | 'hadSingle'>;
 
-/** Rosters in the live publication, of callers with an API key and without one, who never take the places of those with one. */
+/** Answers rosters from the live publication. Callers without an API key never take the places of callers with one. */
 export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
   const underWay = pLimit(MAX_ROSTERS_UNDER_WAY);
   let itemsInFlight = 0;
@@ -99,7 +104,10 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles) {
   };
 }
 
-/** A function that resolves when a roster may go on: other requests have had their turn, and no single lookup waits. */
+/**
+ * Returns a function that resolves when a roster may continue: other requests have had their turn, and no single lookup
+ * waits.
+ */
 function giveWayTo(singles: Singles): () => Promise<void> {
   let leftMs = MAX_GIVE_WAY_MS;
   return async () => {
@@ -127,7 +135,7 @@ async function answerFrom<Shaped>(
   const outcomeOf = async ({ request }: RosterItem, suggest: boolean) =>
     'outcome' in request ? request : many.lookUp(request, suggest);
 
-  /** Looks up the items from `start` on: without suggestions, then those that have something to suggest once more. */
+  /** Looks up the items from `start` on without suggestions, then repeats those that may have suggestions. */
   async function lookUpWindow(start: number) {
     if (start >= items.length) return [];
     await giveWay();
@@ -138,7 +146,7 @@ async function answerFrom<Shaped>(
     const ended = await Promise.all(found);
     return Promise.all(
       ended.map(async ({ item, outcome }, at) => {
-        // Any other miss says already which licenses are meant.
+        // Any other miss already says which licenses are meant.
         const isUnknown = outcome.outcome === 'none' && outcome.reason === 'unknown';
         const hasMore = isUnknown || (outcome.outcome === 'found' && outcome.nameMatch === false);
         if (hasMore) searchedAgain += 1;

@@ -1,6 +1,6 @@
 /**
- * A program of its own: reads one workbook from standard input and writes its sheets to standard output. Whatever a
- * file makes the libraries do, only this process pays for it, and `workbook.ts` ends it.
+ * A separate program: reads one workbook from standard input and writes its sheets to standard output. If a file makes
+ * the libraries fail or run too long, that affects only this process, and `workbook.ts` ends it.
  */
 import { buffer } from 'node:stream/consumers';
 import { CFB, read, type WorkSheet } from '@e965/xlsx';
@@ -8,18 +8,21 @@ import { SaxesParser } from 'saxes';
 import { fromBufferPromise as openZip } from 'yauzl';
 import type { Sheet, WorkbookAnswer } from './workbook.ts';
 
-/** The most bytes that are unpacked of all parts together. A list of 1,000 rows and 40 columns has 2 MB. */
+/** The most bytes that are unpacked from all parts together. A list of 1,000 rows and 40 columns has 2 MB. */
 const MAX_UNPACKED_BYTES = 8_000_000;
 
 /** More parts than any workbook of a list has. */
 const MAX_PARTS = 500;
 
-/** How many visible sheets are read, and how much text of each and of all. A list with more is refused later. */
+/**
+ * How many visible sheets are read, and how many characters of each sheet and of all sheets. Longer lists are rejected
+ * later.
+ */
 const MAX_SHEETS = 20;
 const MAX_SHEET_CHARACTERS = 1_000_000;
 const MAX_CHARACTERS = 3_000_000;
 
-/** What is wrong with the file, in words for its sender. */
+/** An error whose message tells the sender what is wrong with the file. */
 class WorkbookError extends Error {}
 
 const TOO_LARGE =
@@ -29,7 +32,7 @@ const UNREADABLE =
 
 type Parts = Map<string, Buffer>;
 
-/** The parts of a packed workbook without pictures, by their path. */
+/** Unzips a workbook and returns its parts by path, without pictures. */
 async function unpacked(file: Buffer): Promise<Parts> {
   const zip = await openZip(file);
   if (zip.entryCount > MAX_PARTS) {
@@ -53,15 +56,15 @@ async function unpacked(file: Buffer): Promise<Parts> {
 /** The parts that the library reads, by the ends of their relationships' types. */
 const READ_PARTS = /\/(?:worksheet|sharedStrings|styles)$/;
 
-/** Whether a part has the end of its outermost element, which one that is cut off lacks. */
+/** Whether a part ends with the closing tag of its root element. A truncated part does not. */
 function isWhole(part: Buffer): boolean {
   const end = part.subarray(-1000).toString().trimEnd();
   return end.endsWith('>') && /worksheet|sst|styleSheet/.test(end.slice(end.lastIndexOf('<')));
 }
 
 /**
- * Checks that the parts that a workbook names are there, and adds each under the address as it is written: the library
- * does not resolve addresses, and takes a part that is missing for an empty one (ECMA-376, part 2).
+ * Checks that the parts that a workbook refers to exist, and adds each under the address as written. The library does
+ * not resolve addresses, and treats a missing part as an empty one (ECMA-376, part 2).
  */
 function resolveParts(parts: Parts): void {
   for (const [links, content] of [...parts]) {
@@ -81,7 +84,7 @@ function resolveParts(parts: Parts): void {
   }
 }
 
-/** The bytes that the library reads: of packed workbooks, only what was unpacked within the bounds. */
+/** The bytes for the library to read. For a zipped workbook, only what was unpacked within the limits. */
 async function bytesToRead(file: Buffer): Promise<Buffer> {
   if (file.toString('latin1', 0, 2) !== 'PK') return file;
   const parts = await unpacked(file);
@@ -98,7 +101,7 @@ function sheetText({ '!data': rows = [] }: WorkSheet): string {
   rows.forEach((row, at) => {
     const cells: string[] = [];
     row?.forEach(({ t: type, v: value, w: text }, column) => {
-      // A long number without a format is shown as 3.90E+11.
+      // A spreadsheet shows a long number without a format as 3.90E+11, so its value is used instead.
       const isShort = type === 'n' && text?.includes('E+');
       const shown = String(isShort ? value : text || (value ?? '')).trim();
       if (type !== 'z' && shown !== '') cells[column] = shown;

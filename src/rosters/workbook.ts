@@ -13,10 +13,10 @@ export type Sheet = z.output<typeof sheet>;
 
 const answer = z.union([z.object({ sheets: z.array(sheet) }), z.object({ problem: z.string() })]);
 
-/** What the process of a workbook writes. */
+/** The output of the process that reads a workbook. */
 export type WorkbookAnswer = z.input<typeof answer>;
 
-/** Reading this file took more than its share, so its process was ended. */
+/** Reading this file took too much time or memory, so its process was ended. */
 export class WorkbookEndedError extends BadRequestError {}
 
 const run = promisify(execFile);
@@ -30,14 +30,14 @@ const MAX_HEAP_MB = 256;
 const reading = pLimit(1);
 const MAX_WAITING = 10;
 
-/** Whether a file is a workbook of a spreadsheet program, or a table of a web page that is called one. */
+/** Whether a file is a workbook of a spreadsheet program, or a web page's table that was saved as one. */
 export function isWorkbook(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 1024);
   const isPage = /^(?:\xef\xbb\xbf)?\s{0,100}</.test(start) && /<(?:html|table|\?xml|!doctype)/i.test(start);
   return start.startsWith('PK\x03\x04') || start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') || isPage;
 }
 
-/** More than the process writes of any file. */
+/** More than the process writes for any file. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const ENDED =
@@ -58,14 +58,14 @@ export async function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
   return read.sheets;
 }
 
-/** What the process writes. @throws as `readWorkbook` */
+/** Runs the process and returns its output. @throws as `readWorkbook` */
 async function answerTo(file: Buffer): Promise<string> {
-  // The limit of CPU holds whatever the process does.
+  // `ulimit` limits the CPU time whatever the process does.
   const start = `ulimit -t ${MAX_CPU_SECONDS} && exec "$0" --max-old-space-size=${MAX_HEAP_MB} --permission --allow-fs-read=* "$1"`;
   const options = { env: {}, maxBuffer: MAX_ANSWER_BYTES, timeout: MAX_MS, killSignal: 'SIGKILL' } as const;
   const running = run('/bin/sh', ['-c', start, process.execPath, PROGRAM], options);
   const { child } = running;
-  // Writing to a process that has ended fails, too.
+  // Writing also fails if the process has already ended. The error below covers that.
   child.stdin?.on('error', () => undefined).end(file);
   try {
     return (await running).stdout;
