@@ -244,17 +244,19 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
 /** How the rows of a text are read. */
 export interface RowOptions {
   readonly findHeader: FindHeader;
-  /** Where it is known from an earlier reading. */
+  /** The separator, if an earlier reading already found it. */
   readonly separator?: Separator | undefined;
   readonly maxRows: number;
-  /** Whether a row counts that has nothing but separators. Where not, cells without text at the end of a row do not, too. */
+  /**
+   * Whether to keep rows that contain only separators. If not, cells without text at the end of a row are dropped, too.
+   */
   readonly keepsEmpty: boolean;
 }
 
 /**
  * The rows of a text, without empty lines.
  *
- * @returns one row more than `maxRows` where there are more
+ * @returns at most `maxRows` + 1 rows, so that the caller notices when there are too many
  * @throws {BrokenQuotesError} for quotation marks that fit no format
  */
 export function readRows(
