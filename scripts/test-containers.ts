@@ -58,7 +58,10 @@ interface Version {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** The name of the containers, networks, volumes and images, all removed at the end. The folder is also removed. */
+/**
+ * The name of the containers, networks, volumes and images of this test. They and the folder below are removed at the
+ * end.
+ */
 const project = `licenses-test-${randomBytes(3).toString('hex')}`;
 const folder = await mkdtemp(join(tmpdir(), `${project}-`));
 const port = await freePort();
@@ -226,7 +229,7 @@ async function upgrade(): Promise<void> {
   await up(current, '--no-deps', 'api');
 }
 
-/** The memory use of the containers. Fails if one ever ran out of memory. */
+/** The memory use of the containers. Fails if a container was killed for lack of memory. */
 async function usedMemory(): Promise<string> {
   const containers = (await compose(current, 'ps', '--quiet')).split('\n');
   const states = await run('docker', [
