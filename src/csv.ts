@@ -221,8 +221,9 @@ export function firstRows(bytes: Buffer, separator: Separator): string[][] {
 }
 
 /**
- * What separates the cells: by which the most columns are named, the header has several cells, and the fewest rows have
- * more than it; without a header, by which the most rows have several cells.
+ * Guesses the separator of a list. With a header: the separator by which the header names the most columns and has
+ * several cells, and by which the fewest rows are longer than the header. Without one: the separator by which the most
+ * rows have several cells.
  */
 function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
   const candidates = SEPARATORS.toReversed().map((separator) => {
@@ -231,9 +232,9 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
     const width = rows[header?.at ?? 0]?.length ?? 0;
     const tooLong = header === undefined ? 0 : rows.filter((row) => row.length > width).length;
     const several = rows.filter(({ length }) => length > 1).length / (rows.length + 1);
-    // One column has no separator, and is read as a file of commas.
+    // A list with a single column has no separator, and is read as comma-separated.
     const comma = separator === ',' && several === 0 ? 0.001 : 0;
-    // A row with a cell too many says nothing against a separator that the header has.
+    // A row that is too long does not count against a separator that the header uses.
     const inHeader = header !== undefined && width > 1 ? 2 * ROWS_LOOKED_AT : 0;
     return { separator, score: (header?.named ?? 0) * 1000 + inHeader - tooLong + several + comma };
   });
@@ -241,7 +242,6 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
   return best?.separator ?? ',';
 }
 
-/** How the rows of a text are read. */
 export interface RowOptions {
   readonly findHeader: FindHeader;
   /** The separator, if an earlier reading already found it. */

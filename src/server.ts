@@ -114,7 +114,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   };
 }
 
-/** The public app: its middleware and interfaces, in order. */
+/** The public app, with its middleware and interfaces in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const { config, log, store, tracker, lookups, rosters, changes, usage, signing } = api;
   const { limitOf } = api.limits;

@@ -37,7 +37,6 @@ const questions = z.array(
   z.strictObject({ ask: z.string(), kind: z.string().optional(), calls: z.array(call) }),
 );
 
-/** A question to an assistant. */
 export type Question = z.output<typeof questions>[number];
 
 /** A scripted tool call, as a careful agent would make it, and the expected content of the result. */

@@ -90,7 +90,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
   };
 }
 
-/** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
+/** The day of each key's last use, `YYYY-MM-DD`, by the id of the key. */
 export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string>> {
   await store.client.indices.refresh({ index: store.names.apiKeyUsage });
   const { documents } = await KEY_USAGE.search(store, {
@@ -130,7 +130,7 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
   return addedUp((await Array.fromAsync(pages)).flat());
 }
 
-/** The counts of all processes together, in the order of their first. */
+/** The counts of all processes, added up and sorted by first occurrence. */
 export function addedUp(stored: readonly KeyDay[]): KeyDay[] {
   const sums = new Map<string, KeyDay>();
   for (const { key, day, counts } of stored) {

@@ -130,12 +130,12 @@ export function licensesIndexName(prefix: string, date: string, build: string): 
 
 const NAME = /^licenses-\d{4}-\d{2}-\d{2}-[a-z0-9]+$/;
 
-/** Whether `licensesIndexName` made this name, with this prefix. */
+/** Whether a name has the form that `licensesIndexName` produces with this prefix. */
 export function isLicensesIndexName(prefix: string, name: string): boolean {
   return name.startsWith(prefix) && NAME.test(name.slice(prefix.length));
 }
 
-/** The index of the digest of a publication, by the name of its index of licenses. */
+/** The name of a publication's digest index, derived from the name of its index of licenses. */
 export function digestIndexName(prefix: string, licensesIndex: string): string {
   return `${prefix}${DIGESTS}${licensesIndex.slice(prefix.length + FAMILY.length)}`;
 }

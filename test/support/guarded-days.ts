@@ -23,10 +23,8 @@ export function nextDay(changes: Partial<Day> = {}): Day {
   return { ...BASE, date: '2026-11-21', ...changes };
 }
 
-/** The publication of `BASE`. */
 export type BasePublication = Pick<Awaited<ReturnType<typeof expectLive>>, 'publication' | 'index'>;
 
-/** Publishes `BASE`. */
 export async function publishBase(environment: TestEnvironment): Promise<BasePublication> {
   const files = await writeDay(environment.folder, 'base', BASE);
   return expectLive(publishFiles(environment, files, { isGuarded: true }));

@@ -20,7 +20,7 @@ export async function installation(settings: Record<string, string> = {}) {
   return {
     environment,
     queue,
-    /** The workers that were started. `stop` stops all of them. */
+    /** The workers started since `stopWorkers` was last called. */
     workers: workers as readonly RunningProcess[],
     /** Starts a worker that reaches OpenSearch through the proxy. */
     startWorker: async (more: Record<string, string> = {}): Promise<RunningProcess> => {
