@@ -11,23 +11,23 @@ import { planBoards } from './generator/plan.ts';
 import { createRandom } from './generator/random.ts';
 import { businessRow, individualRow } from './generator/rows.ts';
 
-/** With fewer rows, the few of each license type that there must be would leave no proportions. */
+/** With fewer rows, the required minimum of each license type would distort the proportions. */
 const FEWEST_SAMPLE_ROWS = 1000;
 
 export interface SampleDataOptions extends DayShares {
-  /** Where the files go; it is created if need be, and files of the same names are replaced. */
+  /** The folder for the files. It is created if missing, and existing files of the same names are replaced. */
   directory: string;
-  /** Rows of both files together, headers not counted, before any are added or removed: 1,000 or more. */
+  /** The rows of both files together, without headers and before any are added or removed: 1,000 or more. */
   rows: number;
   /** A whole number of 0 or more. */
   seed: number;
-  /** `YYYY-MM-DD`: the QUERY_RUN_DATE of every row. Nothing else depends on it. */
+  /** `YYYY-MM-DD`: the QUERY_RUN_DATE of every row. It affects nothing else. */
   date: string;
-  /** Stops the writing: its reason is thrown, and the unfinished files are removed. */
+  /** Stops the writing. The signal's reason is thrown, and unfinished files are removed. */
   signal?: AbortSignal;
 }
 
-/** The paths of the files written, and their rows without the header. */
+/** The paths of the written files and their numbers of rows without the header. */
 export interface SampleDataFiles {
   individual: string;
   business: string;
@@ -37,8 +37,8 @@ export interface SampleDataFiles {
 }
 
 /**
- * Writes `individual.csv` and `business.csv` as the State publishes them, with made-up holders, and last
- * `sample.json`, whose hashes tell that the two files were generated. The same options give the same bytes.
+ * Writes `individual.csv` and `business.csv` in the State's format, with invented holders, and finally `sample.json`,
+ * whose hashes identify the two files as generated. The same options give the same bytes.
  *
  * @throws {RangeError} naming the option that is out of range
  */
@@ -117,7 +117,7 @@ async function writeFiles(
   }
 }
 
-/** Writes all rows. @returns how many went into each file */
+/** Writes all rows. @returns the number of rows in each file */
 async function writeRows(
   people: CsvFile,
   businesses: CsvFile,
@@ -128,9 +128,9 @@ async function writeRows(
   const exampleFor = examplesInPlace();
   let individualRows = 0;
   let businessRows = 0;
-  // A stream's name decides what it draws, so its spelling stays.
+  // The random sequence depends on its name, so this name must not be changed.
   for (const drawn of drawLicenses(createRandom(seed, 'licences'), planBoards(rows), names)) {
-    // Each license takes its draws, so that the examples change no other license.
+    // Draw for every license, even if an example replaces it, so that the examples do not change other licenses.
     const later = onDay(drawn);
     const example = exampleFor(drawn);
     for (const license of example === undefined ? later : [example]) {

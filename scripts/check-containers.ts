@@ -7,14 +7,14 @@ import { print, runProgram } from './processes.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const REQUIREMENTS = resolve(import.meta.dirname, 'lint/requirements.txt');
 
-/** The schema of the MCP registry that `server.json` names, as one of the requirements brings it. */
+/** The MCP registry's schema that `server.json` names, from an installed requirement. */
 function registrySchema(installed: string): string {
   const [, version = ''] = /\/schemas\/([\d-]+)\//.exec(serverJson.$schema) ?? [];
   const folder = `v${version.replaceAll('-', '_')}`;
   return join(installed, 'skillsaw/schemas/mcp_registry', folder, 'server.schema.json');
 }
 
-/** What is checked without Docker and without a runner: each a program of the requirements with its arguments. */
+/** The checks that need neither Docker nor a CI runner: each is an installed program with its arguments. */
 function checks(installed: string): readonly (readonly [string, ...string[]])[] {
   const workflows = globSync('.github/workflows/*.yml', { cwd: ROOT });
   const program = (name: string) => join(installed, 'bin', name);

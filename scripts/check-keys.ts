@@ -13,12 +13,12 @@ import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 const ANY_TEXT = TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.Any | TypeFlags.Unknown;
 
 /**
- * Finds each place in `src` and `workers` where an arbitrary text names a property of an object: `object[text]`, read or
- * written, `text in object`, and `{ [text]: value } = object`. The text may come from outside and be `constructor` or
- * `__proto__`, which every object has. A `Map`, a `Set`, a key whose type is a union of literals, and
+ * Finds each place in `src` and `workers` where an arbitrary text is used as the key of an object: `object[text]`, read
+ * or written, `text in object`, and `{ [text]: value } = object`. The text may come from outside and be `constructor`
+ * or `__proto__`, which every object has. A `Map`, a `Set`, a key whose type is a union of literals, and
  * `Object.hasOwn(object, text) ? object[text] : …` are safe.
  *
- * Run by `npm run check`. Exit 1 when there are any.
+ * Run by `npm run check`. The exit code is 1 when there are any such places.
  */
 const root = resolve(process.argv[2] ?? '.');
 const found = unsafeKeys(root);
@@ -40,7 +40,7 @@ function unsafeKeys(folder: string): string[] {
   );
 }
 
-/** The keys by which a node names properties of objects, but those that `Object.hasOwn` has checked. */
+/** The expressions that a node uses as object keys, except those checked by `Object.hasOwn`. */
 function keysOf(node: Node): Expression[] {
   if (isElementAccessExpression(node)) {
     const { expression, argumentExpression: key } = node;
@@ -51,7 +51,7 @@ function keysOf(node: Node): Expression[] {
   return isComputedPropertyName(node.propertyName) ? [node.propertyName.expression] : [];
 }
 
-/** Whether a node is what a condition with this text chooses. */
+/** Whether a node is the result of a conditional expression with this condition. */
 function isCheckedOwn(node: Node, condition: string): boolean {
   const { parent } = node;
   return (
@@ -66,7 +66,7 @@ function textOf(node: Node): string {
   return node.getText();
 }
 
-/** Whether a type has any text: a type parameter may. */
+/** Whether a type includes arbitrary text. A type parameter may. */
 function isAnyText(type: Type | undefined): boolean {
   if (type === undefined) return true;
   if (type.isUnionType()) return type.getTypes().some(isAnyText);

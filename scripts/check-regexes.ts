@@ -12,10 +12,10 @@ import { type Checker, TypeFlags } from 'typescript/unstable/sync';
 import { print } from './processes.ts';
 import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 
-/** Methods of a text that make a regular expression of another text. */
+/** String methods that convert a string argument to a regular expression. */
 const BUILDING_METHODS: ReadonlySet<string> = new Set(['match', 'matchAll', 'search']);
 
-/** The checker also counts steps. On a busy machine, its time limits would report linear expressions as slow. */
+/** The checker counts steps, too. Its time limits would report linear expressions as slow on a busy machine. */
 const WITHOUT_TIME_LIMITS = {
   timeout: 600_000,
   attackTimeout: 600_000,
@@ -24,18 +24,18 @@ const WITHOUT_TIME_LIMITS = {
 };
 
 interface Regex {
-  /** `src/csv.ts:164` */
+  /** For example `src/csv.ts:164`. */
   readonly place: string;
   readonly source: string;
   readonly flags: string;
 }
 
 /**
- * Finds each regular expression of `src` and `workers` whose time may grow faster than its text, also because it is
- * tried again from each position, as `/\s+$/` is: a text of a megabyte would stop the process for minutes. One that is
- * put together is checked as it is once its module is loaded.
+ * Finds each regular expression in `src` and `workers` whose time may grow faster than linearly with the text. This
+ * includes expressions such as `/\s+$/` that are slow because matching restarts at each position: a text of a megabyte
+ * would block the process for minutes. An expression built at run time is checked after its module is loaded.
  *
- * Run by `npm run check`. Exit 1 when there are any.
+ * Run by `npm run check`. The exit code is 1 when there are any such expressions.
  */
 const [, , folder = '.'] = process.argv;
 const root = resolve(folder);
@@ -74,7 +74,7 @@ function expressionsIn(files: readonly SourceFile[], checker: Checker) {
   };
 }
 
-/** Whether a call is `text.match(text)` or the like. */
+/** Whether a call is `text.match(text)` or a similar call. */
 function makesRegex({ expression, arguments: [argument] }: CallExpression, checker: Checker): boolean {
   if (!isPropertyAccessExpression(expression) || argument === undefined) return false;
   if (!BUILDING_METHODS.has(expression.name.text)) return false;
@@ -86,7 +86,7 @@ function placeOf(file: SourceFile, node: Node): string {
   return `${relative(root, file.fileName)}:${positionOf(file, node).line}`;
 }
 
-/** Loads the modules of these calls, and notes what they build. */
+/** Loads the modules with these calls, and collects the expressions they build. */
 async function regexesBuiltBy(places: typeof calls): Promise<Regex[]> {
   const noted: Regex[] = [];
   globalThis.RegExp = new Proxy(RegExp, {

@@ -3,14 +3,14 @@ import { print, run } from './processes.ts';
 import { isInstalled, isRoot } from './program-path.ts';
 
 /**
- * Installs a Debian package where that is possible: as root on a machine with apt. Never interrupted half-way.
+ * Installs a Debian package if possible, that is, as root on a machine with apt. The installation is never interrupted.
  *
- * @returns whether it could be tried
+ * @returns whether an installation was attempted
  */
 export async function installDebianPackage(name: string): Promise<boolean> {
   if (!isRoot() || !isInstalled('apt-get')) return false;
   print(`Installing Debian's ${name} …`);
-  // RUNLEVEL=1: the package must not start a service of the system's own.
+  // RUNLEVEL=1: the package must not start a system service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', name], { env });
   try {
@@ -22,7 +22,10 @@ export async function installDebianPackage(name: string): Promise<boolean> {
   return true;
 }
 
-/** Installs what tests need beside Node, OpenSearch and Redis. A failure is no end: the tests that miss it say so. */
+/**
+ * Installs the programs that tests need besides Node, OpenSearch and Redis. A failure does not stop the run: tests that
+ * miss a program say so.
+ */
 async function installTestPrograms(): Promise<void> {
   const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
   const programs: [packages: string[], isThere: boolean][] = [

@@ -16,12 +16,12 @@ function read<Schema extends z.ZodType>(file: string, schema: Schema): z.output<
   return schema.parse(JSON.parse(readFileSync(resolve(ROOT, file), 'utf8')));
 }
 
-/** The direct dependencies, by what they are for. */
+/** The direct dependencies, grouped by purpose. */
 export function directDependencies() {
   return read('package.json', packageJson);
 }
 
-/** Why each direct dependency is there, as Markdown. */
+/** The reason for each direct dependency, as Markdown. */
 export function reasons() {
   return read('data/dependencies.json', reasonFile);
 }
@@ -46,7 +46,7 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
   'MIT',
 ]);
 
-/** The packages that have another license, each with what it means here. */
+/** The packages with a license that is not permissive, and what it means for this project. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['`busboy` (none)', 'MIT, as its package.json says in the older form'],
   ['`streamsearch` (none)', 'MIT, as its package.json says in the older form'],
@@ -55,18 +55,18 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['`fast-sha256` (Unlicense)', 'in the public domain; used by tests only'],
 ]);
 
-/** Whether a license is allowed: a permissive one, or the known other one of this package. */
+/** Whether a license is allowed: a permissive license, or the known exception for this package. */
 export function isAllowed({ name, license }: { readonly name: string; readonly license: string }): boolean {
   return isPermissive(license) || EXCEPTIONS.has(`\`${name}\` (${license})`);
 }
 
-/** Whether an SPDX expression without nested parentheses is permissive in all its parts. */
+/** Whether all parts of an SPDX expression without nested parentheses are permissive. */
 function isPermissive(license: string): boolean {
   const parts = license.replaceAll(/[()]/g, '').split(/ (?:AND|OR) /);
   return parts.every((part) => PERMISSIVE.has(part));
 }
 
-/** The page as Markdown, from the files of the checkout alone. */
+/** The page as Markdown, made only from files of the checkout. */
 export function dependencyPage(): string {
   const { dependencies, devDependencies, optionalDependencies } = directDependencies();
   return `# Dependencies

@@ -8,14 +8,14 @@ const SCHEMES = { opensearch: 'http', redis: 'redis' } as const;
 /** The servers a checkout needs. */
 export type ServerName = 'opensearch' | 'redis';
 
-/** Where servers answer. */
+/** The addresses of running servers. */
 export type Addresses = Partial<Record<ServerName, string>>;
 
 /**
- * Starts the servers of `docker-compose.yml`, published on loopback ports that docker picks.
+ * Starts the servers in `docker-compose.yml`, published on loopback ports chosen by docker.
  *
- * @param project a name for what this checkout starts
- * @returns `undefined` without docker, its compose plugin or a daemon that answers
+ * @param project the compose project name for this checkout
+ * @returns `undefined` if docker, its compose plugin or a running daemon is missing
  */
 export async function startDockerServers(
   project: string,
@@ -23,7 +23,7 @@ export async function startDockerServers(
   signal: AbortSignal,
 ): Promise<{ readonly addresses: Addresses; stop(): Promise<void> } | undefined> {
   if (!isInstalled('docker')) return undefined;
-  // The file's other services name settings that these two don't need.
+  // Other services in the file require settings that these two do not need.
   const env = { ...process.env, MCP_ALLOWED_HOSTS: 'localhost' };
   const compose = (args: readonly string[], options: Parameters<typeof run>[2] = {}) =>
     run('docker', ['compose', '--project-name', project, ...args], { env, ...options });

@@ -9,23 +9,23 @@ import { openStore, type Store } from '../src/storage/store.ts';
 import { atEndOfTestFile, once } from './clean-up.ts';
 import { freePort } from './ports.ts';
 
-/** What one test file or bench has for itself: its own indices, queue, counters, ports and folder. */
+/** The isolated resources of one test file or benchmark: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {
   readonly config: Config;
-  /** The settings as a child process takes them. */
+  /** The settings as environment variables for a child process. */
   readonly variables: Record<string, string>;
   readonly store: Store;
-  /** The store's client, for what a test does to OpenSearch itself. */
+  /** The store's client, for tests that act on OpenSearch directly. */
   readonly client: Client;
   readonly folder: string;
-  /** Removes all that was made under this environment's prefix. */
+  /** Removes everything that was created with this environment's prefix. */
   cleanUp(): Promise<void>;
 }
 
 /**
- * A new environment on the OpenSearch and Redis that `npm test` or a bench started.
+ * A new environment on the OpenSearch and Redis that `npm test` or a benchmark started.
  *
- * @param settings beside the environment's own
+ * @param settings additional settings
  */
 export async function testEnvironment(
   settings: Record<string, string> = {},
@@ -47,7 +47,7 @@ export async function testEnvironment(
   const environment = await environmentAt(variables, { requestMs });
 
   const cleanUp = once(async () => {
-    // A server or proxy of the test's own may have ended before.
+    // A test's own server or proxy may already have stopped.
     const isOwn = settings.OPENSEARCH_URL !== undefined;
     await deleteIndices(environment.client, prefix).catch((error) => {
       if (!isOwn) throw error;
@@ -59,7 +59,10 @@ export async function testEnvironment(
   return { ...environment, cleanUp };
 }
 
-/** The environment that another process made with these settings. Its clean-up leaves what that process made. */
+/**
+ * Opens the environment that another process made with these settings. Its clean-up keeps everything that the other
+ * process made.
+ */
 export async function environmentAt(
   variables: Record<string, string>,
   { requestMs = 60_000 }: { readonly requestMs?: number } = {},

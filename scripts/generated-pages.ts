@@ -9,7 +9,9 @@ import { refusalsPage } from './refusals-page.ts';
 import { requirementsPage } from './requirements-page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** The pages that `npm run generated-pages` writes: by name, how each is made of the checkout alone. */
+/**
+ * The pages that `npm run generated-pages` writes, by name, each with a function that makes it from the checkout alone.
+ */
 export const PAGES: ReadonlyMap<string, () => string> = new Map([
   ['dependencies.md', dependencyPage],
   ['limits.md', limitsPage],
@@ -21,7 +23,7 @@ export const PAGES: ReadonlyMap<string, () => string> = new Map([
   ['settings.md', settingsPage],
 ]);
 
-/** Where they stand, beside the pages of measured tables. */
+/** The folder of these pages. It also contains the pages of measured tables. */
 export const FOLDER = 'docs/generated';
 
 if (import.meta.main) {

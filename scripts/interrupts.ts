@@ -1,7 +1,7 @@
 import { ConfigError } from '../src/config.ts';
 import { killAll, print, StartError } from './processes.ts';
 
-/** The operator asked for the end. */
+/** The operator interrupted the command. */
 class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -11,12 +11,12 @@ class Interrupted extends Error {
   }
 }
 
-/** One Ctrl-C arrives twice, from the terminal and forwarded by npm: so near together they are one. */
+/** A single Ctrl-C arrives twice: from the terminal and forwarded by npm. Two signals within this time count as one. */
 const SAME_KEY_PRESS_MS = 400;
 
 /**
- * Runs a command until it has ended or failed, and sets the exit code. An error that says what to do is shown without
- * its stack.
+ * Runs a command until it ends or fails, and sets the exit code. An error that tells the user what to do is printed
+ * without its stack.
  *
  * @param command gets a signal that Ctrl-C aborts; returns the exit code
  */
@@ -32,8 +32,8 @@ export async function runCommand(command: (signal: AbortSignal) => Promise<numbe
 }
 
 /**
- * Turns Ctrl-C (and SIGTERM, and a closed terminal) into an aborted signal whose reason is `Interrupted`.
- * The second time kills all that was started and exits at once.
+ * Returns a signal that is aborted with an `Interrupted` reason by Ctrl-C, SIGTERM or a closed terminal. The second
+ * interrupt kills all started processes and exits at once.
  */
 function watchInterrupts(): AbortSignal {
   const controller = new AbortController();
@@ -48,13 +48,13 @@ function watchInterrupts(): AbortSignal {
       process.exit(exitCode);
     }
   };
-  // With the terminal gone, what is printed is lost, but all must still be stopped in order.
+  // If the terminal is gone, output is lost, but everything must still be stopped in order.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
   for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(name, onSignal);
   return controller.signal;
 }
 
-/** Rejects with the signal's reason once it is aborted. */
+/** Rejects with the signal's reason when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -10,14 +10,17 @@ import {
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What tests and benches start processes with; Node keeps what it compiled, so that the next starts sooner. */
+/**
+ * The environment in which tests and benchmarks start processes. Node caches compiled code, so that later starts are
+ * faster.
+ */
 const ENVIRONMENT = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
-/** Version 0.3.0 as its users ran it last: what an upgrade starts from. */
+/** The last commit of version 0.3.0, the starting point of upgrade tests. */
 export const EARLIER_COMMIT = 'b18e83f';
 
 /** The programs of the checkout. */
@@ -30,10 +33,10 @@ export const SCRIPTS = {
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;
 
-/** A line of the log at the level of warnings or above, or one that is no line of the log, such as a stack. */
+/** A log line with the level warning or above, or a line that is not from the log, such as a stack. */
 const WARNING = /^(?!\{)|"level":[456]0\b/;
 
-/** Starts a script of the checkout under this Node, with these settings and no others. */
+/** Starts a script of the checkout with the current Node and only these settings. */
 export function startScript(
   script: string,
   variables: Record<string, string>,
@@ -43,21 +46,21 @@ export function startScript(
   return startProcess(script, process.execPath, [resolve(ROOT, script), ...parameters], { cwd: ROOT, env });
 }
 
-/** The API process with these settings, once it listens. */
+/** Starts the API process with these settings, and waits until it listens. */
 export async function startApi(variables: Record<string, string>): Promise<RunningProcess> {
   const api = startScript(SCRIPTS.API, variables);
   await api.printed('API ready');
   return api;
 }
 
-/** The worker process with these settings, once it takes jobs. */
+/** Starts the worker process with these settings, and waits until it takes jobs. */
 export async function startWorker(variables: Record<string, string>): Promise<RunningProcess> {
   const worker = startScript(SCRIPTS.worker, variables);
   await worker.printed('worker ready');
   return worker;
 }
 
-/** Runs `licenses` with these settings and arguments to its end. */
+/** Runs `licenses` with these settings and arguments until it ends. */
 export function licenses(variables: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
   return runProgram([process.execPath, resolve(ROOT, SCRIPTS.licenses), ...parameters], {
     cwd: ROOT,
@@ -66,8 +69,8 @@ export function licenses(variables: Record<string, string>, ...parameters: strin
 }
 
 /**
- * Starts the API or the worker for `npm start`. Its whole output goes to a log file, its warnings and errors to the
- * terminal too.
+ * Starts the API or the worker for `npm start`. All its output goes to a log file; warnings and errors also go to the
+ * terminal.
  */
 export function startLogged(
   name: 'API' | 'worker',
@@ -84,8 +87,8 @@ export function startLogged(
 }
 
 /**
- * Waits until a process answers on its admin port that it is up (`/healthz`), or ready to serve (`/readyz`): the
- * worker once it has created the indices, the API once a publication is live.
+ * Waits until a process reports on its admin port that it is up (`/healthz`) or ready (`/readyz`). The worker is ready
+ * when it has created the indices, the API when a publication is live.
  */
 export async function waitForAnswer(
   process: RunningProcess,
@@ -100,7 +103,7 @@ export async function waitForAnswer(
   await waitUntilReady(process, isReady, { deadlineMs: READY_MS, signal });
 }
 
-/** The address at which something that listens on this host and port is reached from this machine. */
+/** The URL at which this machine reaches a server that listens on this host and port. */
 export function originOf(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -27,7 +27,10 @@ import { markdownTable } from './markdown-table.ts';
 
 type Row = readonly [limit: string, number: string, beyond: string];
 
-/** The page as Markdown: what the service takes and sends, from the constants and the settings' defaults. */
+/**
+ * The page as Markdown: the service's limits for requests and responses, taken from the constants and the settings'
+ * defaults.
+ */
 export function limitsPage(): string {
   const sections = limits().map(
     ([title, rows]) => `## ${title}\n\n${markdownTable(['limit', 'number', 'beyond it'], rows)}`,
@@ -195,7 +198,7 @@ function size({ bytes }: BodyLimit): string {
   return bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MB` : `${bytes / 1024} KB`;
 }
 
-/** The length of the longest text that is accepted, up to 1,000. */
+/** The length of the longest accepted text, up to 1,000. */
 function longestText(isAccepted: (text: string) => boolean): number {
   const lengths = Array.from({ length: 1000 }, (_, at) => at + 1);
   return lengths.findLast((length) => isAccepted('x'.repeat(length))) ?? 0;
@@ -205,7 +208,7 @@ function isReference(text: string): boolean {
   return reference.safeParse(text).success;
 }
 
-/** Whether a webhook may have an address as long as this text. */
+/** Whether a webhook may have this URL. */
 function isWebhookUrl(text: string): boolean {
   try {
     readWebhookUrl(`https://example.com/${text}`.slice(0, text.length), []);

@@ -11,20 +11,23 @@ const RECOVERY_SECONDS = 30;
 const ANSWER_MS = 2_000;
 
 /**
- * For an OpenSearch that is stopped after some minutes. Java's second compiler stays off: in one run on two busy
- * cores a start took 18 s of processor time instead of 30, and a start with 300 bulk requests and searches 31
- * instead of 50. An OpenSearch that keeps running would stay slow: it needs the second compiler. And the collector
- * without threads of its own, with memory that is taken only as it is used, took a start from 12 s to 8, and each
- * environment of a test from 0.9 s to 0.7.
+ * JVM options for an OpenSearch that is stopped after some minutes. Java's second compiler is off: in one run on two
+ * busy cores, a start took 18 s of processor time instead of 30, and a start with 300 bulk requests and searches took
+ * 31 instead of 50. A long-running OpenSearch needs the second compiler; without it, it would stay slow. The serial
+ * garbage collector, and memory that is allocated only when used, reduced a start from 12 s to 8, and each environment
+ * of a test from 0.9 s to 0.7.
  */
 const SHORT_LIVED = '-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC -XX:-AlwaysPreTouch';
 const SHORT_LIVED_MEGABYTES = 1024;
 
-/** Room for the data of the tests, far more than they need. */
+/** A folder in memory with enough space for the tests' data. They need far less. */
 const MEMORY_FOLDER = '/dev/shm';
 const MEMORY_BYTES = 4e9;
 
-/** Where data for some minutes go: in memory where there is room, so that no test waits for a disk. */
+/**
+ * The folder for data that is kept for some minutes: in memory if there is enough space, so that tests do not wait for
+ * a disk.
+ */
 export async function shortLivedFolder(): Promise<string> {
   const free = await statfs(MEMORY_FOLDER).catch(() => undefined);
   return free !== undefined && free.bavail * free.bsize > MEMORY_BYTES ? MEMORY_FOLDER : tmpdir();
@@ -33,27 +36,27 @@ export async function shortLivedFolder(): Promise<string> {
 const AGENT = /^.*-javaagent:agent\/.*$/m;
 const AGENT_CLASSES = /^opensearch-agent-bootstrap-.*\.jar$/;
 
-/** What a local OpenSearch is started with. */
+/** The options of a local OpenSearch. */
 export interface LocalOpenSearch {
-  /** Where the unpacked OpenSearch is, and a Java if one was fetched. */
+  /** The folder of the unpacked OpenSearch, and of a Java if one was downloaded. */
   readonly stateDir: string;
-  /** Where its settings, data and logs go: `opensearch` in the state folder when left out. */
+  /** The folder for its configuration, data and logs. Default: `opensearch` in the state folder. */
   readonly folder?: string;
-  /** An eighth of the machine's memory when left out, or 1 GB where it is short-lived. */
+  /** Default: an eighth of the machine's memory, or 1 GB if the server is short-lived. */
   readonly heapMegabytes?: number;
-  /** Whether it is stopped after some minutes, as in tests: then it starts sooner and is slower. */
+  /** Whether it will be stopped after some minutes, as in tests. It then starts faster but runs more slowly. */
   readonly isShortLived?: boolean;
   readonly clusterName: string;
   readonly httpPort: number;
   readonly transportPort: number;
-  /** How it finds others, in place of being alone. */
+  /** The discovery settings. By default, it forms a cluster of one node. */
   readonly discovery?: Readonly<Record<string, string | readonly string[]>>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Starts an OpenSearch that only this machine can reach, fetching it when it isn't there yet, and waits until it
- * answers and has found the data of earlier runs again.
+ * Starts an OpenSearch that only this machine can reach, and waits until it answers and has recovered the data of
+ * earlier runs. Downloads OpenSearch first if it is missing.
  */
 export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<RunningProcess> {
   const {
@@ -93,7 +96,7 @@ export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<Run
 
 const clusterInfo = z.object({ cluster_name: z.string() });
 
-/** The name of the cluster at an address that asks for no password; `undefined` when none answers. */
+/** The name of the cluster at a URL that needs no password; `undefined` if no cluster answers. */
 export async function clusterNameAt(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
@@ -121,7 +124,8 @@ async function configure(
     'path.data': join(state, 'data'),
     'path.logs': join(state, 'logs'),
     'action.auto_create_index': false,
-    // Several test files create their indices at the same time: by default, four start and others wait for seconds.
+    // Several test files create their indices at the same time. By default, four shards start at a time and the others
+    // wait for seconds.
     'cluster.routing.allocation.node_initial_primaries_recoveries': 20,
     'cluster.routing.allocation.disk.threshold_enabled': false,
   };
@@ -134,9 +138,9 @@ async function configure(
 }
 
 /**
- * Takes out the Java agent that checks each access to a file against OpenSearch's policy for its plugins; there are
- * none here. A start, about 300 new indices and 60 publications of small files took 110 s of CPU with the agent and
- * 68 s without (three runs). OpenSearch refers to classes that the agent brings along, so these stay.
+ * Disables the Java agent that checks each file access against OpenSearch's policy for plugins; no plugins are used
+ * here. One start, about 300 new indices and 60 publications of small files took 110 s of CPU with the agent and 68 s
+ * without (three runs). The agent's classes stay on the class path, because OpenSearch refers to them.
  */
 async function withoutAgent(home: string, jvmOptions: string): Promise<string> {
   const folder = join(home, 'agent');
@@ -146,8 +150,9 @@ async function withoutAgent(home: string, jvmOptions: string): Promise<string> {
 }
 
 /**
- * Java's own logs and dumps belong in the server's folder: the unpacked OpenSearch may serve more than one. And
- * a small Java has no vector module and would end when told to load it: searches work without, a bit slower.
+ * Java's own logs and dumps belong in the server's folder, because several servers may use the same unpacked
+ * OpenSearch. A small Java has no vector module and would exit if told to load it; searches work without it, a bit more
+ * slowly.
  */
 async function optionsFor(javaHome: string, state: string, jvmOptions: string): Promise<string> {
   const inFolder = jvmOptions.replaceAll(/=(?=(?:logs|data)(?:\/|$))/gm, `=${state}/`);
@@ -155,7 +160,7 @@ async function optionsFor(javaHome: string, state: string, jvmOptions: string): 
   return inFolder.replaceAll(/^.*--add-modules=jdk\.incubator\.vector.*$/gm, '');
 }
 
-/** An eighth of the memory, from 512 MB to 3 GB. */
+/** An eighth of the memory, but at least 512 MB and at most 3 GB. */
 function usualHeap(): number {
   const limit = process.constrainedMemory();
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();

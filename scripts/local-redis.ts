@@ -8,12 +8,12 @@ import { isInstalled } from './program-path.ts';
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;
 
-/** Where a local Redis keeps its data. */
+/** The folder for the data of a local Redis. */
 export function redisFolder(stateDir: string): string {
   return join(stateDir, 'redis');
 }
 
-/** Starts a Redis that only this machine can reach, and waits until it has read its data and answers. */
+/** Starts a Redis that only this machine can reach, and waits until it has loaded its data and answers. */
 export async function startLocalRedis(
   stateDir: string,
   port: number,

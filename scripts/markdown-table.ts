@@ -1,7 +1,7 @@
-/** How the columns of a table are aligned: all to the left, or all but the first to the right. */
+/** The alignment of a table's columns: all left, or all but the first right. */
 type Alignment = 'left' | 'numbers';
 
-/** A Markdown table with aligned columns, as the formatter writes it. */
+/** A Markdown table with aligned columns, formatted as the formatter would. */
 export function markdownTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],

@@ -10,7 +10,7 @@ import { markdownTable } from './markdown-table.ts';
 
 const RULES = resolve(import.meta.dirname, '../deploy/prometheus/rules.yml');
 
-/** What prom-client has of each metric; its types lack the labels. */
+/** The fields of a prom-client metric. The library's types lack the labels. */
 const described = z.array(
   z.object({ name: z.string(), help: z.string(), type: z.string(), labelNames: z.array(z.string()) }),
 );
@@ -42,7 +42,7 @@ stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, st
 /** All metrics of the API. */
 export const apiMetrics = metrics;
 
-/** The page as Markdown: the metrics that each process registers, and the alerts of the rules for Prometheus. */
+/** The page as Markdown: the metrics of each process, and the alerts in the rules for Prometheus. */
 export function metricsPage(): string {
   return `# Metrics and alerts
 

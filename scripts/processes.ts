@@ -6,65 +6,81 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { atEndOfTestFile } from './clean-up.ts';
 import { HAS_SETPRIV } from './program-path.ts';
 
-/** Something needed can't be had. The message says in words what to do and is shown without a stack. */
+/**
+ * Something that the command needs is unavailable. The message tells the user what to do and is printed without a
+ * stack.
+ */
 export class StartError extends Error {}
 
 const LAST_LINES = 20;
 
-/** How many of a process's last characters are kept: it may print more than a string can hold. */
+/**
+ * How many characters of a process's output are kept, counted from its end. A process may print more than a string can
+ * hold.
+ */
 const MAX_OUTPUT = 8_000_000;
 
-/** Far longer than a start takes, even on a busy machine. */
+/** Far longer than any process takes to start, even on a busy machine. */
 const PRINTED_WITHIN_MS = 120_000;
 
-/** Far more than any program of a test takes, and less than a test may: so its output is seen. */
+/**
+ * Far longer than any program in a test takes, but shorter than the time limit of a test, so that the program's output
+ * is shown.
+ */
 const ENDS_WITHIN_MS = 200_000;
 
 const TERMINATION_MS = 5_000;
 
-/** Longer than an API or a worker may take. */
+/** Longer than an API or a worker may take to stop. */
 const STOPPED_WITHIN_MS = 30_000;
 
-/** Far longer than it takes to read what an ended process has printed. */
+/** Far longer than it takes to read the output of an ended process. */
 const OUTPUT_READ_WITHIN_MS = 2_000;
 
-/** A process that was started here, in a process group of its own: a terminal's Ctrl-C doesn't reach it. */
+/** A process started here in its own process group, so that Ctrl-C in a terminal does not reach it. */
 export interface RunningProcess {
   readonly name: string;
   readonly child: ChildProcess;
-  /** Resolves once it and its output have ended, with how: `exit code 1`, `SIGKILL`. Never rejects. */
+  /**
+   * Resolves when the process and its output have ended, with how it ended: `exit code 1`, `SIGKILL`. Never rejects.
+   */
   readonly ended: Promise<string>;
-  /** What it has printed, to both streams or to one. */
+  /** The output so far, of both streams or of one. */
   output(stream?: 'stdout' | 'stderr'): string;
-  /** The last lines it printed. */
+  /** The last lines of its output. */
   lastLines(): string;
-  /** Waits until it has printed this. @throws {StartError} when it ends, or is stopped after two minutes */
+  /** Waits until it has printed this text. @throws {StartError} when it ends first; after two minutes it is stopped */
   printed(text: string): Promise<void>;
   /**
-   * Asks it to end and waits until it has and its output is read, unless a child of it keeps the output open.
+   * Asks the process to end, and waits until it has ended and its output is read. It does not wait for a child that
+   * keeps the output open.
    *
-   * @param deadlineMs it and what it started are killed when this has passed; when left out, it may take its time
+   * @param deadlineMs kills the process and its children after this time; without it, there is no time limit
    */
   stop(deadlineMs?: number): Promise<void>;
-  /** Kills it alone (SIGKILL), as a crash would, and waits until it has gone. @throws {Error} when it had ended before */
+  /**
+   * Kills only this process (SIGKILL), like a crash, and waits until it is gone.
+   *
+   * @throws {Error} when it had ended before
+   */
   kill(): Promise<void>;
 }
 
-/** How a process is started. */
+/** The options of a process to start. */
 export interface ProcessOptions {
-  /** Its whole environment; that of this process when left out. */
+  /** The complete environment; by default that of this process. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** What it reads from standard input. */
+  /** Text for standard input. */
   readonly input?: string;
-  /** What it prints is appended to this file. */
+  /** The output is appended to this file. */
   readonly logFile?: string | undefined;
   readonly onLine?: (line: string) => void;
-  /** It prints to the terminal itself; nothing of it is read here. */
+  /** The process prints directly to the terminal; its output is not read here. */
   readonly ownsTerminal?: boolean;
-  /** Whether what it started is asked to end with it, because it would leave that running. */
+  /** Whether its children are also asked to end, because it would leave them running. */
   readonly stopsGroup?: boolean;
-  /** Arguments for `setpriv`, to start it as somebody else. */
+  /** Arguments for `setpriv`, to run it as another user. */
   readonly privileges?: readonly string[];
 }
 
@@ -73,10 +89,10 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** The groups of the processes that were started here and still run. A group's id is that of its first process. */
+/** The process groups that were started here and still run. The id of a group is that of its first process. */
 const running = new Set<number>();
 
-/** Starts a process in a group of its own. */
+/** Starts a process in its own group. */
 export function startProcess(
   name: string,
   command: string,
@@ -120,27 +136,27 @@ export function startProcess(
   return { ...started, printed };
 }
 
-/** How a program ended. */
+/** The exit code and the output of a program. */
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** All that it printed, in the order in which it came. */
+  /** The complete output, in the order in which it arrived. */
   readonly output: string;
 }
 
-/** How a program is run to its end. */
+/** The options for running a program until it ends. */
 interface RunOptions extends Omit<ProcessOptions, 'logFile' | 'stopsGroup'> {
-  /** The program is ended after this many milliseconds. */
+  /** The time limit, after which the program is ended. */
   readonly withinMs?: number;
-  /** Ends it early; left out for what must not be interrupted. */
+  /** Ends the program early. Left out for a program that must not be interrupted. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Runs a program to its end, as a user's shell would.
+ * Runs a program until it ends, as a user's shell would.
  *
- * @param options.variables its environment, beside PATH and HOME
+ * @param options.variables its environment, besides PATH and HOME
  */
 export async function runProgram(
   command: readonly [command: string, ...parameters: string[]],
@@ -158,7 +174,7 @@ export async function runProgram(
 /**
  * Runs a command that must succeed.
  *
- * @returns what it printed, complaints on stderr aside
+ * @returns its standard output
  * @throws {StartError} with its last lines, when it fails
  */
 export async function run(
@@ -174,7 +190,7 @@ export async function run(
   throw new StartError(`${name} failed (${await program.ended})\n  ${lines}`.trimEnd());
 }
 
-/** Runs a command in a group of its own, which is ended at the deadline or when it is interrupted. */
+/** Runs a command in its own group. The group is ended at the deadline or on an interrupt. */
 async function runToEnd(
   [command, ...parameters]: readonly [command: string, ...parameters: string[]],
   { withinMs, signal, ...options }: RunOptions,
@@ -192,7 +208,8 @@ async function runToEnd(
 /**
  * Waits until a started process is ready.
  *
- * @throws {StartError} with its last lines, when it ends first or isn't ready in time; then it has been stopped
+ * @throws {StartError} with its last lines, when it ends first or is not ready in time; in the latter case it has been
+ * stopped
  */
 export async function waitUntilReady<Started extends Omit<RunningProcess, 'printed'>>(
   started: Started,
@@ -206,7 +223,7 @@ export async function waitUntilReady<Started extends Omit<RunningProcess, 'print
   const deadline = Date.now() + deadlineMs;
   let problem: string | undefined;
   while (problem === undefined && signal?.aborted !== true) {
-    // What it printed before it ended counts.
+    // Output printed before the end still counts.
     if (end !== undefined) problem = `ended while it was starting (${end})`;
     else if (Date.now() > deadline) problem = `was not ready after ${Math.round(deadlineMs / 1000)} seconds`;
     if (await isReady()) return started;
@@ -218,28 +235,28 @@ export async function waitUntilReady<Started extends Omit<RunningProcess, 'print
   throw new StartError(`${started.name} ${problem}. Its last lines:\n  ${lines}`);
 }
 
-/** How a process that should have stayed ended, with its last lines. */
+/** Describes how a process ended that should have kept running, with its last lines. */
 export async function endInWords(process: RunningProcess): Promise<string> {
   const how = await process.ended;
   return `${process.name} has ended (${how}). Its last lines:\n${process.lastLines()}`;
 }
 
-/** Kills at once, without a chance to tidy up, all that was started here and still runs. */
+/** Kills all processes that were started here and still run, without letting them clean up. */
 export function killAll(): void {
   for (const pid of running) signalGroup(pid, 'SIGKILL');
 }
 
-/** Sends a signal to a group, unless its first process has ended. */
+/** Sends a signal to a process group, unless its first process has ended. */
 function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined || !running.has(pid)) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended already.
+    // The group has already ended.
   }
 }
 
-/** The kernel ends the process should this one be killed without a chance to stop it. */
+/** Starts a process in its own group. If this process is killed and cannot stop it, the kernel ends it. */
 function spawnInGroup(
   command: readonly [string, ...string[]],
   { env, cwd, input, ownsTerminal = false, privileges = [] }: ProcessOptions,
@@ -254,15 +271,16 @@ function spawnInGroup(
     ...(env === undefined ? {} : { env }),
     ...(cwd === undefined ? {} : { cwd }),
   });
-  // It may end before it has read all.
+  // The process may end before it has read all its input.
   child.stdin?.on('error', () => undefined).end(input);
   return child;
 }
 
-/** Keeps what a process prints, and hands it to its log file and its listener. */
+/** Keeps a process's output, and passes it to its log file and listener. */
 function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
   const log = logFile === undefined ? undefined : openLog(logFile);
-  // Joined only when it is asked for: to cut one long string at each piece took a third of a core in benches.
+  // The pieces are joined only on request: truncating one long string at each piece took a third of a core in
+  // benchmarks.
   const pieces: { readonly from: 'stdout' | 'stderr'; readonly text: string }[] = [];
   let kept = 0;
   for (const from of ['stdout', 'stderr'] as const) {
@@ -282,14 +300,14 @@ function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
 
 const TEST_LOGS = Symbol.for('test-logs');
 
-/** From now on, what a process that is started here prints goes into this folder. The tests' runtime does the same. */
+/** From now on, the output of processes started here goes into this folder. The tests' runtime does the same. */
 export function keepLogsIn(folder: string): void {
   Reflect.set(globalThis, TEST_LOGS, folder);
 }
 
 let logs = 0;
 
-/** Where the output of a process goes that a test starts: it is kept if the test file fails. */
+/** The log file for a process started by a test. It is kept if the test file fails. */
 function testLog(command: readonly string[]): string | undefined {
   const folder: unknown = Reflect.get(globalThis, TEST_LOGS);
   if (typeof folder !== 'string') return undefined;
@@ -306,7 +324,10 @@ function openLog(file: string) {
   return createWriteStream(file, { flags: 'a' });
 }
 
-/** How a process ended; with `close`, once its output has ended too, which a child of it may keep open. */
+/**
+ * Resolves with how a process ended. With `close`, it also waits for the end of the output, which a child may keep
+ * open.
+ */
 function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));

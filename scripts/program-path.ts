@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where a program is, looked for in the folders of PATH; `undefined` where this machine has none. */
+/** The path of a program in the folders of PATH; `undefined` if it is not installed. */
 export function programPath(name: string): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, name)).find(isExecutable);
@@ -21,10 +21,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Whether `setpriv` (util-linux) is there to change a process's user. */
+/** Whether `setpriv` (util-linux) is available to change a process's user. */
 export const HAS_SETPRIV = process.platform === 'linux' && isInstalled('setpriv');
 
-/** Whether this process may do all that the administrator may. */
+/** Whether this process has the rights of root. */
 export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }

@@ -6,9 +6,9 @@ import { type Call, QUESTIONS } from '../sample-data/evaluation/questions.ts';
 
 const trial = z.strictObject({
   calls: z.array(z.strictObject({ arguments: z.record(z.string(), z.unknown()), ending: z.string() })),
-  /** Null where the model made more calls than any question needs. */
+  /** Null if the model made more calls than any question needs. */
   answer: z.string().nullable(),
-  /** Of all results that the model read. */
+  /** The number of tokens of all results that the model read. */
   tokens: z.int(),
   mistakes: z.array(z.string()),
 });
@@ -20,16 +20,16 @@ const modelRun = z.strictObject({
   questions: z.array(z.strictObject({ ask: z.string(), trials: z.array(trial) })),
 });
 
-/** What a model did with the questions. */
+/** A model's answers to the questions, with its calls. */
 export type ModelRun = z.output<typeof modelRun>;
 
-/** The questions that a model is asked: one of each kind, and those that need no tool. */
+/** The questions for models: one of each kind, and the questions that need no tool. */
 export const ASKED = QUESTIONS.filter(({ kind, calls }) => kind !== undefined || calls.length === 0);
 
 const RUN_FILE = resolve(import.meta.dirname, '../docs/performance/evaluation.json');
 const PAGE_FILE = resolve(import.meta.dirname, '../docs/generated/questions.md');
 
-/** Keeps a run, and makes the page with it. */
+/** Stores a run, and updates the page with it. */
 export async function writeRun(run: ModelRun): Promise<void> {
   await writeFile(RUN_FILE, `${JSON.stringify(run)}\n`);
   await writeFile(PAGE_FILE, questionsPage(run));
@@ -39,7 +39,10 @@ function recordedRun(): ModelRun | undefined {
   return existsSync(RUN_FILE) ? modelRun.parse(JSON.parse(readFileSync(RUN_FILE, 'utf8'))) : undefined;
 }
 
-/** The questions to assistants with their scripted tool calls, test cases made of them, and what a model did, as Markdown. */
+/**
+ * The questions to assistants with their scripted tool calls, test cases made from them, and a model's results, as
+ * Markdown.
+ */
 export function questionsPage(run = recordedRun()): string {
   const questions = QUESTIONS.map(({ ask, calls }) =>
     `1. ${ask}\n${calls.map(callLine).join('\n')}`.trimEnd(),
@@ -66,7 +69,7 @@ ${questions.join('\n')}
 `;
 }
 
-/** In a sentence, how a model did. */
+/** Summarizes a model's run in one sentence. */
 export function runSummary({ askedOn, command, questions }: ModelRun): string {
   const trials = questions.flatMap((question) => question.trials);
   const right = trials.filter(({ mistakes }) => mistakes.length === 0).length;
@@ -90,12 +93,12 @@ function trialLine({
   return `   - ${[...made, `${tokens} tokens`, `answer ${code(answer ?? 'none')}`].join('; ')}${faults}`;
 }
 
-/** A text in one line, which no character of it can end. */
+/** Text as inline code on one line, which no character in the text can end. */
 function code(text: string): string {
   return `\`${text.replaceAll('`', "'").replaceAll(/\s+/g, ' ').trim()}\``;
 }
 
-/** The first question that needs one call alone, of each tool that looks something up; and those that need none. */
+/** For each lookup tool, the first question that needs only one call; and the questions that need no call. */
 function directoryCases(): string {
   const single = QUESTIONS.flatMap(({ ask, calls: [call, another] }) =>
     call === undefined || another !== undefined ? [] : [{ ask, call }],

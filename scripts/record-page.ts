@@ -15,11 +15,11 @@ const EXAMPLE_DATE = '2026-11-20';
 const ORIGIN = { date: EXAMPLE_DATE, today: EXAMPLE_DATE, publicUrl: 'https://licenses.example.gov' };
 const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS };
 
-/** The license of a row itself is the first; its numbered endorsements follow. */
+/** The first license of a row is its own; its numbered endorsements follow. */
 const OWN = 0;
 const FIRST_ENDORSEMENT = 1;
 
-/** What the name of a column does not say. */
+/** Facts that the name of a column does not tell. */
 const EXTRA_NOTES: ReadonlyMap<string, string> = new Map([
   [
     'Board Action',
@@ -43,7 +43,10 @@ const TONES: readonly [tone: string, title: string][] = [
   ['none', 'No more than the primary status'],
 ];
 
-/** The page as Markdown: what a record says and of which columns it is made, found by changing each column of a row. */
+/**
+ * The page as Markdown: the fields of a record and the columns behind each field. The columns are found by changing
+ * each column of a row in turn.
+ */
 export function recordPage(): string {
   return `# The record
 
@@ -115,7 +118,7 @@ ${TONES.map(([tone, title]) => `### ${title}\n\n${markdownTable(['sub-status', '
 
 const catalog = z.record(z.string(), z.object({ tone: z.string().default('none'), meaning: z.string() }));
 
-/** @throws {Error} for a status that the meanings do not have */
+/** @throws {Error} for a status that has no meaning in the catalog */
 function meaningOf(entries: unknown, status: string): z.output<typeof catalog>[string] {
   const found = new Map(Object.entries(catalog.parse(entries))).get(status.toUpperCase());
   if (found === undefined) throw new Error(`data/status-meanings.json lacks ${status}.`);
@@ -145,7 +148,7 @@ function fieldRows(): string[][] {
     const field = responseRecord.keyof().parse(name);
     const property = properties.get(field);
     const type = typeName(property) + (schema.required.includes(field) ? '' : ', may be absent');
-    // What extra data and cautions are is told below, and the run date is the whole file's.
+    // `extra_data` and `cautions` are explained below, and the run date belongs to the whole file.
     if (field === 'extra_data') return [`\`${field}\``, type, '[as below](#extra-data)', '', '', ''];
     if (field === 'cautions') return [`\`${field}\``, type, '[as below](#cautions)', '', '', '`[]`'];
     if (field === 'notes') return [`\`${field}\``, type, '[as below](#notes)', '', '', '`[]`'];
@@ -173,7 +176,7 @@ function withN(column: string): string {
   return column.replace(/_\d+$/, '_n');
 }
 
-/** A type of JSON Schema in words. */
+/** Describes a JSON Schema type in words. */
 function typeName(property: unknown): string {
   const {
     type,
@@ -190,7 +193,7 @@ function typeName(property: unknown): string {
   return value === undefined ? [type ?? []].flat().join(' or ') : JSON.stringify(value);
 }
 
-/** A row in which every column has a value of its own, with one replaced. */
+/** A row with a different value in every column, and one column replaced. */
 function fullRow(file: DatasetFile, replaced?: string): string[] {
   return COLUMNS[file].map((name, at) => cell(name, name === replaced ? COLUMNS[file].length + at : at));
 }
@@ -202,7 +205,7 @@ function cell(name: string, number: number): string {
   return new Date(Date.UTC(2010, 0, number)).toISOString().slice(0, 10);
 }
 
-/** The response record of a row: of its own license, or of an endorsement. */
+/** The response record for a row's own license or for one of its endorsements. */
 function recordIn(file: DatasetFile, fields: readonly string[], which: number): ResponseRecord {
   const header = mapHeader(file, COLUMNS[file]);
   const licenses = licensesOfRow({ line: 2, fields, raw: '' }, header, EXAMPLE_DATE);
@@ -211,7 +214,9 @@ function recordIn(file: DatasetFile, fields: readonly string[], which: number): 
   return toResponseRecord(license, ORIGIN);
 }
 
-/** The columns of which each value of a record is made: those whose change changes it, by the value's name. */
+/**
+ * The columns behind each value of a record, by the value's name: those that change the value when they are changed.
+ */
 function columnsBehind(file: DatasetFile, which: number): ReadonlyMap<string, readonly string[]> {
   const before = valuesIn(recordIn(file, fullRow(file), which));
   const columns = new Map([...before.keys()].map((name): [string, string[]] => [name, []]));
@@ -225,13 +230,13 @@ function columnsBehind(file: DatasetFile, which: number): ReadonlyMap<string, re
 
 const LABEL = 'extra_data.';
 
-/** The values of a record by the names of its fields, and by the labels of its extra data. */
+/** The values of a record by field name, and of its extra data by label. */
 function valuesIn({ extra_data: extra, ...record }: ResponseRecord): ReadonlyMap<string, unknown> {
   const labeled = Object.entries(extra).map(([label, value]) => [`${LABEL}${label}`, value] as const);
   return new Map<string, unknown>([...Object.entries(record), ...labeled]);
 }
 
-/** The labels of a license's extra data. Those that differ only by a number at the end are one row. */
+/** The labels of a license's extra data. Labels that differ only by a number at the end share a row. */
 function extraTable(file: DatasetFile, which: number): string {
   const labels = [...columnsBehind(file, which)].filter(([name]) => name.startsWith(LABEL));
   const rows = Map.groupBy(labels, ([name]) => name.slice(LABEL.length).replace(/ \d+$/, ' _n_'));

@@ -1,7 +1,7 @@
 import refusals from '../data/refusals.json' with { type: 'json' };
 import { markdownTable } from './markdown-table.ts';
 
-/** The page as Markdown: each reason for which a publication is refused, and what the operator does about it. */
+/** The page as Markdown: each reason for refusing a publication, and what the operator should do. */
 export function refusalsPage(): string {
   const rows = Object.entries(refusals).map(([reason, refusal]) => [
     `\`${reason}\``,

@@ -4,21 +4,21 @@ import { TOPICS } from '../test/requirements.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** A call of `verifies`: its ids in quotes, and the test's name. */
+/** A call of `verifies`: its quoted ids, and the name of the test. */
 const CALL = /\bverifies\(\s*(\[[^\]]*\]|'[^']*'),\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
 
-/** An exchange of an HTTP transcript, with ids at the end of its name. */
+/** An exchange in an HTTP transcript whose name ends with requirement ids. */
 const EXCHANGE = /^### (.*) \[([A-Z\d -]+)\]$/gm;
 
-/** A test that names the requirements that it verifies. */
+/** A test and the requirements it verifies. */
 interface VerifyingTest {
-  /** The file, from the root of the checkout. */
+  /** The path of the file, relative to the root of the checkout. */
   readonly file: string;
   readonly name: string;
   readonly ids: readonly string[];
 }
 
-/** The tests with requirements, as their source has them; whether they pass, the test run tells. */
+/** The tests with requirements, found in the source. Whether they pass is known only from a test run. */
 export function verifyingTests(): VerifyingTest[] {
   return globSync(['test/**/*.test.ts', 'test/http-transcripts/*.http'], { cwd: ROOT })
     .toSorted()
@@ -58,7 +58,7 @@ function testLine({ file, name }: VerifyingTest): string {
   return `  - ${escaped(name)} ([${file.slice(file.lastIndexOf('/') + 1)}](../../${file}))`;
 }
 
-/** Text in which nothing is Markdown. */
+/** Escapes all Markdown in a text. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>]/g, '\\$&');
 }

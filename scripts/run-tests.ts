@@ -21,8 +21,8 @@ import {
 } from './test-report.ts';
 
 /**
- * `all` is every test of the short form, as in CI; `long` the long form. Then paths or rooms, then options of Jest.
- * Without any, the tests of `npm run test:faults` are left out.
+ * The first argument may be `all` (every test in the short form, as in CI) or `long` (the long form). Paths or rooms
+ * may follow, then Jest options. Without arguments, the tests of `npm run test:faults` are left out.
  */
 const [first = '', ...others] = process.argv.slice(2);
 const FORM: Form = first === 'all' || first === 'long' ? first : 'default';
@@ -31,16 +31,16 @@ const FIRST_OPTION = ARGUMENTS.findIndex((argument) => argument.startsWith('-'))
 const WANTED = FIRST_OPTION < 0 ? ARGUMENTS : ARGUMENTS.slice(0, FIRST_OPTION);
 const JEST_OPTIONS = FIRST_OPTION < 0 ? [] : ARGUMENTS.slice(FIRST_OPTION);
 
-/** What every random choice of a test is drawn from, and the order of the tests of a file. */
+/** The seed of every random choice in a test, and of the order of the tests in a file. */
 const SEED = process.env.SEED ?? '1';
 
 /**
- * Test files at a time; in the long form one, as it starts Java processes and measures time. Most tests wait: on two
- * cores, three files at a time left a fifth of the CPU unused.
+ * The number of test files that run in parallel. The long form runs one at a time, because it starts Java processes and
+ * measures time. Most tests wait: on two cores, three parallel files left a fifth of the CPU unused.
  */
 const JEST_WORKERS = 4;
 
-/** After more failures than this, what failed is not run again: something that all need is broken. */
+/** With more failures than this, failed files are not run again, because something that all tests need is broken. */
 const MAX_RERUNS = 10;
 const SLOWEST_SHOWN = 20;
 
@@ -51,7 +51,7 @@ const STATE_DIR = resolve(readConfig().STATE_DIR);
 const LOGS = join(STATE_DIR, 'test-logs');
 const DURATIONS = join(STATE_DIR, 'durations.json');
 
-/** This machine's own addresses: tests write and delete, so they run against no others. */
+/** The loopback addresses. Tests write and delete data, so they run only against servers at these addresses. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 function refuseOtherMachines(): void {
@@ -72,7 +72,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
   const needsServers = files.some(({ path }) => !path.startsWith('test/unit/'));
   const services = needsServers ? await startServices({ signal, isShortLived: true }) : undefined;
   try {
-    /** Each run has services of its own: a file that runs again finds nothing that it wrote before. */
+    /** Each run has its own services, so that a repeated file does not find data that it wrote before. */
     const jest = async (some: readonly TestFile[], workers: number, logs = LOGS) => {
       const shared = await serveServices(() => keepLogsIn(join(LOGS, 'shared')));
       try {
@@ -101,7 +101,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
   }
 }
 
-/** Prints what failed, and what failed and then passed alone. */
+/** Prints the failed tests, and those that failed first and then passed alone. */
 function report(tested: readonly TestedFile[], rerun: readonly TestedFile[]): Counts {
   const again = new Map(rerun.map((file) => [file.name, file]));
   const last = tested.map((file) => again.get(file.name) ?? file);
@@ -124,7 +124,9 @@ function report(tested: readonly TestedFile[], rerun: readonly TestedFile[]): Co
   return { ...counted, failed: failed + unverified.length };
 }
 
-/** What this run has seen, beside what earlier ones have: a run of one file does not forget the others. */
+/**
+ * Adds the durations of this run to those of earlier runs, so that running one file keeps the durations of the others.
+ */
 function noteDurations(tested: readonly TestedFile[]): void {
   const seen = durations(DURATIONS);
   for (const file of tested) {
@@ -135,24 +137,24 @@ function noteDurations(tested: readonly TestedFile[]): void {
 }
 
 interface JestRun {
-  /** Files at a time. */
+  /** The number of files that run in parallel. */
   readonly workers: number;
   readonly services: Services | undefined;
-  /** Where test files ask for a service that they share. */
+  /** The URL at which test files ask for a shared service. */
   readonly shared: string;
   readonly signal: AbortSignal;
-  /** Where processes of failed files leave what they printed. */
+  /** The folder for the output of processes of failed files. */
   readonly logs: string;
 }
 
-/** Runs Jest on this terminal for these files. @returns what it reports of each */
+/** Runs Jest on this terminal for these files. @returns Jest's report for each file */
 async function runJest(
   files: readonly TestFile[],
   { workers, services, shared, signal, logs }: JestRun,
 ): Promise<TestedFile[]> {
   const reportFile = join(STATE_DIR, 'jest.json');
   rmSync(reportFile, { force: true });
-  // A failed file may leave connections open, which must not keep the run from ending.
+  // A failed file may leave connections open, and they must not keep the run from ending.
   const options = [
     '--json',
     `--outputFile=${reportFile}`,

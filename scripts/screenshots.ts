@@ -12,7 +12,7 @@ const ROWS = 20_000;
 const SEED = 7;
 const VIEWPORT = { width: 1280, height: 860 };
 
-/** Takes the image of the README. */
+/** Takes the screenshot in the README. */
 const services = await startServices({ isShortLived: true });
 process.env.OPENSEARCH_URL = services.opensearch;
 process.env.REDIS_URL = services.redis;

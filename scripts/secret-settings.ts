@@ -6,8 +6,8 @@ import type { Config } from '../src/config.ts';
 type Given = Pick<Config, 'STATE_DIR' | 'WEBHOOK_SECRET_KEY' | 'SIGNING_SECRET_KEY'>;
 
 /**
- * The settings with which webhooks and signed records can be tried at once: secret keys, which are made once and kept
- * under STATE_DIR, and receivers on this machine. What the environment sets stays so.
+ * Settings for trying webhooks and signed records at once: secret keys, made once and stored under STATE_DIR, and
+ * receivers on this machine. Variables that are set in the environment keep their values.
  */
 export async function secretSettings(
   { STATE_DIR, WEBHOOK_SECRET_KEY, SIGNING_SECRET_KEY }: Given,
@@ -25,7 +25,7 @@ async function keptKey(folder: string, name: string): Promise<string> {
   const file = join(folder, name);
   await mkdir(folder, { recursive: true });
   const made = randomBytes(32).toString('base64');
-  // One that is there already stays.
+  // An existing file is kept.
   await writeFile(file, made, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

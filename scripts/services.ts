@@ -15,29 +15,28 @@ import { endInWords, print, type RunningProcess, StartError } from './processes.
 
 const STOP_MS = 20_000;
 
-/** Where OpenSearch and Redis answer. */
+/** The addresses of OpenSearch and Redis. */
 export interface Services {
   readonly opensearch: string;
   readonly redis: string;
-  /** Resolves, in words, when one of them ends although nobody stopped it. */
+  /** Resolves with a description when one of the servers ends unexpectedly. */
   readonly lost: Promise<string>;
-  /** Ends what was started for this, and nothing else. */
+  /** Stops only the servers that were started for this command. */
   stop(): Promise<void>;
 }
 
-/** For whom the servers are started. */
 interface ServicesOptions {
-  /** Ends a start that is under way. */
+  /** Aborts a start that is under way. */
   readonly signal?: AbortSignal;
-  /** Whether they serve for some minutes only, as for tests. */
+  /** Whether the servers are needed for some minutes only, as for tests. */
   readonly isShortLived?: boolean;
 }
 
 /**
- * Makes OpenSearch and Redis available: at the addresses given in the environment, else those that another
- * command of this checkout runs, else in containers, else as local processes under STATE_DIR.
+ * Makes OpenSearch and Redis available. In order of preference: the addresses in the environment, the servers that
+ * another command of this checkout runs, containers, local processes under STATE_DIR.
  *
- * @throws {StartError} with what to do, after all that it started has been stopped
+ * @throws {StartError} with what to do, after stopping everything that was started
  */
 export async function startServices({
   signal = new AbortController().signal,
@@ -48,7 +47,7 @@ export async function startServices({
   if (isMissing('REDIS_URL')) wanted.push('redis');
   if (isMissing('OPENSEARCH_URL')) wanted.push('opensearch');
   const stateDir = resolve(config.STATE_DIR);
-  // Other checkouts' servers are not mistaken for ours.
+  // The name is unique for each checkout, so that servers of other checkouts are not used by mistake.
   const name = `licenses-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`;
   const servers =
     wanted.length === 0 ? NONE : await serversFor({ wanted, stateDir, name, signal, isShortLived });
@@ -62,7 +61,7 @@ export async function startServices({
 interface Task extends Required<ServicesOptions> {
   readonly wanted: readonly ServerName[];
   readonly stateDir: string;
-  /** What this checkout's servers, and the claim on them, are called. */
+  /** The name of this checkout's servers and of the claim on them. */
   readonly name: string;
 }
 
@@ -76,7 +75,7 @@ const never = new Promise<never>(() => {});
 
 const NONE: Servers = { addresses: {}, lost: never, stop: async () => {} };
 
-/** Those of another command of this checkout, or our own once no other has the claim. */
+/** The servers of another command of this checkout, or our own once no other command holds the claim. */
 async function serversFor(task: Task): Promise<Servers> {
   const { wanted, stateDir, name, signal } = task;
   let isReported = false;
@@ -96,8 +95,8 @@ async function serversFor(task: Task): Promise<Servers> {
 }
 
 /**
- * The claim on this checkout's servers: an abstract socket, which one process can have, and which the kernel frees
- * when that process ends, however it ends.
+ * The claim on this checkout's servers. It is an abstract socket, which only one process can hold; the kernel frees it
+ * however that process ends.
  */
 async function claimed(name: string): Promise<Server | undefined> {
   const claim = createServer((follower) => follower.unref()).listen(`\0${name}`);
@@ -116,7 +115,7 @@ function endingWithClaim(name: string): Pick<Servers, 'lost' | 'stop'> {
   return { lost, stop: async () => void owner.destroy() };
 }
 
-/** Starts them. The claim is ours until they have been stopped. */
+/** Starts the servers. The claim is held until they have been stopped. */
 async function ownServers(task: Task, claim: Server): Promise<Servers> {
   const record = localServicesPath(task.stateDir);
   try {
@@ -145,7 +144,7 @@ const addressRecord = z.object({
   api: z.string().exactOptional(),
 });
 
-/** Writes down where the API answers, for the commands of this checkout. @returns a function that takes it back */
+/** Records the API's address for other commands of this checkout. @returns a function that removes the record */
 export async function recordApi(stateDir: string, api: string): Promise<() => Promise<void>> {
   const path = localServicesPath(stateDir);
   const write = async (addresses: object) => writeFile(path, `${JSON.stringify(addresses, undefined, 2)}\n`);
@@ -157,7 +156,7 @@ export async function recordApi(stateDir: string, api: string): Promise<() => Pr
   };
 }
 
-/** Where the servers of this checkout answer, as their command has written down for the others. */
+/** The addresses that the running command of this checkout has recorded. */
 function recordedServers(stateDir: string): Addresses & { api?: string } {
   try {
     return addressRecord.parse(JSON.parse(readFileSync(localServicesPath(stateDir), 'utf8')));
@@ -166,7 +165,7 @@ function recordedServers(stateDir: string): Addresses & { api?: string } {
   }
 }
 
-/** A command that was killed leaves servers that are still ending: two must not write to the same data. */
+/** Waits until servers left by a killed command have ended, because two servers must not write to the same data. */
 async function earlierServersGone({ stateDir, name, signal }: Task): Promise<void> {
   const { opensearch } = recordedServers(stateDir);
   await rm(localServicesPath(stateDir), { force: true });
@@ -195,7 +194,7 @@ async function inContainers({ wanted, name, signal }: Task): Promise<Servers | u
 
 async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): Promise<Servers> {
   const { stateDir, signal, isShortLived } = task;
-  // A killed command leaves its folder.
+  // A killed command leaves its folder behind.
   const folder = isShortLived ? join(await shortLivedFolder(), clusterName) : join(stateDir, 'opensearch');
   if (isShortLived) await rm(folder, { recursive: true, force: true });
   const started: RunningProcess[] = [];

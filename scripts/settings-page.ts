@@ -5,10 +5,10 @@ import { markdownTable } from './markdown-table.ts';
 
 const FILE = resolve(import.meta.dirname, '../.env.example');
 
-/** A setting, `NAME=default`, or one without a default, `# NAME=example`. */
+/** A setting with a default, `NAME=default`, or without one, `# NAME=example`. */
 const SETTING = /^(# )?([A-Z_]+)=(.*)$/;
 
-/** The page as Markdown: what each setting is for, from `.env.example`, and what it may be, from the code. */
+/** The page as Markdown: the purpose of each setting, from `.env.example`, and its valid values, from the code. */
 export function settingsPage(): string {
   const [, ...sections] = readFileSync(FILE, 'utf8').split(/^## /m);
   return `# Settings
@@ -19,7 +19,7 @@ ${sections.map(sectionText).join('\n\n')}
 `;
 }
 
-/** A section: its title, what is true of all its settings, and a table of them. */
+/** A section: its title, an introduction for all its settings, and a table of them. */
 function sectionText(section: string): string {
   const [title = '', ...lines] = section.trimEnd().split('\n');
   const rows: string[][] = [];

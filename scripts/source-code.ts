@@ -5,7 +5,7 @@ import { API, type Checker } from 'typescript/unstable/sync';
 /**
  * Reads the TypeScript files of `src` and `workers` with the compiler.
  *
- * @throws {Error} when the folder is no TypeScript project, or has no such files
+ * @throws {Error} when the folder is not a TypeScript project, or has no such files
  */
 export function readSourceCode<Result>(
   folder: string,
@@ -28,7 +28,7 @@ export function readSourceCode<Result>(
   }
 }
 
-/** A node and all nodes in it. */
+/** A node and all its descendants. */
 export function* nodesIn(node: Node): Generator<Node, void, undefined> {
   yield node;
   const children: Node[] = [];
@@ -38,7 +38,7 @@ export function* nodesIn(node: Node): Generator<Node, void, undefined> {
   for (const child of children) yield* nodesIn(child);
 }
 
-/** Where a node begins; both numbers count from 1. */
+/** The position where a node begins; line and column count from 1. */
 export function positionOf(file: SourceFile, node: Node): { readonly line: number; readonly column: number } {
   const lines = file.text.slice(0, node.getStart()).split('\n');
   return { line: lines.length, column: (lines.at(-1) ?? '').length + 1 };

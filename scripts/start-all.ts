@@ -11,7 +11,7 @@ import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
 
-/** Ports that the operator left to us (0) are picked here, so that they can be printed. */
+/** Chooses ports that the operator set to 0 here, so that they can be printed. */
 async function configWithPorts(): Promise<Config> {
   const config = readConfig();
   return {
@@ -22,7 +22,7 @@ async function configWithPorts(): Promise<Config> {
   };
 }
 
-/** Waits for something, unless a process that must stay ends first. */
+/** Waits for a promise, but fails if a process that must keep running ends first. */
 async function unless(trouble: Promise<string>, awaited: Promise<void>): Promise<void> {
   const what = await Promise.race([trouble, awaited]);
   if (what !== undefined) throw new StartError(what);
@@ -78,7 +78,7 @@ async function publishFirst(
 await runCommand(async (signal) => {
   loadEnvironmentFile();
   const config = await configWithPorts();
-  // What is under way, to be stopped in the reverse order.
+  // The functions that stop what was started, to be called in reverse order.
   const stops: (() => Promise<void>)[] = [];
   try {
     const services = await startServices({ signal });
@@ -95,7 +95,7 @@ await runCommand(async (signal) => {
     print('Starting the worker and the API …');
     const worker = startLogged('worker', config.STATE_DIR, env);
     stops.push(() => worker.stop(STOP_MS));
-    // No load balancer has to notice that it stops.
+    // No load balancer needs time to notice the stop.
     const api = startLogged('API', config.STATE_DIR, { DRAIN_SECONDS: '0', ...env });
     stops.push(() => api.stop(STOP_MS));
     const trouble = Promise.race([services.lost, endInWords(worker), endInWords(api)]);

@@ -18,20 +18,20 @@ import { killAll, print, run } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Every sample data has this license. */
+/** A license in all sample data. */
 const EXAMPLE = { board: 'Nursing Board', license_number: 'RN.987654321' };
 
 const BETWEEN_LOOKUPS_MS = 50;
 const ANSWERED_WITHIN_MS = 10_000;
 
-/** A disturbance is over once all lookups were answered for this long. */
+/** A disturbance is over when all lookups have succeeded for this long. */
 const CALM_MS = 3_000;
 
 const WRONG_ANSWER = 'wrong answer';
 
 /**
- * How lookups may fail while a container restarts: the status, or the code of an error without a response. Clients
- * notice nothing of the worker and of Redis. The proxy answers for the API, and the API for OpenSearch.
+ * How lookups may fail while a container restarts: the status, or the error code if there is no response. Clients
+ * notice no restart of the worker or Redis. The proxy responds for the API, and the API for OpenSearch.
  */
 const MAY_FAIL = {
   worker: /^never$/,
@@ -41,7 +41,7 @@ const MAY_FAIL = {
   proxy: /^[A-Z]/,
 } as const;
 
-/** The settings of this machine's own installation stay out of the containers. */
+/** Settings of this machine's own installation. They must not reach the containers. */
 const OWN_SETTINGS = new Set([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'API_REPLICAS']);
 const ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !OWN_SETTINGS.has(name)),
@@ -51,14 +51,17 @@ const createdKey = z.object({ key: z.string() });
 const foundLicense = z.looseObject({ found: z.literal(true), last_scraped: z.string() });
 type Answer = z.output<typeof foundLicense>;
 
-/** A checkout, whose docker-compose.yml is used as it stands, with settings that its documents name. */
+/** A checkout. Its docker-compose.yml is used unchanged, with settings that its documents mention. */
 interface Version {
   readonly folder: string;
   readonly image: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** Removed at the end: the containers, networks, volumes and images with this name, and this folder. */
+/**
+ * The name of the containers, networks, volumes and images of this test. They and the folder below are removed at the
+ * end.
+ */
 const project = `licenses-test-${randomBytes(3).toString('hex')}`;
 const folder = await mkdtemp(join(tmpdir(), `${project}-`));
 const port = await freePort();
@@ -73,7 +76,9 @@ const current: Version = {
   settings: { ...settings, SIGNING_SECRET_KEY: randomBytes(32).toString('base64') },
 };
 
-/** Runs `docker compose` with the file of a version. COMPOSE_FILE may name further files that fit it to the machine. */
+/**
+ * Runs `docker compose` with the file of a version. COMPOSE_FILE may name further files that adapt it to the machine.
+ */
 async function compose(version: Version, ...parameters: readonly string[]): Promise<string> {
   const [settingsFile, overrides] = [join(folder, 'settings.env'), join(folder, 'overrides.yml')];
   const lines = Object.entries(version.settings).map(([name, value]) => `${name}=${value}\n`);
@@ -90,14 +95,14 @@ async function compose(version: Version, ...parameters: readonly string[]): Prom
 const inWorker = (version: Version, ...command: readonly string[]) =>
   compose(version, 'exec', '--no-TTY', 'worker', ...command);
 
-/** Starts these containers, or all, and waits until they are healthy. */
+/** Starts the given containers, or all of them, and waits until they are healthy. */
 async function up(version: Version, ...parameters: readonly string[]): Promise<void> {
   await compose(version, 'up', '--detach', '--wait', '--wait-timeout', '600', '--no-build', ...parameters);
   await compose(version, 'cp', 'proxy:/data/caddy/pki/authorities/local/root.crt', certificate);
   setDefaultCACertificates([...getCACertificates('bundled'), await readFile(certificate, 'utf8')]);
 }
 
-/** @param daysAgo the age of the data; each day differs from the others */
+/** @param daysAgo the age of the data; the data of each day is different */
 async function publish(version: Version, rows: number, daysAgo: number): Promise<string> {
   const date = daysBefore(todayInOhio(), daysAgo);
   const files = await writeSampleData({ directory: folder, rows, seed: 1, date, changed: daysAgo / 1000 });
@@ -113,14 +118,14 @@ async function publish(version: Version, rows: number, daysAgo: number): Promise
 
 let key = '';
 
-/** Makes an API key as the documents say. */
+/** Makes an API key in the documented way. */
 async function createKey(version: Version): Promise<void> {
   const by = ['--contact', 'grace@acme.example', '--verified-by', 'Ada Operator', '--json'];
   const printed = await inWorker(version, 'licenses', 'keys', 'create', 'Acme Staffing', ...by);
   ({ key } = createdKey.parse(JSON.parse(printed)));
 }
 
-/** Sends a request through the proxy. @throws {Error} whose message is the status, where that is none of success */
+/** Sends a request through the proxy. @throws {Error} whose message is the status, if the response is not a success */
 async function send(path: string, body?: object, accept = 'application/json'): Promise<string> {
   const response = await fetch(new URL(path, url), {
     headers: { 'content-type': 'application/json', 'x-api-key': key, accept },
@@ -136,12 +141,12 @@ async function lookup(): Promise<Answer> {
   return foundLicense.parse(JSON.parse(await send('/api/v1/lookup/verify', EXAMPLE)));
 }
 
-/** The answer that every lookup must have: the first one of an installation. */
+/** The expected response to every lookup: the first response of an installation. */
 let expected: Answer;
 
-/** @throws {Error} for an answer that lacks or changes something of the expected one */
+/** @throws {Error} if the response lacks or changes a part of the expected one */
 async function expectTheSame(): Promise<void> {
-  // Another publication has another date, and a later version tells more.
+  // Another publication has another date, and a later version may add fields.
   const { last_scraped: _date, ...lasting } = expected;
   assert.partialDeepStrictEqual(await lookup(), lasting);
 }
@@ -159,7 +164,7 @@ async function saveRecord(): Promise<void> {
   await writeFile(recordFile, await send('/api/v1/records', EXAMPLE, 'application/jose'));
 }
 
-/** Verifies the saved record as a user does, in a process of its own. */
+/** Verifies the saved record as a user would, in a separate process. */
 async function verifyRecord(): Promise<string> {
   const command = [join(ROOT, SCRIPTS.licenses), 'verify-record', recordFile, '--keys', url];
   const env = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: certificate };
@@ -167,10 +172,10 @@ async function verifyRecord(): Promise<string> {
 }
 
 /**
- * Looks a license up every 50 ms while something happens, until all lookups were answered for three seconds.
+ * Looks up a license every 50 ms during a disturbance, until all lookups have succeeded for three seconds.
  *
  * @param mayFail see MAY_FAIL
- * @returns how many failed, why, and how much time passed from the first of them to the last
+ * @returns how many lookups failed, why, and the time from the first failure to the last
  */
 async function underLookups(disturb: () => Promise<void>, mayFail: RegExp): Promise<string> {
   const failures: { readonly sentMs: number; readonly failedMs: number; readonly reason: string }[] = [];
@@ -216,7 +221,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** As docs/operations.md has it: the worker first, then the API. */
+/** Upgrades in the order of docs/operations.md: the worker first, then the API. */
 async function upgrade(): Promise<void> {
   await inWorker(earlier, 'licenses', 'backup', '/backups/licenses.backup');
   await up(current, '--no-deps', 'worker');
@@ -224,7 +229,7 @@ async function upgrade(): Promise<void> {
   await up(current, '--no-deps', 'api');
 }
 
-/** What the containers use of their memory; none was ever out of it. */
+/** The memory use of the containers. Fails if a container was killed for lack of memory. */
 async function usedMemory(): Promise<string> {
   const containers = (await compose(current, 'ps', '--quiet')).split('\n');
   const states = await run('docker', [
@@ -237,7 +242,7 @@ async function usedMemory(): Promise<string> {
   return run('docker', ['stats', '--no-stream', '--format', '\n  {{.Name}}  {{.MemUsage}}', ...containers]);
 }
 
-/** A text that the action returns is printed. */
+/** A step of the test. If the action returns a text, it is printed. */
 type Step = readonly [name: string, action: () => Promise<unknown>];
 
 function steps(rows: number): readonly Step[] {
@@ -270,7 +275,7 @@ function steps(rows: number): readonly Step[] {
     [`build the image of the earlier version (${EARLIER_COMMIT})`, buildEarlier],
     ...installed(earlier, 2),
     ['upgrade the worker and the API under lookups', () => underLookups(upgrade, MAY_FAIL.api)],
-    // What is new in docker-compose.yml may replace these containers, too.
+    // Changes in docker-compose.yml may replace these containers, too.
     ['upgrade the others under lookups', () => underLookups(() => up(current), /^50[23]$|^[A-Z]/)],
     ['get the same answer with the same key', expectTheSame],
     ['publish the next day', () => publish(current, rows, 1)],
@@ -296,16 +301,16 @@ async function buildEarlier(): Promise<void> {
 
 async function restart(service: string): Promise<void> {
   await compose(current, 'restart', service);
-  // The others may be unhealthy for some seconds more.
+  // The other containers may be unhealthy for some more seconds.
   await up(current, '--no-deps', service);
 }
 
-/** Removes everything that was made here. */
+/** Removes everything that this script created. */
 async function cleanUp(): Promise<void> {
   try {
     await compose(current, 'down', '--volumes', '--timeout', '10');
     for (const { image } of [current, earlier]) {
-      // A run that failed may not have built it.
+      // A failed run may not have built the image.
       await run('docker', ['image', 'rm', image]).catch(() => undefined);
     }
   } finally {
@@ -333,7 +338,7 @@ await runCommand(async (signal) => {
     await attempt(name, () => Promise.race([aborted(signal), action()]));
     if (failed > 0) break;
   }
-  // What an interrupted step started must not go on while it is removed.
+  // Processes started by an interrupted step must end before the clean-up.
   killAll();
   if (failed > 0 && !signal.aborted) print(await compose(current, 'logs', '--tail', '20').catch(String));
   await attempt('remove everything', cleanUp);

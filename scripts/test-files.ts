@@ -5,12 +5,14 @@ import { StartError } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** Seconds that each test file took in one run; `npm run test:durations` copies those of the last run here. */
+/**
+ * The seconds that each test file took in one run. `npm run test:durations` copies those of the last run to this file.
+ */
 const DURATIONS = 'test/durations.json';
 
-/** One test file, with what the comment at its top says of it. */
+/** A test file and the markers in the comment at its top. */
 export interface TestFile {
-  /** From the root of the checkout: `test/unit/number.test.ts`. */
+  /** The path from the root of the checkout: `test/unit/number.test.ts`. */
   readonly path: string;
   /** `@room NAME`: `npm run test:long` runs it, in its long form, with nothing beside it. */
   readonly room: string | undefined;
@@ -29,13 +31,13 @@ function testFile(path: string): TestFile {
   };
 }
 
-/** What of the tests is run: `default` leaves out faults and browser, `all` is what CI runs. */
+/** The tests to run: `default` leaves out faults and browser tests, `all` is the set of CI. */
 export type Form = 'default' | 'all' | 'long';
 
 /**
  * The test files of a form, slowest first.
  *
- * @param wanted paths or parts of paths; in the long form also rooms. All, when there are none.
+ * @param wanted paths or parts of paths; in the long form also rooms. If empty, all files.
  */
 export function testFiles(form: Form, wanted: readonly string[]): TestFile[] {
   const all = globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted().map(testFile);
@@ -47,12 +49,12 @@ export function testFiles(form: Form, wanted: readonly string[]): TestFile[] {
   });
   if (files.length === 0) throw new StartError(`No test file matches ${wanted.join(' ')}.`);
   const seconds = durations(join(ROOT, DURATIONS));
-  // A new file may be a slow one.
+  // A file without a recorded duration may be slow, so it comes first.
   const secondsOf = ({ path }: TestFile) => seconds.get(path) ?? Number.MAX_VALUE;
   return files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 }
 
-/** Seconds by test file, as a run has written them; none where there is no such file. */
+/** The seconds of each test file, as recorded by a run; empty if the file does not exist. */
 export function durations(file: string): Map<string, number> {
   if (!existsSync(file)) return new Map();
   return new Map(

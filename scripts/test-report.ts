@@ -13,10 +13,10 @@ const assertion = z.object({
   failureMessages: z.array(z.string().nullable()).nullish(),
 });
 
-/** One test file as Jest reports it (`--json`). */
+/** A test file in Jest's report (`--json`). */
 const testedFile = z.object({
   name: z.string().transform((path) => relative(ROOT, path)),
-  /** `failed` also where the file could not be loaded or a hook failed. */
+  /** Also `failed` if the file could not be loaded or a hook failed. */
   status: z.string(),
   message: z.string(),
   startTime: z.number(),
@@ -28,7 +28,7 @@ export type TestedFile = z.output<typeof testedFile>;
 
 const jestReport = z.object({ testResults: z.array(testedFile) });
 
-/** The files of a report of Jest; none where Jest wrote no report. */
+/** The files in Jest's report; empty if Jest wrote no report. */
 export function readReport(file: string): TestedFile[] {
   if (!existsSync(file)) return [];
   return jestReport.parse(JSON.parse(readFileSync(file, 'utf8'))).testResults;
@@ -40,7 +40,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** A file that failed without a failed test of its own counts as one failure. */
+/** Counts the results. A file that failed without any failed test counts as one failure. */
 export function counts(files: readonly TestedFile[]): Counts {
   const tests = files.flatMap(({ assertionResults }) => assertionResults);
   const count = (statuses: readonly string[]) =>
@@ -60,7 +60,7 @@ export function failedFiles(files: readonly TestedFile[]): string[] {
   return files.filter(({ status }) => status === 'failed').map(({ name }) => name);
 }
 
-/** Each failed test with its place, the beginning of its error, its logs and the command that repeats it. */
+/** Each failed test with its place, the start of its error, its logs and the command to repeat it. */
 export function failures(
   files: readonly TestedFile[],
   { command, logsOf }: { readonly command: string; readonly logsOf: (file: string) => string | undefined },
@@ -84,14 +84,14 @@ export function failures(
 const LINES_SHOWN = 4;
 const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
-/** What an error says, without its stack. */
+/** The message of an error, without its stack. */
 function firstLines(message: string): string {
   const lines = message.replaceAll(COLORS, '').split('\n');
   const said = lines.map((line) => line.trim()).filter((line) => line !== '' && !/^(●|at )/.test(line));
   return said.slice(0, LINES_SHOWN).join(' | ');
 }
 
-/** The files that took the most seconds, as lines. */
+/** The slowest files, one line each. */
 export function slowest(files: readonly TestedFile[], count: number): string[] {
   return files
     .map((file) => ({ name: file.name, seconds: secondsOf(file) }))
@@ -104,7 +104,7 @@ export function secondsOf({ startTime, endTime }: TestedFile): number {
   return (endTime - startTime) / 1000;
 }
 
-/** The entries of `requirements` that no test verified which ran and passed, as `id: sentence`. */
+/** The requirements that no passed test verified, as `id: sentence`. */
 export function unverifiedRequirements(
   files: readonly Pick<TestedFile, 'assertionResults'>[],
   requirements: Readonly<Record<string, string>>,

@@ -1,14 +1,14 @@
 import { run, runProgram, StartError } from './processes.ts';
 import { HAS_SETPRIV, isRoot } from './program-path.ts';
 
-/** `nobody`, on every Linux. */
+/** The id of `nobody` on every Linux. */
 const ID = '65534';
 const IDENTITY = ['--reuid', ID, '--regid', ID, '--clear-groups'];
 
 /**
- * A checkout may lie where only root can enter, such as /root or a temporary folder with mode 0700. There the user
- * gets, besides its own rights, that of root to files; without `no_setuid_fixup`, Java's question whether a file may
- * be opened is answered with no.
+ * A checkout may be in a folder that only root can enter, such as /root or a temporary folder with mode 0700. In that
+ * case the user keeps root's right to access files. Without `no_setuid_fixup`, Java would wrongly find that it may not
+ * open a file.
  */
 const REACHING_ALL = [
   '--securebits=+no_setuid_fixup',
@@ -19,9 +19,9 @@ const REACHING_ALL = [
 /**
  * Lets a server that refuses to run as root run as an unprivileged user.
  *
- * @param owned folders that become the user's own
- * @param files that it must be able to read
- * @returns arguments for `setpriv`; none when this process isn't root's
+ * @param owned folders that the user will own
+ * @param files files that the user must be able to read
+ * @returns arguments for `setpriv`; empty when this process does not run as root
  */
 export async function privilegesOfNobody(
   owned: readonly string[],

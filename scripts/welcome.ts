@@ -3,15 +3,15 @@ import { todayInOhio } from '../src/licenses/dates.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What `npm start` publishes: always the same licenses, with yesterday's date. */
+/** The sample data that `npm start` publishes: always the same licenses, with yesterday's date. */
 export function startSample(): Pick<SampleDataOptions, 'rows' | 'seed' | 'date'> {
   return { rows: 20_000, seed: 1, date: todayInOhio(new Date(Date.now() - DAY_MS)) };
 }
 
 /**
- * The lines that `npm start` ends with.
+ * The last lines that `npm start` prints.
  *
- * @param key a new API key; `undefined` where there is one already, which is not shown again
+ * @param key a new API key; `undefined` if a key already exists, because it cannot be shown again
  */
 export function welcome(address: string, key: string | undefined): readonly string[] {
   return [
@@ -32,10 +32,10 @@ export function welcome(address: string, key: string | undefined): readonly stri
 }
 
 /**
- * Three commands that can be pasted: by number, by name, and the tool for assistants. The number is the sample
- * data's; the surname is in the State's too.
+ * Three commands to paste: a lookup by number, one by name, and a call of the tool for assistants. The number exists
+ * only in the sample data; the surname also in the State's data.
  *
- * @param key an API key, or what the shell replaces by one
+ * @param key an API key, or a shell expression that yields one
  */
 export function commandsToTry(address: string, key: string): readonly string[] {
   const number = { license_number: 'RN.987654321' };

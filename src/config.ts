@@ -29,28 +29,28 @@ const commaList = z.string().transform((value) =>
 const listUnlessSet = (unlessSet: string) => z.string().default(unlessSet).pipe(commaList);
 const text = (pattern: RegExp) => z.string().regex(pattern);
 
-/** What a setting may be, whose value no message shows. */
+/** The metadata of a secret setting: its valid values in words. No message shows its value. */
 const secret = (description: string) => ({ description, isSecret: true });
 
 const source = z.string().trim().refine(isSource).optional().meta(secret('a path or an https URL'));
 
-/** Where a website is found: `https://licenses.example.gov`. */
+/** The public address of a website, such as `https://licenses.example.gov`. */
 const publicUrl = url(['https?'])
   .transform((value) => new URL(value))
   .refine(({ href, origin }) => href === `${origin}/`)
   .transform(({ origin }) => origin);
 
-/** One URL or several with commas between them, which stay one text. */
+/** One URL, or several separated by commas, kept as a single string. */
 const urls = (protocols: string[]) =>
   commaList.pipe(z.array(url(protocols)).min(1)).transform((list) => list.join(','));
 
-/** Address ranges. Each of their addresses has the same limit, e.g. `203.0.113.0/24=6000`. */
+/** Address ranges in which every address has the same limit, e.g. `203.0.113.0/24=6000`. */
 export interface RateLimitRange {
   readonly addresses: BlockList;
   readonly requestsPerMinute: number;
 }
 
-/** Ranges that stand beside each other with the same limit are checked together: an assistant may have hundreds. */
+/** Adjacent ranges with the same limit share one BlockList, because an assistant may have hundreds of ranges. */
 const listOfRanges = z.array(z.string()).transform((parts, context): RateLimitRange[] => {
   const ranges: RateLimitRange[] = [];
   for (const part of parts) {
@@ -71,7 +71,7 @@ const listOfRanges = z.array(z.string()).transform((parts, context): RateLimitRa
   return ranges;
 });
 
-/** CIDR ranges with commas between them. */
+/** CIDR ranges, separated by commas. */
 const addressRanges = listUnlessSet('').pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])));
 
 const rateLimitRanges = (unlessSet: string) =>
@@ -88,7 +88,7 @@ const hostNames = listUnlessSet('').describe('a comma list of host names');
 
 const logLevel = z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 
-/** Each setting: how it is read, and in words what it may be. `.env.example` says what each is for. */
+/** The schema of every setting, with its valid values in words. `.env.example` explains the purpose of each setting. */
 const schema = z.object({
   HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   PORT: port.default(8080).describe('a port, 0 to 65535'),
@@ -162,10 +162,10 @@ export const SETTINGS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(s
 
 export const SETTING_NAMES: readonly string[] = [...SETTINGS.keys()];
 
-/** Every setting by its environment name, checked; the two addresses always present. */
+/** Every setting by its environment name, validated. `OPENSEARCH_URL` and `REDIS_URL` are always present. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** A setting is wrong. The message is one line that names the variable, its value and what it may be. */
+/** A setting is invalid. The message is one line with the variable, its value and the valid values. */
 export class ConfigError extends Error {}
 
 /**
@@ -215,21 +215,23 @@ function readLocalServices(stateDir: string): z.output<typeof localServices> {
   }
 }
 
-/** Where the API of this machine answers: that of a running `npm start`, else the one of the settings. */
+/** The URL of the API on this machine: the one `npm start` is running, or otherwise the one in the settings. */
 export function localServiceUrl(environment: NodeJS.ProcessEnv = process.env): string {
   const { PORT, STATE_DIR } = readConfig(environment);
   return readLocalServices(STATE_DIR).api ?? `http://${LOOPBACK}:${PORT}`;
 }
 
 /**
- * Reads the file `.env` of the current folder into the environment, if there is one. What is set already stays. A folder
- * of that name, such as one of Python's venv, is left alone.
+ * Reads the file `.env` of the current folder into the environment, if it exists. Variables that are already set keep
+ * their values. A folder called `.env`, such as one of Python's venv, is ignored.
  */
 export function loadEnvironmentFile(): void {
   if (statSync('.env', { throwIfNoEntry: false })?.isDirectory() === false) process.loadEnvFile('.env');
 }
 
-/** The file with the addresses of what `npm start` runs: `{"opensearch": URL, "redis": URL, "api": URL}`. */
+/**
+ * The file with the addresses of the servers that `npm start` runs: `{"opensearch": URL, "redis": URL, "api": URL}`.
+ */
 export function localServicesPath(stateDir: string): string {
   return join(resolve(stateDir), 'services.json');
 }

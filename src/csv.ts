@@ -6,35 +6,35 @@ import { parse as parseAtOnce } from 'csv-parse/sync';
 import { BadRequestError } from './licenses/lookup.ts';
 import { writeWhole } from './storage/whole-file.ts';
 
-/** A value of a CSV file; null is left empty. */
+/** A value in a CSV file; null is written as an empty cell. */
 export type Cell = string | number | null;
 
-/** How a CSV file is written. */
+/** The delimiter and line break of a CSV file. */
 export interface CsvFormat {
   readonly delimiter: ',' | ';';
   readonly newline: string;
 }
 
-/** In a longer row, a quotation mark was left open. A request has no more bytes. */
+/** A longer row means that a quotation mark was left open. A request has no more bytes than this. */
 const MAX_ROW_CHARACTERS = 1024 * 1024;
 
-/** What separates the cells of a list. */
+/** The characters that may separate the cells of a list. */
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
 /**
- * What a quotation mark means: `strict` is RFC 4180. `loose` takes one inside a cell without marks as text (`6" shelf`),
- * and `text` takes each as text, as in cells that are copied out of a spreadsheet.
+ * How quotation marks are read. `strict` follows RFC 4180. `loose` treats a quotation mark inside an unquoted cell as
+ * text (`6" shelf`). `text` treats every quotation mark as text, as in cells copied from a spreadsheet.
  */
 export type Quotes = 'strict' | 'loose' | 'text';
 
-/** How the cells of a list are written. */
+/** The format of a list's cells. */
 export interface CellFormat {
   readonly separator: Separator;
   readonly quotes: Quotes;
 }
 
-/** How a list is written. An answer is written in the same way. */
+/** The format of a list. The response to a list has the same format. */
 export interface ListFormat extends CellFormat {
   readonly newline: string;
   readonly hasByteOrderMark: boolean;
@@ -52,26 +52,26 @@ function options({ separator, quotes }: CellFormat): Options {
   };
 }
 
-/** DOS programs end a text with Ctrl-Z. */
+/** DOS programs end a text file with Ctrl-Z. */
 const EMPTY_LINES: ReadonlySet<string | undefined> = new Set(['', '\u001a']);
 
-/** Quotation marks are not closed, or not doubled inside a cell. */
+/** A quotation mark is not closed, or not doubled inside a cell. */
 class BrokenQuotesError extends BadRequestError {
   constructor(row: number) {
     super(`Row ${row} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`);
   }
 }
 
-/** A row, with its number as a spreadsheet shows it: from 1, empty rows counted. */
+/** A row and its number as a spreadsheet shows it: starting at 1 and counting empty rows. */
 export interface NumberedRow {
   readonly number: number;
   readonly cells: readonly string[];
 }
 
 /**
- * The rows of a CSV file, the header row first, each with the bytes up to its end; empty lines are left out.
+ * The rows of a CSV file, header row first. Each row has the byte offset of its end; empty lines are skipped.
  *
- * @param chunks its text or its bytes
+ * @param chunks the file's text or bytes
  * @throws {BrokenQuotesError} for quotation marks that do not fit the format
  */
 export async function* csvRows(
@@ -79,14 +79,15 @@ export async function* csvRows(
   format: CellFormat,
 ): AsyncGenerator<NumberedRow & { readonly end: number }, void, undefined> {
   const parser = parse({ ...options(format), info: true });
-  // The loop below throws what the parser or the chunks fail with.
+  // The loop below throws any error of the parser or of the chunks.
   pipeline(Readable.from(chunks), parser, () => undefined);
   const rows: AsyncIterable<{ record: string[]; info: { bytes: number } }> = parser;
   let number = 0;
   try {
     for await (const { record: cells, info } of rows) {
       number += 1;
-      // Here the library may have moved cells: a mark that opens a cell is closed in the middle of it.
+      // In this case the library may have shifted cells: a quotation mark that opens a cell is closed in the middle of
+      // it.
       if (format.quotes === 'loose' && cells.some((cell) => cell.startsWith('"')))
         throw new BrokenQuotesError(number);
       if (cells.length > 1 || !EMPTY_LINES.has(cells[0])) yield { number, cells, end: info.bytes };
@@ -96,7 +97,11 @@ export async function* csvRows(
   }
 }
 
-/** Reads rows with the first meaning of quotation marks that fits all of them. @throws {BadRequestError} if none does */
+/**
+ * Reads rows with the first interpretation of quotation marks that fits all of them.
+ *
+ * @throws {BadRequestError} if none fits
+ */
 export async function withQuotes<Result>(
   beginning: Omit<ListFormat, 'quotes'>,
   read: (format: ListFormat) => Promise<Result>,
@@ -115,7 +120,7 @@ export async function withQuotes<Result>(
   throw broken;
 }
 
-/** After this many bytes, which may be as many cells, other requests get their turn. */
+/** After reading this many bytes, which may hold as many cells, the process serves other requests. */
 const BYTES_READ_AT_ONCE = 16 * 1024;
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
@@ -125,7 +130,7 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
   }
 }
 
-/** The first bytes of files that people take for lists, and what to do. */
+/** The first bytes of files that users mistake for lists, and advice for each. */
 const OTHER_FILES = [
   ['%PDF', 'This is a PDF. Choose the spreadsheet it was made from, or copy the numbers and paste them.'],
   ['{\\rtf', 'This is a text document. Copy its list and paste it.'],
@@ -137,7 +142,7 @@ const OTHER_FILES = [
 const NOT_TEXT =
   'The file is no list that can be read. In your spreadsheet program, save the list as "CSV UTF-8" or as "Excel workbook (.xlsx)", and choose that file.';
 
-/** The text of a file, in UTF-8, UTF-16 or Windows-1252. @throws {BadRequestError} for what is no text */
+/** Decodes a file as UTF-8, UTF-16 or Windows-1252. @throws {BadRequestError} if the file is not text */
 export function decodedText(bytes: Buffer): string {
   const start = bytes.toString('latin1', 0, 8);
   const [, advice] = OTHER_FILES.find(([magic]) => start.startsWith(magic)) ?? [];
@@ -147,14 +152,17 @@ export function decodedText(bytes: Buffer): string {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they tell other files from text
     if (!/[\x01-\x08\x0e-\x19\x1c-\x1f]/.test(text)) return text;
   } catch {
-    // Not that encoding after all.
+    // The bytes are not valid in that encoding.
   }
   throw new BadRequestError(NOT_TEXT);
 }
 
 const BYTES_LOOKED_AT = 1024;
 
-/** The encoding by its byte order mark; without one, UTF-16 by its zeros, UTF-8 where it is, else Windows-1252. */
+/**
+ * The encoding by its byte order mark. Without one: UTF-16 if many bytes in every other place are zero, UTF-8 if valid,
+ * else Windows-1252.
+ */
 function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' {
   const [first = 0, second = 0] = bytes;
   if (first === 0xff && second === 0xfe) return 'utf-16le';
@@ -168,16 +176,16 @@ function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows
   return isUtf8(bytes) ? 'utf-8' : 'windows-1252';
 }
 
-/** How many columns a list's header names among these rows, and in which row; `undefined` without a header. */
+/** The index of the header row among these rows, and how many columns it names; `undefined` without a header. */
 export type FindHeader = (rows: readonly (readonly string[])[]) => { at: number; named: number } | undefined;
 
-/** The bytes of a list by which its separator and columns are found. A header row of 200 columns is far shorter. */
+/** Only this many bytes are used to find a list's separator and columns. A header row of 200 columns is far shorter. */
 export const BEGINNING_BYTES = 64 * 1024;
 
 const ROWS_LOOKED_AT = 100;
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** How a list is written, and how many bytes stand before its first row: a byte order mark, and Excel's line `sep=;`. */
+/** The format of a list, and how many bytes precede its first row: a byte order mark, and Excel's line `sep=;`. */
 export function beginningOf(
   bytes: Buffer,
   findHeader: FindHeader,
@@ -200,8 +208,8 @@ export function beginningOf(
 }
 
 /**
- * The first rows of a list, without empty ones, as far as they are in its beginning, which may end in the middle of a row.
- * Fewer if a quotation mark is not closed.
+ * The first rows of a list, without empty rows. They come from the list's first bytes, so the last row may be
+ * incomplete. Fewer rows are returned if a quotation mark is not closed.
  */
 export function firstRows(bytes: Buffer, separator: Separator): string[][] {
   return parseAtOnce(bytes.subarray(0, BEGINNING_BYTES), {
@@ -213,8 +221,9 @@ export function firstRows(bytes: Buffer, separator: Separator): string[][] {
 }
 
 /**
- * What separates the cells: by which the most columns are named, the header has several cells, and the fewest rows have
- * more than it; without a header, by which the most rows have several cells.
+ * Guesses the separator of a list. With a header: the separator by which the header names the most columns and has
+ * several cells, and by which the fewest rows are longer than the header. Without one: the separator by which the most
+ * rows have several cells.
  */
 function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
   const candidates = SEPARATORS.toReversed().map((separator) => {
@@ -223,9 +232,9 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
     const width = rows[header?.at ?? 0]?.length ?? 0;
     const tooLong = header === undefined ? 0 : rows.filter((row) => row.length > width).length;
     const several = rows.filter(({ length }) => length > 1).length / (rows.length + 1);
-    // One column has no separator, and is read as a file of commas.
+    // A list with a single column has no separator, and is read as comma-separated.
     const comma = separator === ',' && several === 0 ? 0.001 : 0;
-    // A row with a cell too many says nothing against a separator that the header has.
+    // A row that is too long does not count against a separator that the header uses.
     const inHeader = header !== undefined && width > 1 ? 2 * ROWS_LOOKED_AT : 0;
     return { separator, score: (header?.named ?? 0) * 1000 + inHeader - tooLong + several + comma };
   });
@@ -233,20 +242,21 @@ function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
   return best?.separator ?? ',';
 }
 
-/** How the rows of a text are read. */
 export interface RowOptions {
   readonly findHeader: FindHeader;
-  /** Where it is known from an earlier reading. */
+  /** The separator, if an earlier reading already found it. */
   readonly separator?: Separator | undefined;
   readonly maxRows: number;
-  /** Whether a row counts that has nothing but separators. Where not, cells without text at the end of a row do not, too. */
+  /**
+   * Whether to keep rows that contain only separators. If not, cells without text at the end of a row are dropped, too.
+   */
   readonly keepsEmpty: boolean;
 }
 
 /**
  * The rows of a text, without empty lines.
  *
- * @returns one row more than `maxRows` where there are more
+ * @returns at most `maxRows` + 1 rows, so that the caller notices when there are too many
  * @throws {BrokenQuotesError} for quotation marks that fit no format
  */
 export function readRows(
@@ -270,7 +280,7 @@ function withoutEmptyEnd(row: readonly string[]): readonly string[] {
   return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
 }
 
-/** Rows as CSV for a program: the cells as they are. */
+/** Rows as CSV for programs. Cell values are not changed. */
 export function plainCsv(rows: readonly (readonly Cell[])[], { delimiter, newline }: CsvFormat): string {
   const line = (cells: readonly Cell[]) =>
     cells.map((cell) => quoted(String(cell ?? ''), delimiter)).join(delimiter);
@@ -278,9 +288,9 @@ export function plainCsv(rows: readonly (readonly Cell[])[], { delimiter, newlin
 }
 
 /**
- * Rows as CSV for people, whose spreadsheets run none of the cells as a formula: an apostrophe precedes its sign,
- * also where a spreadsheet begins a new cell in the middle of ours, because it separates by semicolons, say, or takes
- * the quotation mark before a line break for an ordinary character.
+ * Rows as CSV for spreadsheets. No cell can run as a formula, because an apostrophe precedes the sign that would start
+ * the formula. This includes places where a spreadsheet starts a new cell in the middle of one of ours: it may separate
+ * cells by semicolons, or treat the quotation mark before a line break as an ordinary character.
  *
  * @see https://owasp.org/www-community/attacks/CSV_Injection
  */
@@ -297,10 +307,11 @@ export function spreadsheetCsv(
 }
 
 /**
- * Writes a file for people, its cells as `spreadsheetCsv`, and as `writeWhole` does.
+ * Writes a CSV file for spreadsheets, with cells as in `spreadsheetCsv`. The file appears only when complete, as with
+ * `writeWhole`.
  *
- * @param rowsOf the rows of an item
- * @returns how many items there were
+ * @param rowsOf returns the rows of one item
+ * @returns the number of items
  */
 export async function writeSpreadsheet<Item>(
   path: string,
@@ -329,16 +340,19 @@ function alwaysQuoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** Signs that begin a formula, in their full-width form too. */
+/** Signs that start a formula, including their full-width forms. */
 const SIGN = /[=+\-@＝＋－＠]/;
-/** What a spreadsheet may pass over before the sign. */
+/** Characters that a spreadsheet may skip before the sign. */
 const PASSED_OVER = String.raw`\s\p{C}"`;
 
 const BEGINS_FORMULA = new RegExp(`^[${PASSED_OVER}]*${SIGN.source}|^[\\t\\r\\n]`, 'u');
-/** Every run of blanks, marks and separators, with the sign after it. It has no second way to match, so it is linear. */
+/**
+ * Every run of blanks, quotation marks and separators, with the sign after it. Each run can match in only one way, so
+ * the match takes linear time.
+ */
 const RUNS = new RegExp(`[${PASSED_OVER},;]+${SIGN.source}?`, 'gu');
 
-/** A cell as `spreadsheetCsv` writes it, before quotation marks. */
+/** A cell as `spreadsheetCsv` writes it, before quotation marks are added. */
 export function withoutFormulas(text: string, delimiter: string): string {
   if (!/[=+\-@＝＋－＠\t\r\n]/.test(text)) return text;
   const begins = delimiter === ',' ? /[;\t\r\n]/ : /[,\t\r\n]/;
@@ -348,7 +362,7 @@ export function withoutFormulas(text: string, delimiter: string): string {
   return BEGINS_FORMULA.test(text) ? `'${inside}` : inside;
 }
 
-/** A cell as it was before `spreadsheetCsv` wrote it, so that an answer can be a roster again. */
+/** The cell before `spreadsheetCsv` changed it, so that a CSV response can be sent again as a roster. */
 export function withFormulas(cell: string): string {
   return cell.startsWith("'") && BEGINS_FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell;
 }

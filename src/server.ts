@@ -39,31 +39,32 @@ import { bufferedLog, endInOrder, endUnstarted } from './telemetry/process.ts';
 import { docsRoutes } from './web/docs-page.ts';
 import { website } from './web/routes.ts';
 
-/** How many records an address may save on the website in a minute: more than a person does by hand. */
+/** How many records one address may save on the website per minute. It is more than a person does by hand. */
 export const SAVES_PER_MINUTE = 10;
 
-/** How many test messages an account may have sent to its webhook in a minute. */
+/** How many test messages an account may send to its webhook per minute. */
 export const WEBHOOK_TESTS_PER_MINUTE = 5;
 
-/** How many Idempotency-Keys an account may use in a day: the answers are stored. */
+/** How many Idempotency-Keys an account may use per day. There is a limit because each response is stored. */
 export const IDEMPOTENCY_KEYS_PER_DAY = 1000;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
 
-/** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
+/** How many requests with a bad key one address may send per minute: a twentieth of its limit, but at least ten. */
 export function badKeysPerMinute(config: Config): number {
   return Math.max(10, Math.floor(config.REST_REQUESTS_PER_MINUTE / 20));
 }
 
-/** What the API process holds on to while it runs. */
+/** The connections and services of a running API process. */
 type Api = Awaited<ReturnType<typeof connect>>;
 
 /**
- * Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory.
+ * Connects to OpenSearch and Redis. The process starts even if both are down: lookups then fail, and rate limits are
+ * counted in memory.
  *
- * @param draining aborted once the process has been asked to stop
- * @param stopping aborted once it ends
+ * @param draining aborted when the process is asked to stop
+ * @param stopping aborted when the process ends
  */
 async function connect(config: Config, log: Logger, draining: AbortSignal, stopping: AbortSignal) {
   const store = openStore(config, SEARCH_TIMEOUT_MS, {
@@ -113,7 +114,7 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   };
 }
 
-/** The public app: its middleware and interfaces, in order. */
+/** The public app, with its middleware and interfaces in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const { config, log, store, tracker, lookups, rosters, changes, usage, signing } = api;
   const { limitOf } = api.limits;
@@ -122,7 +123,8 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
   const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config));
   const savesPerDay = Math.max(1, Math.floor(config.SAVED_RECORDS_PER_DAY / 10));
-  // Visitors need no key: what all of them save must leave room for accounts.
+  // Website visitors need no key. All visitors together may use only part of the limit, so that accounts can still save
+  // records.
   const allSaves = limitOf('saves-a-day', Math.ceil(config.SAVED_RECORDS_PER_DAY / 2), [], DAY_SECONDS);
   const savesOf = (group: string) =>
     withinGroup(limitOf(`${group}-saves-a-day`, savesPerDay, [], DAY_SECONDS), allSaves, group);
@@ -167,12 +169,12 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   return app;
 }
 
-/** Health, metrics and the queue's board, on the admin port. */
+/** Health, metrics and the queue's dashboard, on the admin port. */
 function operatorApp(api: Api): Koa<RequestState> {
   const { config, log, tracker, lookups, rosters, limits, records, draining } = api;
   const readiness = async () => {
     const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
-    // A process that has been asked to stop is not ready, while it still answers.
+    // A process that was asked to stop is not ready, although it still answers requests.
     const ready = index !== undefined && !draining.aborted;
     return { ready, index: index ?? null, stopping: draining.aborted, problem: tracker.problem() };
   };
@@ -183,9 +185,10 @@ function operatorApp(api: Api): Koa<RequestState> {
   return app;
 }
 
-/** The API process: REST, MCP and the status page on one port, health on another. */
+/** The API process: REST, MCP and the website on one port, health and metrics on another. */
 export async function serve(): Promise<void> {
-  // V8 would put the objects of a batch among the old ones, where only a major collection finds them (docs/decisions/018).
+  // By default, V8 would allocate the objects of a batch in the old generation, where only a major collection frees
+  // them (docs/decisions/018).
   setFlagsFromString('--no-allocation-site-pretenuring');
   const config = readConfig();
   const lines = bufferedLog('api', config.LOG_LEVEL);
@@ -198,7 +201,7 @@ export async function serve(): Promise<void> {
   const stop = endInOrder(log, {
     async close() {
       draining.abort();
-      // An export may take longer than the process has.
+      // An export may take longer than the process has left, so it is aborted.
       ending.abort(new TooBusyError('The process stops.'));
       await close(server);
       api.tracker.stop();
@@ -214,7 +217,7 @@ export async function serve(): Promise<void> {
   await listen(adminServer, config.ADMIN_HOST, config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
 
-  /** `/readyz` fails and requests are still answered, until load balancers have noticed. Then the process stops. */
+  /** Makes `/readyz` fail while requests are still answered, so that load balancers notice. Then the process stops. */
   async function drain(): Promise<void> {
     if (draining.signal.aborted) return;
     draining.abort();

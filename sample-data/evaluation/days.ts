@@ -6,7 +6,7 @@ type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
 
 const DAYS = ['2026-11-19', '2026-11-20'];
 
-/** More nurses of one surname in one city than a search returns, and one in another city. */
+/** Nurses with the same surname in the same city, more than a search returns, and one in another city. */
 const BAXTERS = Array.from({ length: 120 }, (_, at) => {
   const given = `GIVEN${String(at + 1).padStart(3, '0')} MARIE ELIZABETH`;
   const place = at === 76 ? 'MARIETTA,OH,Washington' : 'COLUMBUS,OH,Franklin';
@@ -17,8 +17,8 @@ const BAXTERS = Array.from({ length: 120 }, (_, at) => {
 });
 
 /**
- * Writes the State's files of two days with the licenses in the questions, all invented. The questions are asked on the
- * second day. In the data, a row without a run date is one of both days.
+ * Writes the State's files for two days with the licenses in the questions, all invented. The questions are asked on
+ * the second day. In the data, a row without a run date appears on both days.
  */
 export async function evaluationDays(folder: string): Promise<readonly DayFiles[]> {
   const read = async (name: string) =>

@@ -5,42 +5,42 @@ import { run } from '../../scripts/processes.ts';
 import type { Question } from './questions.ts';
 import { called, type Replayed } from './replay.ts';
 
-/** A careful agent needs two. */
+/** The limit of calls for one question. A careful agent needs two. */
 const MAX_CALLS = 8;
 
 const TURN_WITHIN_MS = 120_000;
 
-/** What a model's command prints: a tool to call, or its answer to the person who asked. */
+/** The output of a model's command: a tool to call, or its answer to the person who asked. */
 const turn = z.union([
   z.strictObject({ tool: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) }),
   z.strictObject({ answer: z.string() }),
 ]);
 
-/** What a command reads as JSON, once for each turn: it keeps nothing between them. */
+/** The JSON input of a command, once for each turn. A command keeps no state between turns. */
 const modelInput = z.object({
   instructions: z.string(),
   tools: z.array(z.unknown()),
   question: z.string(),
-  /** The calls so far, with the text that the model reads of each. */
+  /** The calls so far, each with the result text that the model reads. */
   calls: z.array(
     z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()), result: z.string() }),
   ),
 });
 
-/** How a model did with a question. */
+/** A model's calls and answer to one question, and its mistakes. */
 export interface Graded {
   readonly calls: readonly Replayed[];
-  /** The answer; `undefined` where it made more calls than any question needs. */
+  /** The answer; `undefined` if the model made more calls than any question needs. */
   readonly answer: string | undefined;
-  /** What was wrong, empty where nothing was. */
+  /** The mistakes; empty if there were none. */
   readonly mistakes: readonly string[];
 }
 
 /**
- * Asks a model one question: it calls tools as it likes and answers.
+ * Asks a model one question: the model calls tools as it likes and answers.
  *
- * @param command of a shell; it reads a `modelInput` and prints a tool to call or its answer, as JSON
- * @throws {Error} when the command fails or prints something else
+ * @param command a shell command that reads a `modelInput` and prints a tool to call or its answer, as JSON
+ * @throws {Error} when the command fails or prints anything else
  */
 export async function askModel(client: Client, question: Question, command: string): Promise<Graded> {
   const { tools } = await client.listTools();
@@ -63,7 +63,7 @@ export async function askModel(client: Client, question: Question, command: stri
   }
 }
 
-/** The last call of a script has what the question asks for. */
+/** The result of the last scripted call contains what the question asks for. */
 function mistakesIn({ calls: scripted }: Question, calls: readonly Replayed[], answer: string): string[] {
   if (scripted.length === 0) return calls.length === 0 ? [] : ['a call, although none is needed'];
   const wanted = scripted.at(-1)?.facts ?? {};
@@ -91,7 +91,7 @@ function hasFacts(content: unknown, facts: object): boolean {
 
 const dated = z.object({ data_as_of: z.iso.date() });
 
-/** Whether an answer has the date of a result: `2026-11-20`, `November 20, 2026` or `Nov 20, 2026`. */
+/** Whether an answer contains the date of a result: `2026-11-20`, `November 20, 2026` or `Nov 20, 2026`. */
 function saysDate(answer: string, content: unknown): boolean {
   const date = dated.safeParse(content).data?.data_as_of;
   if (date === undefined) return true;

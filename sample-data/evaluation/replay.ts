@@ -3,7 +3,7 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 import type { Call, Question } from './questions.ts';
 
-/** The result of a call, `Made` by a script or by a model. */
+/** A call, made by a script or by a model, with its result. */
 export interface Replayed<Made = Pick<Call, 'tool' | 'arguments'>> {
   readonly call: Made;
   readonly isError: boolean;
@@ -26,7 +26,7 @@ export async function replay(client: Client, { calls }: Question): Promise<Repla
   return replayed;
 }
 
-/** Makes one call. @throws {Error} for a tool that there is not */
+/** Makes one call. @throws {Error} for a tool that does not exist */
 export async function called<Made extends Pick<Call, 'tool' | 'arguments'>>(
   client: Client,
   call: Made,

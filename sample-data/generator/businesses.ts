@@ -8,9 +8,9 @@ const NAMES = z
   .strictObject({
     adjectives: words,
     nicknames: words,
-    /** By license type. */
+    /** Keyed by license type. */
     trades: z.record(z.string(), words),
-    /** For license types without trades of their own. */
+    /** For license types that have no trades in the list above. */
     other_trades: words,
     legal_forms: z.record(z.string(), z.number().positive()),
     doing_business_as_share: z.number().min(0).max(1),

@@ -4,28 +4,28 @@ import { drawNextPlace } from './places.ts';
 import { chance, createRandom, type Random } from './random.ts';
 import { drawNextStanding } from './statuses.ts';
 
-/** What differs on a later day: shares of the licenses, from 0 to 1. */
+/** How much a later day differs: shares of the licenses, from 0 to 1. */
 export interface DayShares {
-  /** The share with another status, other dates or another place. */
+  /** The share whose status, dates or place change. */
   readonly changed?: number | undefined;
-  /** The share after which a new license follows. */
+  /** The share that are followed by a new license. */
   readonly added?: number | undefined;
   readonly removed?: number | undefined;
-  /** The share of persons with another surname, as after a marriage. */
+  /** The share of people whose surname changes, as after a marriage. */
   readonly renamed?: number | undefined;
-  /** The share with another number. */
+  /** The share whose license number changes. */
   readonly renumbered?: number | undefined;
 }
 
 const MOVED_SHARE = 0.25;
 
 /**
- * What makes a later day's file of an earlier one: a function that gives the licenses of the later day for each
- * license of the earlier one. Which ones differ, and how, depends on the seed and the license's place in the file
- * alone, so that a larger share changes the same licenses and more.
+ * Returns a function that gives the licenses of the later day for each license of the earlier day. Which licenses
+ * differ, and how, depends only on the seed and the license's position in the file. A larger share therefore changes
+ * the same licenses and more.
  */
 export function laterDay(seed: number, shares: DayShares, people: People): (license: License) => License[] {
-  // A stream's name decides what it draws, so its spelling stays.
+  // The random sequence depends on its name, so these names must not be changed.
   const isRemoved = decision(seed, shares.removed, 'which licenses are removed');
   const isRenamed = decision(seed, shares.renamed, 'which licenses are renamed');
   const isRenumbered = decision(seed, shares.renumbered, 'which licenses are renumbered');
@@ -51,7 +51,7 @@ export function laterDay(seed: number, shares: DayShares, people: People): (lice
   };
 }
 
-/** Decides about one license after the other. @returns a seed for the details, or `undefined` for no */
+/** Decides for each license in turn. @returns a seed for the details of the change, or `undefined` for no change */
 function decision(seed: number, share = 0, purpose: string): () => number | undefined {
   const random = createRandom(seed, purpose);
   return () => {
@@ -85,10 +85,10 @@ function newLicense(license: License, random: Random, people: People): License {
   };
 }
 
-/** More digits than any number of a run has. */
+/** More digits than any number in a run. */
 const OUTSIDE_DIGITS = 9;
 
-/** A number that no run gives, and another one for each number. */
+/** A number outside all runs. Different numbers give different results. */
 function numberOutsideRuns(first: string, number: string): string {
   return number.replace(/\d+/, (digits) => first + digits.padStart(OUTSIDE_DIGITS - 1, '0'));
 }

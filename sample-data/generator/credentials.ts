@@ -8,7 +8,7 @@ const share = z.number().min(0).max(1);
 
 const CREDENTIALS = z
   .strictObject({
-    /** By license type. */
+    /** Keyed by license type. */
     sub_categories: z.record(z.string(), z.strictObject({ share, values: words })),
     compact: z.strictObject({ types: words, multi_state: share, single_state: share }),
     endorsements_without_number: z.array(
@@ -19,9 +19,9 @@ const CREDENTIALS = z
         share,
       }),
     ),
-    /** Of the rows with a numbered endorsement, how many get another. */
+    /** The share of the rows with a numbered endorsement that get a second one. */
     second_endorsement_share: share,
-    /** By endorsement type. */
+    /** Keyed by endorsement type. */
     certifications: z.record(
       z.string(),
       z.strictObject({ organizations: words, specialties: words, foci: z.array(z.string()).min(1) }),
@@ -41,14 +41,14 @@ const CREDENTIALS = z
 
 export const SECOND_ENDORSEMENT_SHARE = CREDENTIALS.second_endorsement_share;
 
-/** What one group of ENDORSEMENT columns says. */
+/** The values of one group of ENDORSEMENT columns. */
 export interface Endorsement extends Standing {
-  /** Blank where the board gives none. */
+  /** Blank if the board assigns no number. */
   readonly number: string;
   readonly type: string;
 }
 
-/** One group of MED columns. */
+/** The values of one group of MED columns. */
 export interface MedicalSpecialty {
   readonly board: string;
   readonly otherBoard: string;
@@ -58,7 +58,7 @@ export interface MedicalSpecialty {
   readonly otherSubSpecialty: string;
 }
 
-/** One group of NATIONAL_CERTIFICATION columns. */
+/** The values of one group of NATIONAL_CERTIFICATION columns. */
 export interface NationalCertification {
   readonly organization: string;
   readonly expires: Standing['expires'];
@@ -72,7 +72,7 @@ export function drawSubCategory(random: Random, licenseType: string): string {
   return known && chance(random, known.share) ? pick(random, known.values) : '';
 }
 
-/** COMPACT_ELIGIBILITY: for nurses alone. */
+/** COMPACT_ELIGIBILITY: only nurses have it. */
 export function drawCompactEligibility(random: Random, licenseType: string): string {
   const { types, multi_state, single_state } = CREDENTIALS.compact;
   if (!types.includes(licenseType)) return '';
@@ -81,7 +81,7 @@ export function drawCompactEligibility(random: Random, licenseType: string): str
   return drawn < multi_state + single_state ? 'Single-State' : '';
 }
 
-/** An endorsement mostly stands as the license that it endorses does. */
+/** Draws an endorsement. Mostly it has the same status as the license it endorses. */
 export function drawEndorsement(
   random: Random,
   type: string,
@@ -92,7 +92,7 @@ export function drawEndorsement(
   return { ...standing, type, number };
 }
 
-/** Endorsements to which the board gives no number of their own. */
+/** Draws endorsements without a number of their own. */
 export function drawEndorsementsWithoutNumber(
   random: Random,
   licenseType: string,
@@ -107,7 +107,7 @@ export function drawEndorsementsWithoutNumber(
     .map((entry) => drawEndorsement(random, entry.type, '', license));
 }
 
-/** The certifications that advanced-practice nurses hold, one for each endorsement that has any. */
+/** The certifications of advanced-practice nurses, one for each endorsement that has any. */
 export function drawCertifications(
   random: Random,
   endorsements: readonly Endorsement[],
@@ -128,7 +128,7 @@ export function drawCertifications(
 
 const drawSpecialtyCount = weightedText(CREDENTIALS.medical_counts);
 const specialtyNames = Object.keys(CREDENTIALS.medical_specialties);
-/** The first ones of the list are the most common. */
+/** The first specialties in the list are the most common. */
 const drawSpecialty = weighted(specialtyNames.map((name, index) => [name, 1 / (index + 2)] as const));
 
 /** The specialties of doctors of medicine, osteopathy and podiatry. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 
-/** Rows are written out once so many bytes of them wait; the buffer has room for a row more. */
+/** Rows are written once this many bytes are buffered. The buffer has room for one more row. */
 const CHUNK_BYTES = 1 << 20;
 const BUFFER_BYTES = CHUNK_BYTES + (1 << 16);
 const BYTE_ORDER_MARK = '\ufeff';
@@ -9,22 +9,22 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** A CSV file being written. */
 export interface CsvFile {
   /**
-   * Takes a row of at most 64 KiB, line break included. Says whether enough are waiting that `flush` must be
-   * called, and waited for, before the next row.
+   * Buffers a row of at most 64 KiB, including its line break. Returns whether the buffer is full: then `flush` must be
+   * called and awaited before the next row.
    */
   readonly add: (row: string) => boolean;
-  /** Writes what is waiting, and waits until it is written. */
+  /** Writes the buffered rows and waits until they are written. */
   readonly flush: () => Promise<void>;
-  /** Writes what is waiting, closes the file and gives the SHA-256 of its bytes in hexadecimal. */
+  /** Writes the buffered rows, closes the file and returns the SHA-256 of its bytes in hexadecimal. */
   readonly finish: () => Promise<string>;
-  /** Closes the file as it is. */
+  /** Closes the file without writing the buffered rows. */
   readonly close: () => Promise<void>;
 }
 
 /**
  * Creates a UTF-8 CSV file with a byte order mark and a header. An existing file is replaced.
  *
- * @throws the file system's error where the file can't be created
+ * @throws the file system's error if the file cannot be created
  */
 export async function createCsvFile(path: string, columns: readonly string[]): Promise<CsvFile> {
   const file = await open(path, 'w');

@@ -15,7 +15,7 @@ const TEXTS: readonly string[] = Array.from({ length: day(LAST_YEAR, 12, 31) - F
 );
 
 /**
- * `YYYY-MM-DD`, or blank without a day.
+ * Formats a day as `YYYY-MM-DD`; blank if there is no day.
  *
  * @throws {RangeError} before 1930 and after 2040
  */
@@ -26,7 +26,7 @@ export function dayText(value: Day | undefined): string {
   return text;
 }
 
-/** The last day of a month; months above 12 run on into later years. */
+/** The last day of a month. Months above 12 continue in the following years. */
 export function monthEnd(year: number, month: number): Day {
   return day(year, month + 1, 1) - 1;
 }

@@ -5,7 +5,7 @@ import type { Standing } from './statuses.ts';
 
 type Example = Omit<License, 'planned'> & { readonly licenseType: string };
 
-/** Far ahead, so that the examples stay neutral. */
+/** An expiration date far in the future, so that the examples do not become outdated. */
 const EXPIRES = day(2035, 10, 31);
 
 function active(issued: Day): Standing {
@@ -21,7 +21,7 @@ const COLUMBUS = inOhio('Columbus', 'Franklin', '43215');
 const CLEVELAND = inOhio('Cleveland', 'Cuyahoga', '44114');
 const DAYTON = inOhio('Dayton', 'Montgomery', '45402');
 
-/** An active license; the values replace fields. */
+/** An active license, with these values replacing fields. */
 function example(
   licenseType: string,
   number: string,
@@ -54,10 +54,10 @@ const NURSE_PRACTITIONER = {
 };
 
 /**
- * The licenses that documents, the OpenAPI document, the website and tests name as examples. The sample data of every
- * size, seed and day has them as they stand here. Their numbers have nine digits after the prefix, one more than any
- * board writes, so no real license has them. Numbers of zeros only would all have the same digits, so that one
- * mistyped zero would suggest the numbers of several boards.
+ * The licenses that documents, the OpenAPI document, the website and tests use as examples. Sample data of every size,
+ * seed and day contains exactly these licenses. Their numbers have nine digits after the prefix, one more than any
+ * board writes, so no real license has them. The digits are not all zeros: such numbers would all have the same digits,
+ * so that a mistyped zero would suggest the numbers of several boards.
  */
 export const EXAMPLES: readonly Example[] = [
   example('Registered Nurse (RN)', 'RN.987654321', 'EXAMPLE, PAT SAMPLE', COLUMBUS, {
@@ -87,8 +87,8 @@ export const EXAMPLES: readonly Example[] = [
 ];
 
 /**
- * Puts the examples in the place of drawn licenses: each stands for the first of its type without an endorsement that
- * comes along.
+ * Replaces drawn licenses by the examples: each example replaces the first drawn license of its type that has no
+ * endorsement.
  *
  * @returns a function that gives the example for a drawn license, or `undefined` if the license stays
  */

@@ -20,12 +20,12 @@ import type { PlannedBoard, PlannedType } from './plan.ts';
 import { below, chance, type Random } from './random.ts';
 import { drawStanding, type Standing } from './statuses.ts';
 
-/** License type → other types that its holder may have, with the share of holders who do. */
+/** License type → other types that its holder may also have, with the share of holders who do. */
 const SECOND_LICENSES = z
   .record(z.string(), z.record(z.string(), z.number().min(0).max(1)))
   .parse(secondLicensesJson);
 
-/** What one row of either file says, before it is written. */
+/** The values of one row in either file. */
 export interface License {
   readonly planned: PlannedType;
   readonly holder: Holder;
@@ -45,23 +45,23 @@ interface Holder {
   readonly place: Place;
 }
 
-/** A license type while its licenses are being drawn. */
+/** A license type during the drawing of its licenses. */
 interface Stock {
   readonly planned: PlannedType;
-  /** None for a type whose numbers are another's with a suffix. */
+  /** Undefined for a type whose numbers are those of another type with a suffix. */
   readonly nextNumber: NextNumber | undefined;
   remaining: number;
-  /** Types whose numbers are this one's with a suffix. */
+  /** Types whose numbers are those of this type with a suffix. */
   suffixed: readonly Stock[];
-  /** Types whose numbers stand in the endorsement columns of this one's rows. */
+  /** Types whose numbers appear in the endorsement columns of this type's rows. */
   endorsing: readonly Stock[];
-  /** Types that a holder of this one may have too. */
+  /** Types that a holder of this type may also have. */
   second: readonly (readonly [Stock, number])[];
 }
 
 /**
- * Draws all planned licenses, board after board; a holder's licenses follow each other. The same plan and
- * random sequence give the same licenses.
+ * Draws all planned licenses, board by board. The licenses of one holder are consecutive. The same plan and random
+ * sequence give the same licenses.
  */
 export function* drawLicenses(
   random: Random,
@@ -81,7 +81,7 @@ export function* drawLicenses(
   }
 }
 
-/** The board's types whose rows come of their own, not with another type's. */
+/** The board's types that have rows of their own, not only together with another type. */
 function stockUp(board: PlannedBoard, runs: ReadonlyMap<PlannedType, NextNumber>): Stock[] {
   const stocks = board.types.map(
     (planned): Stock => ({
@@ -112,7 +112,7 @@ function stockUp(board: PlannedBoard, runs: ReadonlyMap<PlannedType, NextNumber>
   );
 }
 
-/** A type by what remains of each; `undefined` once nothing does. */
+/** Draws a type in proportion to its remaining licenses; `undefined` when none remain. */
 function drawStock(random: Random, stocks: readonly Stock[]): Stock | undefined {
   const remaining = stocks.reduce((sum, stock) => sum + stock.remaining, 0);
   let drawn = below(random, remaining);
@@ -143,7 +143,7 @@ function drawHolder(random: Random, { type }: PlannedType, people: People): Hold
       };
 }
 
-/** Adds a license of the type, and for some holders the ones whose numbers are this one's with a suffix. */
+/** Adds a license of the type. For some holders, also adds the licenses whose number is this one's with a suffix. */
 function addLicense(random: Random, stock: Stock, holder: Holder, licenses: License[]): void {
   if (stock.nextNumber === undefined)
     throw new Error(`${stock.planned.type.name} has no numbers of its own.`);
@@ -202,7 +202,7 @@ function drawEndorsements(
   return [...numbered, ...drawEndorsementsWithoutNumber(random, licenseType, standing, numbered.length > 0)];
 }
 
-/** Whether this row gets one of what remains, so that the last of the rows takes the last of them. */
+/** Whether this row takes one of the remaining licenses. The last row takes the last license. */
 function takeInProportion(random: Random, stock: Stock, rowsRemaining: number): boolean {
   if (!chance(random, stock.remaining / rowsRemaining)) return false;
   stock.remaining -= 1;

@@ -6,22 +6,22 @@ import { below, chance, pick, type Random } from './random.ts';
 const numbering = z.strictObject({
   first: z.number().int().nonnegative(),
   last: z.number().int().positive(),
-  /** How many digits are written, zeros in front included. */
+  /** The number of digits, including leading zeros. */
   widths: z.array(z.number().int().positive()).min(1),
-  /** The share written with a hyphen after the prefix. */
+  /** The share with a hyphen after the prefix. */
   hyphened: z.number().min(0).max(1).default(0),
 });
 
-/** By prefix. */
+/** Keyed by prefix. */
 const NUMBERINGS = z.record(z.string(), numbering).parse(numbersJson);
 const PLAIN: z.output<typeof numbering> = { first: 1000, last: 99_999, widths: [5, 6], hyphened: 0 };
 
-/** The next license number of one type, never one that was given before. */
+/** Returns the next license number of one type. It never repeats a number. */
 export type NextNumber = (random: Random) => string;
 
 /**
- * The numbers of all license types. Types that share a prefix (`SP.` is both the speech and the psychology
- * board's) share one run of ascending values, so that no two licenses are equal, not even up to zeros in front.
+ * The numbers of all license types. Types that share a prefix (both the speech and the psychology board use `SP.`)
+ * share one run of ascending values, so that no two numbers are equal, even when leading zeros are ignored.
  */
 export function numberRuns(types: readonly PlannedType[]): ReadonlyMap<PlannedType, NextNumber> {
   const byPrefix = Map.groupBy(types, ({ type }) => type.prefix);

@@ -6,7 +6,7 @@ import { chance, type Draw, pick, type Random, weighted, weightedText } from './
 
 const words = z.array(z.string().min(1)).min(1);
 const share = z.number().min(0).max(1);
-/** Names of one frequency, separated by blanks. */
+/** Names with the same frequency, separated by blanks. */
 const frequencies = z.array(z.strictObject({ per_100000: z.number().positive(), names: z.string() })).min(1);
 
 const SURNAMES = frequencies.parse(surnamesJson);
@@ -29,15 +29,15 @@ const WRITTEN = z
 
 const drawSuffix = weightedText(WRITTEN.generational.suffixes);
 
-/** Draws of made-up people's names, with the frequencies of the 1990 US Census. */
+/** Draws invented names, with the frequencies of the 1990 US Census. */
 export interface People {
-  /** A LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, in each of the ways in which the State's files write it. */
+  /** A LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, in each of the forms that occur in the State's files. */
   readonly drawName: Draw<string>;
   readonly drawSurname: Draw<string>;
   readonly drawFirstName: Draw<string>;
 }
 
-/** Builds the tables of 88,799 surnames and 5,494 first names to draw from. */
+/** Builds the tables of 88,799 surnames and 5,494 first names. */
 export function loadPeople(): People {
   const drawCensusSurname = byFrequency(SURNAMES);
   const drawFemale = byFrequency(FIRST_NAMES.female);

@@ -11,7 +11,7 @@ const OHIO = z
   .array(
     z.strictObject({
       county: z.string().min(1),
-      /** Its population in thousands. */
+      /** The population in thousands. */
       thousands: z.number().positive(),
       /** City → its ZIP codes, separated by blanks. */
       places: z.record(z.string(), z.string().min(5)),
@@ -80,7 +80,7 @@ const drawOutOfStatePlace = weighted(
   }),
 );
 
-/** Where a holder is: mostly in Ohio, by its counties' populations, else elsewhere, blank or `HIDDEN`. */
+/** Where a holder lives: mostly in Ohio, by county population; otherwise elsewhere, blank or `HIDDEN`. */
 export function drawPlace(random: Random, kind: 'person' | 'business'): Place {
   const shares = SHARES[kind];
   let drawn = random();
@@ -97,7 +97,7 @@ export function drawPlace(random: Random, kind: 'person' | 'business'): Place {
   return asWritten(random, drawOhioPlace(random));
 }
 
-/** A place in Ohio in another city than the old one. */
+/** A place in Ohio, in a different city than the old one. */
 export function drawNextPlace(random: Random, old: Place): Place {
   for (;;) {
     const place = drawOhioPlace(random);
@@ -120,7 +120,7 @@ const drawStreetKind = weightedText(STREETS.kinds);
 const drawDirection = weightedText(STREETS.directions);
 const drawUnit = weightedText(STREETS.units);
 
-/** A street address of a business: some have a comma, a few a line break. */
+/** A street address of a business: some contain a comma, a few a line break. */
 export function drawStreetAddress(random: Random): string {
   if (chance(random, STREETS.post_box_share)) return `PO BOX ${1 + below(random, 9999)}`;
   const street = `${1 + below(random, 9999)} ${drawDirection(random)}${pick(random, STREETS.names)}`;

@@ -2,21 +2,21 @@ import { z } from 'zod';
 import { BOARDS, type LicenseType } from '../../src/licenses/boards.ts';
 import proportionsJson from '../data/proportions.json' with { type: 'json' };
 
-/** By board code, then license type: how many thousands the State has, rows or numbered endorsements. */
+/** By board code, then license type: how many thousands of rows or numbered endorsements the State's files have. */
 const PROPORTIONS = z.record(z.string(), z.record(z.string(), z.number().positive())).parse(proportionsJson);
 
-/** Each type has at least so many, however small the files. */
+/** Each type has at least this many licenses, however small the files. */
 const FEWEST = 3;
 
-/** For a type that the catalog of boards knows and the proportions do not. */
+/** For a type that is in the catalog of boards but not in the proportions. */
 const UNKNOWN_THOUSANDS = 0.5;
 
-/** How many of one license type the sample has. */
+/** The number of licenses of one type in the sample. */
 export interface PlannedType {
   readonly boardName: string;
   readonly boardCode: string;
   readonly type: LicenseType;
-  /** Rows; for an endorsement, the numbered endorsements that stand in rows of the endorsed type. */
+  /** The number of rows; for an endorsement, the number of endorsements in rows of the endorsed type. */
   readonly count: number;
 }
 
@@ -26,8 +26,8 @@ export interface PlannedBoard {
 }
 
 /**
- * Shares out exactly `rows` rows among all license types of all boards that have rows of their own, a few at
- * least to each, and numbers the endorsements in proportion.
+ * Distributes exactly `rows` rows among all license types that have rows of their own, with at least a few for each,
+ * and plans a proportional number of endorsements.
  */
 export function planBoards(rows: number): PlannedBoard[] {
   const all = BOARDS.map((board) =>

@@ -1,11 +1,11 @@
-/** The next number of a repeatable sequence, from 0 up to but not including 1. */
+/** Returns the next number of a repeatable sequence, from 0 up to but not including 1. */
 export type Random = () => number;
 
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * A repeatable sequence of numbers (Chris Doty-Humphrey's public-domain "sfc32"): the same seed and purpose
- * give the same sequence, another purpose an unrelated one.
+ * A repeatable sequence of numbers (Chris Doty-Humphrey's public-domain "sfc32"). The same seed and purpose give the
+ * same sequence; another purpose gives an unrelated one.
  *
  * @param seed a whole number of 0 or more
  */
@@ -45,7 +45,7 @@ export function chance(random: Random, share: number): boolean {
   return random() < share;
 }
 
-/** One of the values, each as likely as the others. */
+/** One of the values, all equally likely. */
 export function pick<T>(random: Random, values: readonly T[]): T {
   return at(values, below(random, values.length));
 }
@@ -53,7 +53,7 @@ export function pick<T>(random: Random, values: readonly T[]): T {
 export type Draw<T> = (random: Random) => T;
 
 /**
- * A draw from values that are not equally likely, in constant time (Walker's alias method).
+ * Draws from values with different probabilities, in constant time (Walker's alias method).
  *
  * @param entries values with their weights, in any unit
  */
@@ -88,7 +88,7 @@ export function weighted<T>(entries: Iterable<readonly [T, number]>): Draw<T> {
   };
 }
 
-/** As `weighted`, from an object of values and their weights. */
+/** Like `weighted`, but takes an object of values and their weights. */
 export function weightedText(weights: Readonly<Record<string, number>>): Draw<string> {
   return weighted(Object.entries(weights));
 }

@@ -4,7 +4,7 @@ import { dayText } from './days.ts';
 import type { License } from './licenses.ts';
 import type { Standing } from './statuses.ts';
 
-/** One row of the individual file, line break included. */
+/** One row of the individual file, including its line break. */
 export function individualRow(license: License, runDate: string): string {
   const cells = [
     licenseCells(license),
@@ -19,7 +19,7 @@ export function individualRow(license: License, runDate: string): string {
   return `${cells.join(',')}\n`;
 }
 
-/** One row of the business file, line break included. */
+/** One row of the business file, including its line break. */
 export function businessRow(license: License, runDate: string): string {
   const cells = [
     licenseCells(license),
@@ -84,10 +84,10 @@ function yesOrNo(value: boolean): string {
   return value ? 'Yes' : 'No';
 }
 
-/** The numbered groups of columns of one kind, which stand next to each other. */
+/** A set of numbered column groups of one kind. The groups are adjacent. */
 interface GroupColumns {
   readonly width: number;
-  /** All of them without an entry. */
+  /** The cells of all groups when there is no entry. */
   readonly blank: string;
 }
 
@@ -112,7 +112,7 @@ function groupCells<T>(
 
 const NEEDS_QUOTES = /[",\r\n]/;
 
-/** A field as RFC 4180 wants it: in quotes, quotes doubled, if it has a comma, a quote or a line break. */
+/** A field as RFC 4180 requires: quoted, with doubled quotes, if it contains a comma, a quote or a line break. */
 function cell(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

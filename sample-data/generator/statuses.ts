@@ -8,10 +8,10 @@ const STATUSES = z
     z.strictObject({
       status: z.string().min(1),
       sub_status: z.string(),
-      /** Of all rows. */
+      /** The percentage of all rows. */
       percent: z.number().positive(),
       expires: z.enum(['ahead', 'soon', 'past', 'never']),
-      /** The share of its rows whose BOARD_ACTION is Yes. */
+      /** The share of rows with this status whose BOARD_ACTION is Yes. */
       board_action: z.number().min(0).max(1),
     }),
   )
@@ -20,7 +20,7 @@ const STATUSES = z
 
 type Expires = (typeof STATUSES)[number]['expires'];
 
-/** What a board says of a license at the time. */
+/** The status of a license, its dates and whether there is a board action. */
 export interface Standing {
   readonly status: string;
   readonly subStatus: string;
@@ -30,20 +30,23 @@ export interface Standing {
   readonly expires: Day | undefined;
 }
 
-/** All sample data are as of this year, whatever the run date, so that two days' files differ by chosen changes. */
+/**
+ * All sample data refers to this year, whatever the run date, so that the files of two days differ only by chosen
+ * changes.
+ */
 const YEAR = 2026;
 const EARLIEST_ISSUE = day(1952, 1, 1);
 const TWO_YEARS = 730;
 const LONGEST_CAREER_DAYS = 45 * 365;
 const LONGEST_LAPSE_DAYS = 24 * 365;
 
-/** `Active` rows whose expiration date has passed do occur in the State's files. */
+/** The State's files do contain `Active` rows whose expiration date has passed. */
 const ACTIVE_BUT_PAST_SHARE = 0.02;
 const BLANK_EXPIRATION_SHARE = 0.012;
 
 const drawStatus = weighted(STATUSES.map((entry) => [entry, entry.percent] as const));
 
-/** A status with dates that fit it: mostly, as in the State's files. */
+/** Draws a status with dates that fit it in most cases, as in the State's files. */
 export function drawStanding(random: Random): Standing {
   const { status, sub_status: subStatus, board_action, expires: when } = drawStatus(random);
   const boardAction = chance(random, board_action);
@@ -72,7 +75,7 @@ function drawExpiration(random: Random, when: Exclude<Expires, 'never'>): Day {
   return monthEnd(YEAR, 12 + below(random, 18));
 }
 
-/** The same license some day later: renewed, reinstated, lapsed, disciplined or corrected; never unchanged. */
+/** The same license on a later day: renewed, reinstated, lapsed, disciplined or corrected. It always changes. */
 export function drawNextStanding(random: Random, old: Standing): Standing {
   if (old.issued === undefined) return approved(old);
   if (old.status === 'Active') return drawAfterActive(random, old);

@@ -4,27 +4,27 @@ import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
 const storedAccount = z.object({
-  /** The business, as its name was first entered. */
+  /** The name of the business, as it was first entered. */
   account: z.string(),
-  /** Whom to contact; null if nobody was named. */
+  /** The person or address to contact; null if none was given. */
   contact: z.string().nullable(),
   verified_by: z.string(),
   verified_at: z.string(),
-  /** When it was deactivated, ISO 8601; null while it is active. */
+  /** The time of deactivation, ISO 8601; null while the account is active. */
   deactivated_at: z.string().nullable().default(null),
 });
 
 /** A business that holds API keys. */
 export type StoredAccount = z.output<typeof storedAccount>;
 
-/** The accounts, under a hash of their names. */
+/** The accounts. The id of each is a hash of its name. */
 export const ACCOUNTS = collection('accounts', storedAccount, { order: [{ account: 'asc' }] });
 
 const MAX_CHARACTERS = 200;
 
 /**
- * Creates the account of a business, or returns the existing one. Names that differ only in case or blanks are one
- * account. Of an existing account only the contact changes, if one is given.
+ * Creates the account of a business, or returns the existing one. Names that differ only in case or blanks belong to
+ * the same account. In an existing account only the contact is updated, if one is given.
  *
  * @throws {Error} for an empty or long name or contact, or a deactivated account
  */
@@ -53,7 +53,7 @@ export async function enterAccount(
 }
 
 /**
- * Deactivates an account, whose keys then stop within ten seconds, or activates it again.
+ * Deactivates or reactivates an account. The keys of a deactivated account stop working within ten seconds.
  *
  * @throws {Error} when there is no such account
  */
@@ -76,8 +76,8 @@ function existing(account: string, stored: StoredAccount | undefined): StoredAcc
 }
 
 /**
- * Whether an account's keys and webhook may be used. Each key is issued to an account, so a missing one was lost, as with
- * its index, and one that is not valid may have been deactivated, too.
+ * Whether an account's keys and webhook may be used. Every key belongs to an account. If the account is missing, it was
+ * lost, for example with its index. If it is invalid, it may have been deactivated. Neither grants access.
  */
 export function isActive(account: StoredAccount | undefined): boolean {
   return account?.deactivated_at === null;
@@ -95,7 +95,11 @@ function plain(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** The id of an account: names that differ only in case are one. @param account its name, or one of its keys has it */
+/**
+ * The id of an account. Names that differ only in case have the same id.
+ *
+ * @param account the name of the account, also as one of its keys has it
+ */
 export function accountId(account: string): string {
   return hash('sha256', account.toLowerCase());
 }

@@ -9,26 +9,29 @@ import { ACCOUNTS, accountId, accountNamed, enterAccount, isActive } from './acc
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
-/** 62^43 > 2^256 and 62^6 > 2^32: the lengths are always these, filled up with zeros. */
+/** 62^43 > 2^256 and 62^6 > 2^32. Both parts are padded with zeros to exactly these lengths. */
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 
-/** A new key: `<prefix>_`, 256 random bits in base62, and a checksum of the characters before it. */
+/** Makes a new key: `<prefix>_`, 256 random bits in base62, and a checksum of the preceding characters. */
 export function newApiKey(prefix: string): string {
   const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
   const start = `${prefix}_${secret}`;
   return start + checksum(start);
 }
 
-/** Whether a key has the right form and checksum: a mistyped key is recognized without a request. */
+/** Whether a key has the right form and checksum. A mistyped key is detected without a request to OpenSearch. */
 export function isWellFormedKey(prefix: string, key: string): boolean {
   if (key.length !== prefix.length + 1 + SECRET_LENGTH + CHECKSUM_LENGTH) return false;
   if (!key.startsWith(`${prefix}_`)) return false;
-  // No secret: who has the key can compute it.
+  // The checksum is not secret: anyone with the key can compute it.
   return key.slice(-CHECKSUM_LENGTH) === checksum(key.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** SHA-256 in hexadecimal: all of a key that is ever stored. The key's 256 random bits need no salt. */
+/**
+ * The SHA-256 of a key in hexadecimal, which is the only form of the key that is stored. The key's 256 random bits need
+ * no salt.
+ */
 export function apiKeyHash(key: string): string {
   return hash('sha256', key);
 }
@@ -45,7 +48,7 @@ function base62(value: bigint, length: number): string {
 
 const storedKey = z.object({
   id: z.string(),
-  /** The business that holds it, as its account names it. */
+  /** The account name of the business that holds the key. */
   account: z.string(),
   sha256: z.string(),
   last_four: z.string(),
@@ -55,18 +58,18 @@ const storedKey = z.object({
 
 export type StoredKey = z.output<typeof storedKey>;
 
-/** All keys, revoked ones too; the earliest is listed first. */
+/** All keys, including revoked ones, listed from the oldest. */
 export const API_KEYS = collection('apiKeys', storedKey, {
   isStoredUnder: (id, { sha256 }) => id === sha256,
   order: [{ created_at: 'asc' }],
 });
 
-/** A stored key, and its text, which is never available again. */
+/** A stored key and its text. The text cannot be retrieved later. */
 export type CreatedKey = Awaited<ReturnType<typeof createKey>>;
 
 /**
- * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
- * realtime get finds it.
+ * Issues a key to an account, and creates the account if it does not exist. The id of the key's document is the key's
+ * hash, so that one realtime get finds it.
  *
  * @throws {Error} for an empty or long name or contact, or a deactivated account
  */
@@ -91,9 +94,9 @@ export async function createKey(
 }
 
 /**
- * Issues a second key to the account of a key.
+ * Issues a second key to the account of an existing key.
  *
- * @param id of the key that is to be replaced; it goes on working until it is revoked
+ * @param id the id of the key to replace; that key works until it is revoked
  * @throws {Error} when there is no such key, or its account is deactivated
  */
 export async function rotateKey(store: Store, keyPrefix: string, id: string): Promise<CreatedKey> {
@@ -102,12 +105,12 @@ export async function rotateKey(store: Store, keyPrefix: string, id: string): Pr
   return createKey(store, keyPrefix, { account, verifiedBy });
 }
 
-/** What operators call a key: the first 12 characters of its hash. */
+/** The short id that operators use for a key: the first 12 characters of its hash. */
 function keyId(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
-/** Ends a key. Every process stops taking it within ten seconds: it keeps for `KEY_CACHED_MS` what it has read. */
+/** Revokes a key. Every process stops accepting it within ten seconds, because it caches a key for `KEY_CACHED_MS`. */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   const found = await keyById(store, id);
   return API_KEYS.update(store, found.sha256, (key = found) =>
@@ -123,26 +126,27 @@ export async function keyById(store: Store, id: string): Promise<StoredKey> {
   return key;
 }
 
-/** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
+/** How long a process caches a key and its account. A revocation takes effect within this time. */
 export const KEY_CACHED_MS = 5000;
 const KEYS_CACHED = 10_000;
 
-/** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
+/** The time limit for looking up a key and its account. It leaves enough time for the lookup that waits for the key. */
 const KEY_LOOK_UP_MS = 1500;
 
 /** Checks a key. Returns `undefined` for a malformed key. */
 export type KeyCheck = ReturnType<typeof keyCheck>;
 
 /**
- * A check of keys for one process. Malformed keys are refused without a request. Each other key is read by its hash at
- * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
+ * Returns a key check for one process. Malformed keys are rejected without a request. Every other key is read by its
+ * hash at most once in five seconds. While OpenSearch is down the check fails; it does not accept cached keys for
+ * longer.
  */
 export function keyCheck(store: Store, keyPrefix: string) {
-  /** The name of the account of a key that may be used; empty for a key that may not. */
+  /** The account name for a key that may be used; empty for a key that may not. */
   const accounts = new LRUCache<string, string>({
     max: KEYS_CACHED,
     ttl: KEY_CACHED_MS,
-    // `hasBeenActive` needs the last value while the key is read again, and after that has failed.
+    // `hasBeenActive` needs the last value while the key is read again, and also if that read fails.
     noDeleteOnStaleGet: true,
     noDeleteOnFetchRejection: true,
     fetchMethod: (hash) => activeAccount(store, hash),
@@ -152,9 +156,9 @@ export function keyCheck(store: Store, keyPrefix: string) {
     const hash = apiKeyHash(key);
     return {
       id: keyId(hash),
-      /** The name of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
+      /** The name of the key's account if both are active, as read less than ten seconds ago; else `undefined`. */
       activeAccount: async () => (accounts.get(hash) ?? (await accounts.fetch(hash))) || undefined,
-      /** Whether it was active when this process last read it; sends no request. */
+      /** Whether the key was active when this process last read it. Sends no request. */
       hasBeenActive: () => Boolean(accounts.peek(hash, { allowStale: true })),
     };
   };
@@ -171,7 +175,7 @@ async function activeAccount(store: Store, hash: string): Promise<string> {
     const holder = (await ACCOUNTS.read(store, accountId(key.account), { requestTimeout }))?.document;
     return isActive(holder) ? key.account : INACTIVE;
   } catch (error) {
-    // A key or an account that is not valid gives no access.
+    // An invalid key or account document grants no access.
     if (error instanceof BadDocumentError) return INACTIVE;
     throw error;
   }

@@ -11,35 +11,35 @@ const answer = z.object({ status: z.int(), type: z.string(), body: z.string() })
 type Answer = Readonly<z.output<typeof answer>>;
 
 /**
- * A request with an Idempotency-Key: when it began (ISO 8601) and the hash of its body; until it has ended, its token, and
- * then its answer.
+ * A request with an Idempotency-Key: its start (ISO 8601) and the hash of its body. While the request runs, the
+ * document also has its token; afterwards it has the response instead.
  */
 const firstAnswer = z.object({
   ...{ at: z.iso.datetime(), sha256: z.string(), token: z.string().optional() },
   answer: answer.optional(),
 });
 
-/** The first answers, under a hash of account, operation and key. */
+/** The first responses. The id of each is a hash of account, operation and key. */
 export const FIRST_ANSWERS = collection('firstAnswers', firstAnswer);
 
-/** A request that has no answer after this time was broken off, as by the end of its process. */
+/** A request without a response after this time is considered interrupted, for example by the end of its process. */
 const UNDER_WAY_MS = 30_000;
 
-/** A request with an Idempotency-Key. Each operation has keys of its own; the body is as it was sent. */
+/** A request with an Idempotency-Key. Keys of different operations are independent. `body` is the body as sent. */
 type KeyedRequest = Readonly<Record<'account' | 'operation' | 'key' | 'body', string>>;
 
-/** Does requests with an Idempotency-Key. */
 export type FirstAnswers = ReturnType<typeof firstAnswers>;
 
 /**
- * Does a request once, and answers its repetitions of a day with the first answer. Only a success is kept: after any
- * other answer nothing was done, and the request is done again. So it is where its process ended before it was answered:
- * then `work` gets the same token, which is random, and can see what it did the first time.
+ * Runs a request once, and answers its repetitions within a day with the first response. Only a successful response is
+ * stored. After any other response nothing was done, so a repetition runs the request again. A repetition also runs it
+ * again if the process ended before it responded: `work` then gets the same random token and can find what the first
+ * run did.
  *
- * @throws {BadRequestError} where the key came with another body before
- * @throws {TooBusyError} while the first request is under way
+ * @throws {BadRequestError} when the key was used before with another body
+ * @throws {TooBusyError} while the first request is still running
  * @throws {TooManyRequestsError} for too many keys in a day
- * @param perDay how many keys an account may use in a day, since their answers are stored
+ * @param perDay limits how many keys an account may use in a day, since the responses are stored
  */
 export function firstAnswers(store: Store, perDay: { spend(account: string): Promise<unknown> }) {
   return async (
@@ -69,7 +69,7 @@ export function firstAnswers(store: Store, perDay: { spend(account: string): Pro
       answered.status < 300
         ? FIRST_ANSWERS.put(store, id, { ...begun, answer: answered })
         : FIRST_ANSWERS.remove(store, id);
-    // What was done is said even if OpenSearch went away since: an error would make the client do it twice.
+    // Report the success even if OpenSearch went down since then: after an error the client would repeat the request.
     await kept.catch(() => undefined);
     return answered;
   };

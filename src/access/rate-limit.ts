@@ -12,7 +12,7 @@ const MINUTE_SECONDS = 60;
 
 export const DAY_SECONDS = 86_400;
 
-/** The client was too fast. */
+/** The client sent too many requests. */
 export class TooManyRequestsError extends Error {
   readonly retryAfterSeconds: number;
 
@@ -22,16 +22,16 @@ export class TooManyRequestsError extends Error {
   }
 }
 
-/** Counts requests of one kind for each client address. */
+/** Counts requests of one kind by client address. */
 export type RateLimit = ReturnType<ReturnType<typeof rateLimits>['limitOf']>;
 
-/** A counter takes half a kilobyte. */
+/** One counter takes half a kilobyte of memory. */
 const MAX_COUNTERS = 100_000;
 
 const SALT = randomBytes(16).toString('hex');
 
 /**
- * Counts in this process's memory, with a bounded number of counters. Addresses whose salted hashes collide share a
+ * Counts in the memory of this process, with a bounded number of counters. Addresses with the same salted hash share a
  * counter. The salt is random, so nobody can choose an address that shares another's counter.
  */
 function boundedMemory(options: IRateLimiterOptions, onCount: () => void): RateLimiterMemory {
@@ -44,10 +44,10 @@ function boundedMemory(options: IRateLimiterOptions, onCount: () => void): RateL
 }
 
 /**
- * Limits per client address and minute, kept in Redis for all processes. Where Redis does not answer, each process
- * counts in its own memory until it does, so nothing goes unlimited and nothing waits.
+ * Rate limits per client address and minute, kept in Redis for all processes. While Redis does not answer, each process
+ * counts in its own memory, so limits still apply and no request waits.
  *
- * @param prefix keeps the counters of different installations apart
+ * @param prefix separates the counters of different installations
  */
 export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Logger) {
   let inMemoryAt = Number.NEGATIVE_INFINITY;
@@ -60,9 +60,9 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
   }
 
   /**
-   * @param name keeps the counters of different limits apart
-   * @param ranges address ranges with limits of their own; the first that fits counts
-   * @param seconds the time of which requests are counted, if not a minute
+   * @param name separates the counters of different limits
+   * @param ranges address ranges with their own limits; the first match applies
+   * @param seconds the length of the counting period, by default a minute
    */
   function limitOf(
     name: string,
@@ -71,7 +71,7 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
     seconds = MINUTE_SECONDS,
   ) {
     const options = { points: requestsPerMinute, keyPrefix: `limit:${prefix}${name}`, duration: seconds };
-    // Only its counts are used: each address is held to its own limit below.
+    // Only the counts of this limiter are used. The limit of each address is compared below.
     const limiter = new RateLimiterRedis({
       ...options,
       storeClient: redis,
@@ -87,8 +87,8 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
     }
 
     /**
-     * What an address spends at one moment is counted by one command, each request as if it had come alone. With a
-     * command for each, a burst of 64 takes four times the CPU a request.
+     * One command counts all requests that an address sends at the same moment, each as if it had come alone. One
+     * command per request would take four times the CPU in a burst of 64.
      */
     const spendTogether = batcher(async (asked: readonly Spending[]) => {
       const byAddress = Map.groupBy(asked, ({ address }) => address);
@@ -108,29 +108,30 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
         else remaining -= each.points;
         Object.assign(each, { remaining, msBeforeReset: msBeforeNext });
       }
-      // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
+      // A rejected request must not count: points may be given back after a burst of bad keys, and then the full
+      // limit must be available.
       if (refused > 0) await limiter.reward(key, refused);
     }
 
     return {
-      /** How many an address may make in a minute. */
+      /** How many requests an address may send per minute. */
       limitFor,
       /**
-       * Counts a request, of as many points: all of them, or none.
+       * Counts a request as the given number of points: all of them or none.
        *
-       * @throws {TooManyRequestsError} when they are over what is left
+       * @throws {TooManyRequestsError} when the points exceed the remaining limit
        */
       spend: async (address: string, points = 1): Promise<Spent> => {
         const spent = await spendTogether({ address, points, isOver: false, remaining: 0, msBeforeReset: 0 });
         if (spent.isOver) throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
         return spent;
       },
-      /** Whether one more would be within the limit; counts nothing. */
+      /** Whether one more request would be within the limit. Counts nothing. */
       hasLeft: async (address: string): Promise<boolean> => {
         const spent = await limiter.get(addressKey(address));
         return spent === null || spent.consumedPoints < limitFor(address);
       },
-      /** Undoes a count. */
+      /** Takes back counted points. */
       giveBack: async (address: string, points = 1): Promise<void> => {
         await limiter.reward(addressKey(address), points);
       },
@@ -140,8 +141,8 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
   return {
     limitOf,
     /**
-     * Whether limits count together. Redis may be there and yet take no counts, as when its memory is full; what was
-     * counted in memory counts for a minute.
+     * Whether all processes share their counts. Redis may be up but reject writes, for example when its memory is full.
+     * After counting in memory, this returns false for a minute.
      */
     isShared: (): boolean =>
       redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
@@ -149,7 +150,7 @@ export function rateLimits(redis: Pick<Redis, 'status'>, prefix: string, log: Lo
 }
 
 /**
- * A limit of each address that also counts what all of a group make together.
+ * A limit per address that also counts against a limit for the whole group.
  *
  * @param all counts the group under its name
  */
@@ -195,7 +196,7 @@ export function limitsConnection(redisUrl: string): Redis {
   });
 }
 
-/** An IPv4 address with a port, or an IPv6 address in brackets with or without one, as some proxies write them. */
+/** An IPv4 address with a port, or an IPv6 address in brackets with or without a port, as some proxies send them. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/i;
 
 /** The address without a port; an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4. */
@@ -205,7 +206,7 @@ export const plainAddress = memoize((written) => {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
 });
 
-/** What is counted: an IPv4 address, or the /64 of an IPv6 one, since one client has all of it. */
+/** The key of a counter: an IPv4 address, or the /64 of an IPv6 address, because one client owns a whole /64. */
 export const addressKey = memoize((written) => {
   const address = plainAddress(written);
   if (!ipaddr.IPv6.isValid(address)) return address;

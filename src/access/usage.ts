@@ -4,7 +4,7 @@ import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
-/** How a request ended, as the operator counts it. */
+/** The outcomes of a request that operators see counted. */
 export const OUTCOMES = [
   'found',
   'several',
@@ -19,12 +19,12 @@ export const OUTCOMES = [
 
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** How a request with this status code ended. */
+/** The outcome for a status code. */
 export function statusOutcome(status: number): Outcome {
   if (status < 400) return 'answered';
   if (status === 401) return 'unauthorized';
   if (status === 429) return 'limited';
-  // 501: the operator has not set up what was asked for.
+  // 501: the operator has not configured the requested feature.
   if (status < 500 || status === 501) return 'refused';
   return status === 503 ? 'unavailable' : 'failed';
 }
@@ -39,17 +39,16 @@ const storedUsage = z.object({
   counts: z.partialRecord(z.enum(OUTCOMES), z.int()),
 });
 
-/** How often a key was used on a day, by how its requests ended. A stored one is of one API process. */
+/** How often a key was used on a day, by outcome. Each API process stores its own document. */
 export type KeyDay = z.output<typeof storedUsage>;
 
 export const KEY_USAGE = collection('apiKeyUsage', storedUsage);
 
-/** Counts what each key is used for. */
 export type KeyUsage = ReturnType<typeof keyUsage>;
 
 /**
- * Counts in memory and writes every ten seconds. Each process has a document of its own for a key and a day, with
- * all that it has counted: writing it once more changes nothing. A process that is killed loses ten seconds.
+ * Counts in memory and writes the counts every ten seconds. Each process has one document for a key and a day with its
+ * full count, so writing it again changes nothing. A process that is killed loses at most ten seconds of counts.
  */
 export function keyUsage(store: Store, onError: (error: unknown) => void) {
   const run = randomUUID();
@@ -83,7 +82,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
       known.set(id, usage);
       unwritten.set(id, usage);
     },
-    /** Writes what is not written yet, and ends. */
+    /** Writes the remaining counts and stops. */
     stop: async (): Promise<void> => {
       clearInterval(timer);
       await write();
@@ -91,7 +90,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
   };
 }
 
-/** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
+/** The day of each key's last use, `YYYY-MM-DD`, by the id of the key. */
 export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string>> {
   await store.client.indices.refresh({ index: store.names.apiKeyUsage });
   const { documents } = await KEY_USAGE.search(store, {
@@ -104,7 +103,7 @@ export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string
 
 const KEPT_DAYS = 400;
 
-/** Deletes the counts of days that are no longer kept. */
+/** Deletes the counts of days past the retention period. */
 export function deleteOldUsage(store: Store): Promise<void> {
   return KEY_USAGE.removeWhere(store, { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } });
 }
@@ -112,10 +111,10 @@ export function deleteOldUsage(store: Store): Promise<void> {
 const PAGE_SIZE = 10_000;
 
 /**
- * What keys were used for since a day, the latest day first.
+ * The use of keys since a day, latest day first.
  *
  * @param since `YYYY-MM-DD`
- * @param key the id of one key; without it, all
+ * @param key the id of one key; all keys if left out
  */
 export async function readKeyUsage(store: Store, since: string, key?: string): Promise<KeyDay[]> {
   await store.client.indices.refresh({ index: store.names.apiKeyUsage });
@@ -131,7 +130,7 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
   return addedUp((await Array.fromAsync(pages)).flat());
 }
 
-/** The counts of all processes together, in the order of their first. */
+/** The counts of all processes, added up and sorted by first occurrence. */
 export function addedUp(stored: readonly KeyDay[]): KeyDay[] {
   const sums = new Map<string, KeyDay>();
   for (const { key, day, counts } of stored) {

@@ -3,7 +3,7 @@ export type DatasetFile = 'individual' | 'business';
 
 export const ENDORSEMENTS = 7;
 
-/** `MED_SPECIALTY_1`, `MED_SPECIALTY_TYPE_1`, … for each number. */
+/** Names such as `MED_SPECIALTY_1`, `MED_SPECIALTY_TYPE_1`, … for each number. */
 function numbered(count: number, prefix: string, names: readonly string[]): string[] {
   return Array.from({ length: count }, (_, index) =>
     names.map((name) => `${prefix}_${name}_${index + 1}`),
@@ -18,7 +18,7 @@ const SPECIALTY = ['SPECIALTY_TYPE', 'SPECIALTY_OTHER_TYPE', 'SPECIALTY', 'OTHER
 const SUB_SPECIALTY = ['SUB_SPECIALTY', 'SUB_SPECIALTY_OTHER'];
 const CERTIFICATION = ['ORGANIZATION', 'EXPIRATION_DATE', 'SPECIALTY', 'FOCI'];
 
-/** The header of the individual file as published in mid-2026: 154 columns. */
+/** The header of the individual file as the State published it in mid-2026: 154 columns. */
 export const INDIVIDUAL_COLUMNS: readonly string[] = [
   'LICENSEE_NAME',
   ...[...STANDING, ...PLACE, 'COMPACT_ELIGIBILITY', ...DATES],
@@ -28,7 +28,7 @@ export const INDIVIDUAL_COLUMNS: readonly string[] = [
   'QUERY_RUN_DATE',
 ];
 
-/** The header of the business file as published in mid-2026: 18 columns. */
+/** The header of the business file as the State published it in mid-2026: 18 columns. */
 export const BUSINESS_COLUMNS: readonly string[] = [
   'BUSINESS_NAME',
   ...[...STANDING, 'PARCEL_STREET_ADDRESS', ...PLACE, ...DATES],

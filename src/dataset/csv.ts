@@ -1,37 +1,40 @@
 /** One row of a CSV file. */
 export interface CsvRow {
-  /** The line on which it begins, counted from 1. */
+  /** The line on which the row begins, counted from 1. */
   readonly line: number;
   readonly fields: readonly string[];
-  /** The row's text in the file, without the line break. */
+  /** The row's text in the file, without its line break. */
   readonly raw: string;
-  /** Why the row can't be read. Its `fields` are then empty. */
+  /** Why the row could not be read. Its `fields` are then empty. */
   readonly problem?: string;
-  /** Set when the file ends inside the row or right after it: without a line break, or with a quote left open. */
+  /** Set when the file ends inside the row, or after it without a line break, or with an open quote. */
   readonly isTruncated?: true;
 }
 
-/** No field of the State's files is nearly as long. In a longer one, a quote was left open. */
+/** No field in the State's files is nearly this long. A longer field means that a quote was left open. */
 export const MAX_FIELD_LENGTH = 4000;
 
-/** The State's files have 154 columns. A header with more than this is none. */
+/** The State's files have at most 154 columns. A first row with more columns than this is not a header. */
 const MAX_COLUMNS = 1000;
 
-/** Far more than 154 fields of 4,000 characters. Longer text without a row end is not CSV and must not fill the memory. */
+/**
+ * Far more than 154 fields of 4,000 characters. Longer text without a row end is not CSV and must not fill the memory.
+ */
 const MAX_ROW_LENGTH = 4_000_000;
 
-/** The text is not CSV: no row ends where one must. */
+/** The text is not CSV: it has no row end within the maximum length. */
 export class NoCsvError extends Error {}
 
 /**
- * Reads CSV text (RFC 4180: quoted fields may hold commas, doubled quotes and line breaks), one batch of rows
- * for each chunk of text.
+ * Reads CSV text (RFC 4180: quoted fields may contain commas, doubled quotes and line breaks), one batch of rows for
+ * each chunk of text.
  *
- * A row can't be read when it has a field over 4,000 characters, text after a closing quote, a quote left open, or
- * a number of fields other than `width`. Reading then continues with the next line, so that an open quote hides no
- * further rows. A quote inside an unquoted field is an ordinary character. Blank lines are skipped.
+ * A row cannot be read when it has a field over 4,000 characters, text after a closing quote, a quote left open, or a
+ * number of fields other than `width`. Reading then continues with the next line, so that an open quote does not hide
+ * the rows after it. A quote inside an unquoted field is an ordinary character. Blank lines are skipped.
  *
- * @param width how many fields each row has; by default as many as the first row, the header
+ *
+ * @param width the number of fields in each row; by default that of the first row, the header
  * @throws {NoCsvError} when no row ends within 4,000,000 characters
  */
 export async function* readCsv(
@@ -42,7 +45,7 @@ export async function* readCsv(
   let begun = '';
   for await (const chunk of chunks) {
     const lines = (begun + chunk).split('\n');
-    // What follows the last line break is not a whole line yet.
+    // The text after the last line break is not a complete line yet.
     const next = lines.pop() ?? '';
     const rows = takeRows(reader, lines, false);
     begun = [...lines, next].join('\n');
@@ -61,13 +64,16 @@ interface Reader {
   width: number | undefined;
 }
 
-/** Takes the rows from these lines. One that goes on behind them stays, unless nothing follows. */
+/**
+ * Takes the rows from these lines. A row that is still incomplete at the end stays for the next call, unless these are
+ * the last lines.
+ */
 function takeRows(reader: Reader, lines: string[], areLast: boolean): CsvRow[] {
   const rows: CsvRow[] = [];
   let at = 0;
   while (at < lines.length) {
     const firstLine = withoutCarriageReturn(lines[at] ?? '');
-    // After a row that can't be read, reading continues with the next line.
+    // After an unreadable row, reading continues with the next line.
     const { fields = [], height = 1, problem } = firstLine === '' ? BLANK : readRow(reader, lines, at);
     if (problem === LEFT_OPEN && !areLast) break;
     if (firstLine !== '') {
@@ -86,7 +92,7 @@ function takeRows(reader: Reader, lines: string[], areLast: boolean): CsvRow[] {
   return rows;
 }
 
-/** The fields of a row and how many lines it has, or why it can't be read. */
+/** The fields of a row and its number of lines, or why it cannot be read. */
 interface Row {
   readonly fields?: readonly string[];
   readonly height?: number;
@@ -103,13 +109,13 @@ const AFTER_QUOTE = 'has text after a closing quote';
 function readRow(reader: Reader, lines: readonly string[], first: number): Row {
   const { width = MAX_COLUMNS } = reader;
   const fields: string[] = [];
-  /** A quoted field as far as it has been read. It is closed when its quotes are even. */
+  /** The part of a quoted field read so far. The field is closed when its number of quotes is even. */
   let open = '';
   let quotes = 0;
   for (let at = first; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     const text = withoutCarriageReturn(line);
-    // Behind the last quote, each field ends at the next comma.
+    // After the last quote, each field ends at the next comma.
     const comma = text.indexOf(',', text.lastIndexOf('"') + 1);
     const pieces = (comma < 0 ? text : text.slice(0, comma)).split(',');
     for (let place = 0; place < pieces.length; place += 1) {
@@ -119,7 +125,8 @@ function readRow(reader: Reader, lines: readonly string[], first: number): Row {
         fields.push(piece);
         continue;
       }
-      // The next line is read as a row, too: without a bound, each line could be read to the end of the file.
+      // The next line is then read as a row of its own. Without this limit, each line could be read to the end of the
+      // file.
       if (fields.length > width) return { problem: moreFieldsThan(width) };
       open += open === '' ? piece : `${place === 0 ? '\n' : ','}${piece}`;
       for (let quote = piece.indexOf('"'); quote >= 0; quote = piece.indexOf('"', quote + 1)) quotes += 1;
@@ -141,7 +148,7 @@ function readRow(reader: Reader, lines: readonly string[], first: number): Row {
   return { problem: unquoted(open).problem };
 }
 
-/** Why a row can't be read whose number of fields is not that of the first row. */
+/** The problem of a row whose number of fields differs from the first row's. */
 function problemOfWidth(reader: Reader, length: number): string | undefined {
   if (reader.width === undefined && length <= MAX_COLUMNS) reader.width = length;
   if (length === reader.width) return undefined;
@@ -154,14 +161,14 @@ function moreFieldsThan(most: number): string {
   return `has more than ${most} fields`;
 }
 
-/** A longer quoted field is too long even if each of its characters is a doubled quote. */
+/** A longer quoted field is too long even if all its characters are doubled quotes. */
 const LONGEST_QUOTED = 2 * MAX_FIELD_LENGTH + 2;
 
 const QUOTED = /^"([^"]*(?:""[^"]*)*)(?:"(?!"))?/;
 
-/** What a quoted field says, or why it can't be read. */
+/** The value of a quoted field, or why it cannot be read. */
 function unquoted(text: string): { readonly field?: string; readonly problem?: string } {
-  // Most have no quote inside.
+  // Most quoted fields have no quote inside.
   const isSimple = text.length <= MAX_FIELD_LENGTH && text.indexOf('"', 1) === text.length - 1;
   if (isSimple) return { field: text.slice(1, -1) };
   const [read = '', content = ''] = QUOTED.exec(text.slice(0, LONGEST_QUOTED + 1)) ?? [];

@@ -8,43 +8,47 @@ import { inspectFile } from './source-file.ts';
 import { DownloadError, isLocalHttp, parseSourceUrl, redactUrl, type SourceUrl } from './source-url.ts';
 
 const TIMEOUTS = {
-  /** A connection is closed when no byte arrives for so long. */
+  /** A connection is closed when no byte arrives for this long. */
   stallMs: 60_000,
   /** The wait before the second try. It doubles with each further try. */
   firstWaitMs: 1000,
-  /** A longer wait, also one that the server asks for by Retry-After, is cut to this. */
+  /** The longest wait. It also limits the wait that a server requests by Retry-After. */
   maxWaitMs: 60_000,
 };
 
 const MAX_RETRIES = 8;
 const MAX_REDIRECTS = 5;
-/** A refused connection is left to the next attempt of the publication: the operator sees it within a minute. */
+/**
+ * Errors to retry. A refused connection is not among them: the next attempt of the publication tries again, so that the
+ * operator sees the problem within a minute.
+ */
 const RETRIED_ERRORS = [
   ...['ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'],
   ...['UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'],
 ];
 
-/** The State's larger file has under 1 GiB. A file far beyond that is not the dataset and must not fill the disk. */
+/** The State's larger file is under 1 GiB. A far larger file is not the dataset and must not fill the disk. */
 const MAX_BYTES = 8 * 2 ** 30;
 
 export interface DownloadOptions {
-  /** Where downloaded files are kept. It is created, readable by its owner alone, if it is missing. */
+  /** The folder for downloaded files. It is created if missing, readable only by its owner. */
   readonly directory: string;
   readonly signal: AbortSignal;
-  /** Called after each chunk with the bytes on disk. */
+  /** Called after each chunk with the number of bytes on disk. */
   readonly onBytes?: (bytes: number, total: number | undefined) => void;
   readonly timeouts?: Readonly<typeof TIMEOUTS>;
 }
 
 /**
- * Downloads a file, unless the server says that it has not changed since the last download. When the connection is
- * lost, the download resumes, if the server confirms by its ETag that the file is still the same. The result is
- * checked against the length that the server announces and the SHA-256 in the URL's fragment (`#sha256=…`).
+ * Downloads a file, unless the server reports that it has not changed since the last download. When the connection is
+ * lost, the download resumes if the server confirms by its ETag that the file is unchanged. The result is checked
+ * against the length that the server announces and the SHA-256 in the URL's fragment (`#sha256=…`).
  *
  * Only one process at a time may download a URL into a directory.
  *
+ *
  * @param url https, or http for this machine. Its user-info is sent as Basic credentials, only to its origin
- * @throws {DownloadError} when the server refuses the file, sends another one than expected, or can't be reached
+ * @throws {DownloadError} when the server refuses the file, sends a different one than expected, or is unreachable
  * @throws the signal's reason when it is aborted
  */
 export async function downloadSource(url: string, options: DownloadOptions) {
@@ -72,7 +76,7 @@ export async function downloadSource(url: string, options: DownloadOptions) {
       'if-modified-since': last?.last_modified ?? undefined,
     };
     const response = await request(source.url, { dispatcher, headers, signal: options.signal });
-    // What is not read to its end fails when the agent is destroyed.
+    // A body that was not read to its end fails when the agent is destroyed.
     response.body.on('error', () => undefined);
     const isUnchanged = response.statusCode === 304 && last !== undefined;
     const stored = isUnchanged ? last : await receive(source, path, response, options.onBytes);
@@ -86,8 +90,8 @@ export async function downloadSource(url: string, options: DownloadOptions) {
 }
 
 /**
- * Lets requests go to https only, so that nobody can change the file in transit, and from local to local http. Lets
- * undici resume only what the server confirms by an ETag: without one, it would join the parts of two files.
+ * Allows requests only to https, so that nobody can change the file in transit, and from local http to local http. Lets
+ * undici resume only if the server confirms the file by an ETag; without one, undici would join the parts of two files.
  */
 function onlySafely(source: SourceUrl): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
@@ -111,7 +115,7 @@ const failure = z.object({
   statusCode: z.number().min(400).optional().catch(undefined),
 });
 
-/** The error to throw for one of undici. Its own properties are left out, because they may hold a whole URL. */
+/** The error to throw for an undici error. Its own properties are left out, because they may contain a whole URL. */
 function downloadError({ redacted }: SourceUrl, error: unknown): unknown {
   const parsed = failure.safeParse(error).data;
   if (error instanceof DownloadError || parsed === undefined) return error;
@@ -131,19 +135,20 @@ function answered(status: number): string {
   return status === 401 || status === 403 ? `${words}; check the user name, password or query` : words;
 }
 
-/** No CSV, gzip or zip file begins like a page that says why there is none. */
+/** An HTML page, such as an error page. No CSV, gzip or zip file begins like this. */
 const WEB_PAGE = /^(?:\xef\xbb\xbf)?\s*<(?:!|html|head|\?xml)/i;
 const WEB_PAGE_START = 200;
 
-/** One that a server sends several times is not one that can be relied on. */
+/** A header that a server sends several times is unreliable and counts as missing. */
 const header = z.string().nullable().catch(null);
 
 const responseHeaders = z.object({ etag: header, 'last-modified': header, 'content-length': header });
 
 /**
- * Writes the response's body to the file, once all of it has arrived and is what was announced.
+ * Writes the response's body to the file. The file appears only after the whole body has arrived and matches what was
+ * announced.
  *
- * @throws {DownloadError} for any other status than 200, for a file that is too large, or has another SHA-256
+ * @throws {DownloadError} for any status other than 200, a file that is too large, or an unexpected SHA-256
  */
 async function receive(
   source: SourceUrl,
@@ -195,7 +200,7 @@ function storedPath(directory: string, url: URL): string {
   return join(directory, name === '' ? hash : `${hash}-${name}`);
 }
 
-/** Deletes what was downloaded from other addresses than these files, and what a check left that was killed. */
+/** Deletes downloads from URLs other than these, and leftovers of a check that was killed. */
 export async function deleteOtherDownloads(directory: string, kept: readonly string[]): Promise<void> {
   const names = kept.map((path) => basename(path));
   for (const name of await readdir(directory).catch(() => [])) {
@@ -205,7 +210,7 @@ export async function deleteOtherDownloads(directory: string, kept: readonly str
 }
 
 const storedMetadata = z.object({
-  /** Redacted. */
+  /** The URL without its secrets. */
   url: z.string(),
   etag: z.string().nullable(),
   last_modified: z.string().nullable(),
@@ -215,7 +220,7 @@ const storedMetadata = z.object({
 
 type StoredMetadata = z.output<typeof storedMetadata>;
 
-/** The last download of the URL; `undefined` unless it is still as it was, and what the operator expects. */
+/** The last download of the URL; `undefined` unless the file is unchanged and is the one that the operator expects. */
 async function lastDownload(
   { redacted, sha256 }: SourceUrl,
   path: string,

@@ -9,7 +9,7 @@ const ALIASES = new Map(
   Object.entries(z.record(z.string(), z.array(z.string().transform(normalName))).parse(aliasesJson)),
 );
 
-/** The fields of a row that a record is made of, beside the name, and the column of each. */
+/** The fields of a row that become fields of the record, besides the name, and the column of each. */
 const RECORD_COLUMNS = [
   { field: 'board', column: 'BOARD', required: true },
   { field: 'number', column: 'LICENSE_NUMBER', required: true },
@@ -31,14 +31,14 @@ type RecordField = 'name' | (typeof RECORD_COLUMNS)[number]['field'];
 /** The positions of a file's columns, counted from 0. */
 export type Header = Readonly<ReturnType<typeof mapHeader>>;
 
-/** The columns of a license, or of an endorsement with a number of its own. */
+/** The columns of a license, or of an endorsement with its own number. */
 export type NumberedColumns = Readonly<
   Partial<
     Record<'number' | 'type' | 'status' | 'subStatus' | 'issueDate' | 'expirationDate', number | undefined>
   >
 >;
 
-/** The header lacks a required column or has a known column twice, so no row of the file can be read correctly. */
+/** The header lacks a required column or repeats a known column, so no row of the file can be read correctly. */
 export class HeaderError extends Error {}
 
 /**
@@ -57,7 +57,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]) {
       throw new HeaderError(`The ${file} file has the column ${normal} twice.`);
     else positions.set(unusedName(positions, `${normal}_${position + 1}`), position);
   });
-  // An older name stands for the current one that the file lacks.
+  // If the file lacks a current name, an older name stands for it.
   for (const [current, aliases] of ALIASES) {
     const alias = aliases.find((name) => positions.has(name)) ?? '';
     const position = positions.get(alias);
@@ -80,9 +80,9 @@ export function mapHeader(file: DatasetFile, names: readonly string[]) {
     endorsements: endorsementColumns(positions),
     /** The columns that go into `extra_data`, in the order of its keys. */
     extra: extraColumns(file, positions, new Set(Object.values(columns))),
-    /** The columns that tell of discipline and that the file does not have. */
+    /** The columns about discipline that the file lacks. */
     missing: DISCIPLINE_COLUMNS.filter((name) => !positions.has(name)),
-    /** Every column but the run date, by its current name, in the order of the names. */
+    /** Every column except the run date, by its current name, sorted by name. */
     named: [...positions]
       .filter(([, position]) => position !== columns.runDate)
       .map(([name, position]) => ({ name, nameHash: crc32(name), position }))
@@ -109,10 +109,10 @@ function unusedName(taken: ReadonlyMap<string, number>, name: string): string {
 
 const DISCIPLINE_COLUMNS = ['SUB_STATUS', 'BOARD_ACTION'] as const;
 
-/** Columns of the record that are in `extra_data` too (RECORD-15). */
+/** Columns of the record that also appear in `extra_data` (RECORD-15). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
 
-/** A known column must not occur twice, because the right one could not be chosen. */
+/** Columns that must not occur twice, because the service could not choose the right one. */
 const KNOWN_COLUMNS: ReadonlySet<string> = new Set(Object.values(STANDARD_COLUMNS).flat());
 
 function normalName(name: string): string {
@@ -122,7 +122,7 @@ function normalName(name: string): string {
     .replace(/[\s-]+/g, '_');
 }
 
-/** An alias of one of these keeps its own name in `extra_data` and in a row's hash. */
+/** An alias of one of these columns keeps its own name in `extra_data` and in a row's hash. */
 const NAME_COLUMNS: ReadonlySet<string> = new Set(Object.values(NAME_COLUMN));
 
 const LABELS: ReadonlyMap<string, string> = new Map([
@@ -133,8 +133,9 @@ const LABELS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The columns that are not part of the record, each with a unique label, so that no value replaces another. They are in
- * the State's order, others after them by name: extra data has one order, whatever the file's.
+ * The columns that are not part of the record, each with a unique label, so that no value overwrites another. The
+ * State's columns come first in the State's order, then the others by name, so that the order of `extra_data` does not
+ * depend on the file.
  */
 function extraColumns(
   file: DatasetFile,
@@ -145,7 +146,7 @@ function extraColumns(
   const place = (name: string) => (standard.includes(name) ? standard.indexOf(name) : standard.length);
   const columns = [...positions].map(([name, position]) => ({ name, position, place: place(name) }));
   columns.sort((one, other) => one.place - other.place || (one.name < other.name ? -1 : 1));
-  // The service says these of endorsements: a column of the State's with such a name gets another label.
+  // The service adds these labels to endorsements. A State column with the same name gets another label.
   const ofEndorsements = [EXTRA_DATA_LABELS.endorsedLicense, ...Object.values(ENDORSED_LICENSE_LABELS)];
   const taken = new Set<string>([...LABELS.values(), ...ofEndorsements]);
   return columns.flatMap(({ name, position }) => {
@@ -159,12 +160,12 @@ function extraColumns(
 
 export type ExtraColumn = ReturnType<typeof extraColumn>;
 
-/** @param label its key in `extra_data` */
+/** @param label the column's key in `extra_data` */
 function extraColumn(name: string, position: number, label: string) {
   return {
     position,
     label,
-    /** Whether it is part of the address, where the word HIDDEN means blank. */
+    /** Whether the column is part of the address, where the word HIDDEN means blank. */
     isPlace: name.startsWith('PARCEL_'),
     isDate: name.includes('_DATE'),
   };
@@ -199,20 +200,23 @@ function endorsementColumns(positions: ReadonlyMap<string, number>) {
   return all.filter(({ number }) => number !== undefined);
 }
 
-/** FNV-1a's (http://www.isthe.com/chongo/tech/comp/fnv/), for UTF-16 units instead of bytes, and from 0 on. */
+/**
+ * The prime of FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/). Here it hashes UTF-16 units instead of bytes,
+ * starting at 0.
+ */
 const PRIME = 0x01000193;
 
 /**
- * A hash of what a row says: of the values of its columns that are not empty, and of the columns' names. It is the
- * same whatever the order of the columns and the format of the file.
+ * A hash of the content of a row: the non-empty values and the names of their columns. It does not depend on the order
+ * of the columns or the format of the file.
  *
- * @returns 32 bits, without a sign
+ * @returns an unsigned 32-bit number
  */
 export function rowHash({ fields }: CsvRow, { named }: Pick<Header, 'named'>): number {
   let hash = 0;
   for (const { nameHash, position } of named) {
     const field = fields[position];
-    // Of 154 columns, most rows fill about 20.
+    // Most rows fill about 20 of the 154 columns.
     if (field === undefined || field === '') continue;
     const value = field.trim();
     if (value === '') continue;

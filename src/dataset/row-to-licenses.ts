@@ -23,7 +23,7 @@ import type { ExtraColumn, Header, NumberedColumns } from './header.ts';
 /** A label that is missing from the catalogs of boards and statuses. */
 export interface UnknownLabel {
   readonly kind: 'board' | 'license type' | 'status' | 'sub-status' | 'board action';
-  /** The text in the row. A license type has its board's code before it. */
+  /** The text in the row. A license type is preceded by its board's code. */
   readonly label: string;
 }
 
@@ -31,8 +31,8 @@ export interface UnknownLabel {
 export type RowLicenses = ReturnType<typeof licensesOfRow>;
 
 /**
- * Makes the license records of one row: the row's own, and one for each endorsement with a number, because an
- * advanced-practice nurse's number is only in the endorsement columns of the RN's row (dataset.md).
+ * Makes the license records of one row: its own license, and one for each endorsement with a number. An
+ * advanced-practice nurse's number, for example, appears only in the endorsement columns of the RN's row (dataset.md).
  *
  * @param runDate the run date that every row of the file must have
  */
@@ -46,7 +46,7 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string) {
   }
 }
 
-/** @throws {FieldError} when the row's own license can't be read */
+/** @throws {FieldError} when the row's own license cannot be read */
 function licensesOf(row: CsvRow, header: Header, runDate: string) {
   const { columns } = header;
   const kind = header.file === 'individual' ? 'person' : 'business';
@@ -57,7 +57,7 @@ function licensesOf(row: CsvRow, header: Header, runDate: string) {
   const documents: LicenseDocument[] = [];
   const unknownLabels: UnknownLabel[] = board === undefined ? [{ kind: 'board', label: boardLabel }] : [];
 
-  /** @param endorsement its number in the row; 0 for the row's own license */
+  /** @param endorsement the endorsement's position in the row; 0 for the row's own license */
   function add(record: LicenseRecord, { status, subStatus }: Statuses, endorsement: number): void {
     if (!isPossibleId(licenseId(record.board, record.license_number))) {
       const column = endorsement === 0 ? 'LICENSE_NUMBER' : 'ENDORSEMENT_NUMBER';
@@ -86,7 +86,7 @@ function licensesOf(row: CsvRow, header: Header, runDate: string) {
     extra_data: extraData(row, header.extra),
   };
   add(record, own, 0);
-  /** Why endorsements of the row were rejected, a message each. */
+  /** One message for each rejected endorsement of the row. */
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;
@@ -106,17 +106,17 @@ function licensesOf(row: CsvRow, header: Header, runDate: string) {
   return { documents, unknownLabels, rejectedEndorsements };
 }
 
-/** A field can't be read. The message says which and why. */
+/** A field cannot be read. The message says which field and why. */
 class FieldError extends Error {}
 
-/** The STATUS and SUB_STATUS of a license as the row has them. */
+/** The STATUS and SUB_STATUS of a license as written in the row. */
 type Statuses = Pick<ReturnType<typeof numberedLicense>, 'status' | 'subStatus'>;
 
 /**
- * What a row says of one license: of its own, or of an endorsement with a number.
+ * The fields of one license in a row: the row's own, or an endorsement with a number.
  *
- * @param of the beginning of the columns' names
- * @throws {FieldError} when it can't be read
+ * @param of the prefix of the column names
+ * @throws {FieldError} when the license cannot be read
  */
 function numberedLicense(row: CsvRow, columns: NumberedColumns, of: '' | 'ENDORSEMENT_') {
   const status = fieldText(row, columns.status);
@@ -131,7 +131,7 @@ function numberedLicense(row: CsvRow, columns: NumberedColumns, of: '' | 'ENDORS
   return { status, subStatus, fields };
 }
 
-/** The State writes HIDDEN for a place that it withholds; it means blank. */
+/** The State writes HIDDEN for a place that it withholds. It counts as blank. */
 function unlessHidden(place: string): string {
   return place === 'HIDDEN' ? '' : place;
 }
@@ -150,12 +150,12 @@ function extraData(row: CsvRow, columns: readonly ExtraColumn[]): Record<string,
 
 const PLACE_LABELS: ReadonlySet<string> = new Set(['County', 'ZIP', 'Country']);
 
-/** The attributes of a license that an endorsement of it shares: where its holder is. */
+/** The attributes of a license that its endorsements share: where the holder is. */
 function placeOf(extra: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(extra).filter(([label]) => PLACE_LABELS.has(label)));
 }
 
-/** A field's text, without the blanks around it; empty when the file does not have the column. */
+/** A field's text, without surrounding blanks; empty if the file lacks the column. */
 function fieldText(row: CsvRow, position: number | undefined): string {
   return position === undefined ? '' : (row.fields[position] ?? '').trim();
 }
@@ -172,10 +172,10 @@ function requiredText(row: CsvRow, position: number | undefined, name: string, m
   return text;
 }
 
-/** Nearly every number: its key need not be made to know that it has a letter or digit. */
+/** Nearly every number begins like this. It has a letter or digit, so there is no need to compute its key. */
 const COMMON_NUMBER = /^[A-Z0-9]/;
 
-/** @throws {FieldError} when it is blank, too long, or its key would be empty */
+/** @throws {FieldError} when the number is blank, too long, or has an empty key */
 function licenseNumber(row: CsvRow, position: number | undefined, name: string): string {
   const number = requiredText(row, position, name, MAX_NUMBER_LENGTH);
   if (COMMON_NUMBER.test(number) || numberKey(number) !== '') return number;

@@ -9,10 +9,12 @@ import { TextDecoder } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 
-/** A file as it is on disk. */
+/** A file on disk and its hash. */
 export type InspectedFile = Readonly<Awaited<ReturnType<typeof inspectFile>>>;
 
-/** Every chunk is read into the same memory: a stream takes half as much processor time again, and 80 MB more. */
+/**
+ * Every chunk is read into the same buffer. A stream takes half as much processor time again, and 80 MB more memory.
+ */
 const HASHED_CHUNK_BYTES = 1 << 20;
 
 /** Hashes a file. */
@@ -50,7 +52,7 @@ export async function isSampleFile(file: InspectedFile): Promise<boolean> {
 
 /** Called while a file is read. */
 export interface FileTextListener {
-  /** After each chunk, with how many more bytes have been read from disk. */
+  /** Called after each chunk with the number of bytes read from disk since the last call. */
   readonly onBytes?: (bytes: number) => void;
 }
 
@@ -58,10 +60,11 @@ export interface FileTextListener {
  * The file's text, unpacked and without a byte order mark, in chunks of about 64 KB. A gzip file is recognized by its
  * first bytes, not by its name.
  *
- * The text is UTF-8. A field that is not is Latin-1, and is read as Windows-1252, its superset: one such field must
- * not change how the names in other rows are read.
+ * The text is UTF-8. A field that is not valid UTF-8 is Latin-1, and is read as Windows-1252, its superset. One such
+ * field does not change how other rows are read.
  *
- * @throws {BrokenSourceError} when it can't be unpacked, which may be known only at its end
+ *
+ * @throws {BrokenSourceError} when it cannot be unpacked; this may be known only at its end
  */
 export async function* fileText(
   path: string,
@@ -80,10 +83,10 @@ const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const WINDOWS_1252 = new TextDecoder('windows-1252');
 const LINE_FEED = 10;
 
-/** More bytes than the longest row may have. */
+/** More bytes than the longest valid row. */
 const MAX_LINE_BYTES = 16 << 20;
 
-/** The same bytes, cut only after line breaks, where no character is cut and no field that is not quoted. */
+/** The same bytes, split only after line breaks, so that no character and no unquoted field is split. */
 async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let begun = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -97,7 +100,7 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   yield begun;
 }
 
-/** Lines of which at least one is not UTF-8. */
+/** Decodes lines of which at least one is not UTF-8, field by field. */
 function decodedByField(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[^\n,]+/g, decodedField);
 }
@@ -110,16 +113,16 @@ function decodedField(latin1: string): string {
   return (isUtf8(bytes) ? UTF8 : WINDOWS_1252).decode(bytes);
 }
 
-/** A gzip file that can't be unpacked, or a file that is packed in another way. */
+/** A gzip file that cannot be unpacked, or a file in another packed format. */
 export class BrokenSourceError extends Error {}
 
-/** So small that the rows of a chunk have been processed before the garbage collector runs (measured). */
+/** Chunks are small enough that their rows have been processed before the garbage collector runs (measured). */
 const CHUNK_BYTES = 1 << 16;
 
 const GZIP = '\x1f\x8b';
 const ZIP = 'PK\x03\x04';
 
-/** The errors of zlib have a message; those of the file system also have a `syscall`. */
+/** Errors of zlib have a message; errors of the file system also have a `syscall`. */
 const unpackingError = z.object({ message: z.string(), syscall: z.undefined().optional() });
 
 /** A file's content, unpacked. */
@@ -142,7 +145,7 @@ async function* unpackedChunks(
       onBytes?.(disk.bytesRead - reported);
       reported = disk.bytesRead;
     }
-    // After the end of the compressed data and a zero byte, zlib ignores further data, which may be missing rows.
+    // After the compressed data and a zero byte, zlib ignores any further data, which may contain rows.
     if (gunzip !== undefined && gunzip.bytesWritten < disk.bytesRead)
       throw new Error('there is more data after its end');
   } catch (error) {

@@ -1,20 +1,20 @@
 import { todayInOhio } from '../licenses/dates.ts';
 
-/** A source can't be downloaded. The message says why and shows no secret of its URL. */
+/** A source cannot be downloaded. The message says why, without any secret of its URL. */
 export class DownloadError extends Error {
-  /** undici tries again what fails without a code. */
+  /** undici retries errors without a code, so this error has one. */
   readonly code = 'ERR_DOWNLOAD';
 }
 
 /**
- * Whether the location of a source is a URL, not a path. One that is mistyped (`https:/…`) or of another kind (`sftp:`)
- * is a URL, too: what it holds must not be shown as a path is.
+ * Whether the location of a source is a URL rather than a path. A mistyped URL (`https:/…`) or one of another kind
+ * (`sftp:`) counts as a URL, because it may contain secrets and must not be shown as a path.
  */
 export function isUrl(location: string): boolean {
   return /^\s*[a-z][a-z0-9+.-]+:/i.test(location);
 }
 
-/** Whether it is a path, or a URL that can be downloaded. */
+/** Whether the location is a path, or a URL that can be downloaded. */
 export function isSource(location: string): boolean {
   try {
     return !isUrl(location) || parseSourceUrl(location) !== undefined;
@@ -23,7 +23,7 @@ export function isSource(location: string): boolean {
   }
 }
 
-/** A location with the date of today in Ohio in place of `{date}`, for files that have another name every day. */
+/** Replaces `{date}` in a location by today's date in Ohio, for files whose names change every day. */
 export function datedLocation(location: string, today: string = todayInOhio()): string {
   return location.replaceAll('{date}', today);
 }
@@ -33,7 +33,7 @@ export type SourceUrl = Readonly<ReturnType<typeof parseSourceUrl>>;
 
 const SHA256_FRAGMENT = /^#sha256=([0-9a-f]{64})$/i;
 
-/** @throws {DownloadError} for a URL that is malformed or neither https nor local http */
+/** @throws {DownloadError} for a malformed URL, or one that is neither https nor local http */
 export function parseSourceUrl(location: string) {
   const url = URL.parse(location);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -52,18 +52,18 @@ export function parseSourceUrl(location: string) {
   }
   url.hash = '';
   return {
-    /** Without user-info and fragment. */
+    /** The URL without user-info and fragment. */
     url,
-    /** The Authorization header of the user-info. */
+    /** The Authorization header made from the user-info. */
     authorization,
-    /** What the operator put into the fragment. */
+    /** The SHA-256 that the operator put into the fragment. */
     sha256,
     /** The URL without secrets, for messages and the ledger. */
     redacted,
   };
 }
 
-/** In place of what is left out of a location. */
+/** Stands for the parts left out of a location. */
 const LEFT_OUT = '…';
 
 /** A URL without user-info, query and fragment, which may hold secrets. */
@@ -73,8 +73,7 @@ export function redactUrl({ protocol, username, password, host, pathname, search
 }
 
 /**
- * A location as others may see it: the user-info and the query of a URL are left out. A path, and a URL that has
- * neither, stay as they are.
+ * A location without secrets: the user-info and the query of a URL are left out. Paths and other URLs are unchanged.
  */
 export function withoutSecrets(location: string): string {
   if (!isUrl(location)) return location;
@@ -83,12 +82,12 @@ export function withoutSecrets(location: string): string {
   return redacted.includes(LEFT_OUT) ? redacted : location;
 }
 
-/** Whether a location has secrets, or had some that were left out. */
+/** Whether a location has secrets, or had secrets that were left out. */
 export function hasSecrets(location: string): boolean {
   return withoutSecrets(location) !== location || (isUrl(location) && location.includes(LEFT_OUT));
 }
 
-/** Whether it is an http URL of this machine. */
+/** Whether this is an http URL of this machine. */
 export function isLocalHttp({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -15,14 +15,16 @@ import { gauge, gaugeBy } from '../telemetry/metrics.ts';
 interface AdminOptions {
   readonly config: Pick<Config, 'ADMIN_HOST' | 'ADMIN_ALLOWED_HOSTS'>;
   readonly log: Logger;
-  /** Aborted once the process has been asked to stop. */
+  /** Aborted when the process is asked to stop. */
   readonly stopping?: AbortSignal;
-  /** The body of `/readyz`: whether the process can do its work, and why. */
+  /** The body of `/readyz`: whether the process can do its work, and if not, why. */
   readonly readiness: () => Promise<{ readonly ready: boolean }>;
   readonly metrics: () => Promise<string>;
 }
 
-/** An app for operators alone: that the process lives (`/healthz`), whether it can work (`/readyz`), and `/metrics`. */
+/**
+ * The app for operators: whether the process is alive (`/healthz`), whether it is ready (`/readyz`), and `/metrics`.
+ */
 export function adminApp({ config, log, stopping, readiness, metrics }: AdminOptions): Koa<RequestState> {
   const routes = [
     get('/healthz', (ctx) => {
@@ -45,8 +47,8 @@ export function adminApp({ config, log, stopping, readiness, metrics }: AdminOpt
 }
 
 /**
- * Lets only requests pass that name this machine as an operator does: by an IP address, by a name without a dot, or by
- * one of these names. A page that a browser has loaded from elsewhere can make its own name lead here (DNS rebinding);
+ * Accepts only requests that address this machine as an operator does: by an IP address, by a name without a dot, or by
+ * one of these names. A web page from elsewhere can make its own host name resolve to this machine (DNS rebinding), and
  * a public name always has a dot.
  */
 export function operatorHosts(names: readonly string[]): Middleware {

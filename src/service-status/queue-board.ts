@@ -11,13 +11,14 @@ const QUEUES_PATH = '/queues';
 const REDIS_ANSWERS_WITHIN_MS = 3000;
 
 /**
- * The board of the publish queue: what waits, runs and ended, with progress. It shows and changes
- * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It belongs
- * on the admin port alone. While Redis does not answer, neither does it (503).
+ * The dashboard of the publish queue: waiting, running and finished jobs, with progress. It is read-only: a job that is
+ * retried, removed or added there would be a publication that the ledger does not know. It must be served on the admin
+ * port only. While Redis does not answer, it responds with 503.
  *
- * @param open opens the queue when an operator first asks for the page: BullMQ, Bull Board and what they need are 500
- * modules
- * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
+ * @param open opens the queue when an operator first requests the page, because BullMQ, Bull Board and their
+ * dependencies are 500 modules
+ * @param password the password to send (HTTP Basic, any user name); without one, only requests from this machine are
+ * answered
  */
 export function queueBoard(open: () => Promise<Queue>, password: string | undefined): Middleware {
   let board: Promise<Middleware> | undefined;
@@ -58,7 +59,7 @@ function operatorsOnly(password: string | undefined): Middleware {
   };
 }
 
-/** Compares hashes, in constant time. */
+/** Compares hashes in constant time. */
 function isPassword(authorization: string | undefined, password: string): boolean {
   const [, encoded = ''] = /^Basic ([\w+/]+=*)$/i.exec(authorization ?? '') ?? [];
   const given = Buffer.from(encoded, 'base64').toString('utf8');
@@ -66,14 +67,14 @@ function isPassword(authorization: string | undefined, password: string): boolea
   return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', password, 'buffer'));
 }
 
-/** The page's own loading sign and its components set styles in place; scripts are files. */
+/** The page's loading indicator and its components use inline styles; its scripts are files. */
 const OWN_HOST_ONLY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * Refuses every request that could change something, in case a route of the board forgets to. The page names the style
- * sheet of a font host; the policy keeps browsers from asking any other host.
+ * Rejects every request that could change something, in case a route of the dashboard does not. The page links a style
+ * sheet of a font host; the policy keeps browsers from contacting any other host.
  */
 const shownOnly: Middleware = async (ctx, next) => {
   ctx.set('content-security-policy', OWN_HOST_ONLY);
@@ -82,10 +83,10 @@ const shownOnly: Middleware = async (ctx, next) => {
   throw new ClientError(405, 'The queue is only shown here: GET and HEAD.');
 };
 
-/** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */
+/** Responds with 503 while Redis is down or too slow, because the queue's commands would wait for Redis forever. */
 function whileRedisAnswers(queue: Queue): Middleware {
   return async (ctx, next) => {
-    // The client comes with the first connection.
+    // The client exists once the first connection is made.
     const answered = queue.getBackend().connection.client.then(async ({ status }) => {
       if (status === 'ready') await next();
       return status === 'ready';

@@ -15,7 +15,7 @@ const MAX_RUNS = 10;
 const MAX_KNOWN = 50;
 const KNOWN_FOR_MS = 10_000;
 
-/** `changeCounts` as the OpenAPI document describes it. */
+/** `changeCounts` as described in the OpenAPI document. */
 const shownChanges = changeCounts.extend({ boards: z.record(z.string(), z.int()) });
 
 const run = z.object({
@@ -56,10 +56,12 @@ const statusAnswer = z
   })
   .meta({ id: 'ServiceStatus' });
 
-/** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
+/** The last known publications of the ledger, latest first; `undefined` if the ledger was never read. */
 export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;
 
-/** Reads the latest publications every ten seconds at the most. While OpenSearch is away, it returns the last known ones. */
+/**
+ * Reads the latest publications at most every ten seconds. While OpenSearch is down, it returns the last known ones.
+ */
 export function knownPublications(
   publications: () => Promise<readonly PublicationSummary[]>,
 ): KnownPublications {
@@ -72,7 +74,7 @@ export function knownPublications(
   return () => known.fetch('publications').catch(() => undefined);
 }
 
-/** GET /status: needs no key. While OpenSearch is away it answers what was last known. */
+/** GET /status. It needs no key. While OpenSearch is down, it responds with the last known state. */
 export function statusRoute(tracker: LivePublicationTracker, publications: KnownPublications): Route {
   return resource('Service', {}, '')('GET', '/status', {
     id: 'status',

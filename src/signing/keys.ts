@@ -5,30 +5,30 @@ import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
 const storedKey = z.object({
-  /** The thumbprint of the key (RFC 7638). */
+  /** The key's thumbprint (RFC 7638). */
   kid: z.string(),
-  /** The public key, as a JWK has it. */
+  /** The public key in the form of a JWK. */
   x: z.string(),
-  /** From 1; each rotation makes the next. */
+  /** Starts at 1; each rotation adds one. */
   generation: z.int().min(1),
 });
 
 type StoredKey = Readonly<z.output<typeof storedKey>>;
 
 /**
- * The public keys with which anything was signed, the present one among them; the latest generation is listed first. The
- * private ones are stored nowhere: they are derived from SIGNING_SECRET_KEY and the generation. So processes that start
- * at the same time have the same key.
+ * All public keys that have ever been used to sign, including the current one, latest generation first. The private
+ * keys are not stored: they are derived from SIGNING_SECRET_KEY and the generation. So processes that start at the same
+ * time have the same key.
  */
 export const SIGNING_KEYS = collection('signingKeys', storedKey, {
   isStoredUnder: (id, { kid }) => id === kid,
   order: [{ generation: 'desc' }],
 });
 
-/** The media type of what is signed: a compact JWS. */
+/** The media type of a signed statement: a compact JWS. */
 export const JOSE = 'application/jose';
 
-/** What stands before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410, section 7). */
+/** The bytes before the 32 bytes of a private Ed25519 key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8_BEGINNING = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 async function derivedKey(secret: string, generation: number) {
@@ -42,8 +42,8 @@ async function derivedKey(secret: string, generation: number) {
 type DerivedKey = Awaited<ReturnType<typeof derivedKey>>;
 
 /**
- * The latest stored key that is derived from this secret, or else the next one: the first of an installation, or of a
- * secret that took the place of another.
+ * The latest stored key that is derived from this secret. If there is none, the next generation: the installation or
+ * the secret is new.
  */
 async function presentKey(secret: string, stored: readonly StoredKey[]): Promise<DerivedKey> {
   for (const { kid, generation } of stored) {
@@ -53,7 +53,7 @@ async function presentKey(secret: string, stored: readonly StoredKey[]): Promise
   return derivedKey(secret, (stored[0]?.generation ?? 0) + 1);
 }
 
-/** Stores public keys; those that are there stay. */
+/** Stores public keys. Existing keys are not changed. */
 async function keep(store: Store, keys: readonly DerivedKey[]): Promise<void> {
   const documents = keys.map(({ kid, x, generation }) => [kid, { kid, x, generation }] as const);
   await SIGNING_KEYS.createAll(store, documents);
@@ -62,16 +62,16 @@ async function keep(store: Store, keys: readonly DerivedKey[]): Promise<void> {
 export type Signing = ReturnType<typeof signingKeys>;
 
 /**
- * Signs statements, and tells the keys with which they are verified. Both throw `SearchUnavailableError` when OpenSearch
- * does not answer.
+ * Signs statements, and lists the public keys for verifying them. Both functions throw `SearchUnavailableError` when
+ * OpenSearch does not answer.
  *
  * @param secret SIGNING_SECRET_KEY; without it, nothing is signed
  */
 export function signingKeys(store: Store, secret: string | undefined) {
   return {
-    /** Whether anything is signed. */
+    /** Whether signing is enabled. */
     isOn: secret !== undefined,
-    /** The public keys as a JSON Web Key Set (RFC 7517), those of earlier generations and secrets, too. */
+    /** The public keys as a JSON Web Key Set (RFC 7517), including those of earlier generations and secrets. */
     async keySet() {
       const stored = await SIGNING_KEYS.list(store);
       const present = secret === undefined ? [] : [await presentKey(secret, stored)];
@@ -79,7 +79,11 @@ export function signingKeys(store: Store, secret: string | undefined) {
       const common = { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' };
       return { keys: Array.from(all, ([kid, x]) => ({ ...common, kid, x })) };
     },
-    /** Signs JSON. @returns a compact JWS (RFC 7515) whose `kid` names the key; `undefined` without a secret */
+    /**
+     * Signs a JSON statement.
+     *
+     * @returns a compact JWS (RFC 7515) whose `kid` names the key; `undefined` without a secret
+     */
     async sign(statement: object): Promise<string | undefined> {
       if (secret === undefined) return undefined;
       const stored = await SIGNING_KEYS.list(store);
@@ -93,9 +97,9 @@ export function signingKeys(store: Store, secret: string | undefined) {
 }
 
 /**
- * Makes the next generation sign. The public keys of the earlier ones stay.
+ * Makes the next generation sign from now on. The public keys of earlier generations are kept.
  *
- * @returns the ids of the key that signed before and of the one that signs now
+ * @returns the ids of the previous and the new key
  * @throws {Error} without a secret
  */
 export async function rotateSigningKey(store: Store, secret: string | undefined) {

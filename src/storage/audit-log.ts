@@ -22,21 +22,21 @@ const auditEntry = z.object({
     'accounts deactivate',
     'signing-keys rotate',
   ]),
-  /** What it was done to, and the reason given. Never a key. */
+  /** The object of the action and the given reason. Never contains a key. */
   details: z.record(z.string(), z.string()),
 });
 
 type AuditEntry = z.output<typeof auditEntry>;
 
-/** The latest is listed first. */
+/** The audit log, listed from the latest entry. */
 export const AUDIT_ENTRIES = collection('audit', auditEntry, {
   order: [{ at: 'desc' }, { _seq_no: 'desc' }],
 });
 
 /**
- * Appends an entry of now; nothing in the audit log is ever changed.
+ * Appends an entry with the current time. Entries are never changed.
  *
- * @param by whoever runs this process unless given
+ * @param by the person responsible; by default, the user who runs this process
  */
 export async function recordAudit(
   store: Store,
@@ -49,7 +49,7 @@ export async function recordAudit(
   await AUDIT_ENTRIES.append(store, { at, by, action, details: Object.fromEntries(details) });
 }
 
-/** Who runs this process, behind `sudo` too: `ada@ops-1`. A container may run as a user without a name. */
+/** The user who runs this process, also behind `sudo`: `ada@ops-1`. A container may run as a user without a name. */
 export function whoRuns(): string {
   try {
     return `${process.env.SUDO_USER ?? userInfo().username}@${hostname()}`;

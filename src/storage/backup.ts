@@ -9,23 +9,23 @@ import type { Store, StoredIndex } from './store.ts';
 import type { BadDocument } from './stored.ts';
 import { writeWhole } from './whole-file.ts';
 
-/** A backup can't be used, or not here. The message says why. */
+/** A backup is unusable, or cannot be used for this operation. The message says why. */
 class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
 /**
- * Version 2 has the audit log, too, version 3 the changes, version 4 the saved records, version 5 the subscriptions and
- * webhooks, version 6 the public keys of signatures. All are read.
+ * Version 2 added the audit log, version 3 the changes, version 4 the saved records, version 5 the subscriptions and
+ * webhooks, version 6 the public signing keys. All versions can be read.
  */
 const FORMAT_VERSION = 6;
 
-/** The first line. A later version may have other fields beside its number. */
+/** The first line of a backup. A later version may have other fields beside the version number. */
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 
 /**
- * The kinds of documents in the order in which a backup has them, each called as its index is without the prefix, and
- * what an operator calls them. The ledger comes after the changes: a publication that goes on meanwhile must not leave
- * changes of an epoch that the ledger would give to another one.
+ * The kinds of documents in the order of a backup. The key is the name of the index without the prefix, the value is
+ * the name that operators see. The ledger comes after the changes: if a publication runs during the backup, the backup
+ * must not contain changes with an epoch that the ledger would give to another publication.
  */
 const KINDS = {
   accounts: { index: 'accounts', words: 'accounts' },
@@ -47,21 +47,25 @@ const KIND_NAMES = kind.options;
 
 const backupCounts = z.record(kind, z.int().default(0));
 
-/** How many documents there are of each kind. */
+/** The number of documents of each kind. */
 export type BackupCounts = z.output<typeof backupCounts>;
 
-/** What a backup has, for the operator. */
+/** Summarizes the contents of a backup for the operator. */
 export function inWords(counts: BackupCounts, names: readonly Kind[] = KIND_NAMES): string {
   return names.map((name) => `${counts[name]} ${KINDS[name].words}`).join(', ');
 }
 
-/** A line between the first and the last. */
+/** Any line between the first and the last. */
 const backupDocument = z.strictObject({ index: kind, id: z.string(), source: z.looseObject({}) });
 
-/** The last line; the hash is of all the bytes before it. */
+/** The last line. Its hash covers all preceding bytes. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-/** Counts documents of a backup, and keeps of each what is valid. @param prefix of their index, in what is left out */
+/**
+ * Counts the documents of a backup, and keeps the valid parts of each.
+ *
+ * @param prefix the prefix of index names in reports of invalid documents
+ */
 function documentCheck(checks: DocumentChecks, prefix = '') {
   const documents = backupCounts.parse({});
   const leftOut: BadDocument[] = [];
@@ -75,13 +79,13 @@ function documentCheck(checks: DocumentChecks, prefix = '') {
   return { keptOf, result: { documents, leftOut } };
 }
 
-/** What was written to a backup or restored, and what was left out because it is not valid. */
+/** What was written to a backup or restored, and which invalid documents were left out. */
 export type BackupResult = Readonly<ReturnType<typeof documentCheck>['result']>;
 
 /**
- * Writes what exists only in OpenSearch to a file, as `writeWhole` does. What is not valid is left out.
+ * Writes all data that exists only in OpenSearch to a file, with `writeWhole`. Invalid documents are left out.
  *
- * @throws {BackupError} when the existing file has what the installation has lost: it may be the only copy
+ * @throws {BackupError} when the existing file has data that the installation has lost: it may be the only copy
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
   const { client, prefix } = store;
@@ -108,14 +112,17 @@ export async function writeBackup(store: Store, file: string, checks: DocumentCh
   return result;
 }
 
-/** What nothing deletes: an installation has it, or lost it by a mistake or with OpenSearch's data. */
+/**
+ * Documents that the service never deletes. If an installation lacks them, they were lost by mistake or with
+ * OpenSearch's data.
+ */
 const NEVER_DELETED = ['accounts', 'api-keys', 'publications', 'audit', 'signing-keys'] as const;
 
-/** @throws {BackupError} when the file that would be replaced has what this installation has lost */
+/** @throws {BackupError} when the file to be replaced has data that this installation has lost */
 async function requireNoLoss(file: string, now: BackupCounts, checks: DocumentChecks): Promise<void> {
   const missing = NEVER_DELETED.filter((name) => now[name] === 0);
   if (missing.length === 0) return;
-  // What is no backup is replaced.
+  // A file that is not a backup may be replaced.
   const { documents: before } = await readBackup(file, checks).catch(() => documentCheck(checks).result);
   const lost = missing.filter((name) => before[name] > 0);
   if (lost.length > 0)
@@ -124,17 +131,17 @@ async function requireNoLoss(file: string, now: BackupCounts, checks: DocumentCh
     );
 }
 
-/** JSON on one line. As they are, U+2028 and U+2029 would end a line where the file is read. */
+/** JSON on one line. Unescaped, U+2028 and U+2029 would end a line when the file is read. */
 function lineOf(value: unknown): string {
   const json = JSON.stringify(value);
   return `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
 /**
- * Reads a backup and checks all of it. It is read line by line: a backup may have more changes than fit in memory.
+ * Reads and checks a whole backup, line by line, because a backup may have more changes than fit in memory.
  *
- * @returns how many valid documents of each kind it has, and what is not valid
- * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
+ * @returns how many valid documents of each kind it has, and which are invalid
+ * @throws {BackupError} when the file is not a backup, of a later version, truncated or altered
  */
 export async function readBackup(file: string, checks: DocumentChecks): Promise<BackupResult> {
   const { keptOf, result } = documentCheck(checks);
@@ -142,7 +149,7 @@ export async function readBackup(file: string, checks: DocumentChecks): Promise<
   return result;
 }
 
-/** Every document of a backup. @throws as `readBackup`, at the end where the file is not whole */
+/** Every document of a backup. @throws the errors of `readBackup`; for an incomplete file, only at the end */
 async function* documentsIn(file: string) {
   const hash = createHash('sha256');
   let sha256: string | undefined;
@@ -180,12 +187,12 @@ function requireHeader(file: string, line: string): void {
 }
 
 /**
- * Restores a backup into the indices that `prepareIndices` made, the documents one after the other: the ledger
- * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten; only
- * an audit log may be there, to which that of the backup is added. What is not valid is left out.
+ * Restores a backup into the indices that `prepareIndices` made. Documents are written in order, because the ledger is
+ * read in the order in which it was written. The installation must be empty, so that nothing is overwritten; only an
+ * audit log may exist, and that of the backup is added to it. Invalid documents are left out.
  *
- * @throws {BackupError} before anything is written, when the file can't be used or there are keys or a ledger
- * already; later, with what was done, when OpenSearch fails
+ * @throws {BackupError} before anything is written, when the file is unusable or keys or a ledger already exist; later,
+ * with what was done, when OpenSearch fails
  */
 export async function restoreBackup(
   { client, prefix }: Store,
@@ -219,7 +226,7 @@ export async function restoreBackup(
       if (page.length / 2 >= documentsAtOnce(KINDS[document.index].index)) await write();
     }
     await write();
-    // What comes next, such as a list of keys, finds all of it.
+    // Refresh, so that the next searches, such as a list of keys, find all documents.
     await client.indices.refresh({ index: indices });
   } catch (error) {
     throw new BackupError(

@@ -5,7 +5,7 @@ const MAX_WAIT_MS = 2000;
 
 export interface BatcherOptions {
   readonly maxBatchSize: number;
-  /** How many batches may be in flight; what comes meanwhile shares the next. */
+  /** How many batches may be in flight. Queries that arrive meanwhile share the next batch. */
   readonly concurrency: number;
 }
 
@@ -17,8 +17,8 @@ interface Waiting<Query, Response> {
 }
 
 /**
- * Batches concurrent queries. A batch leaves as soon as the process has read what has arrived; nothing waits for a
- * batch to fill. A query that has waited two seconds is refused with `TooBusyError`, so that no queue builds up
+ * Batches concurrent queries. A batch is sent as soon as the process has read all queries that have arrived; it does
+ * not wait to fill up. A query that has waited two seconds is rejected with `TooBusyError`, so that no queue builds up
  * behind a slow response.
  *
  * @param request answers the queries of a batch in order, or fails one with a rejected promise. If the request itself
@@ -71,7 +71,7 @@ export function batcher<Query, Response>(
     });
 }
 
-/** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */
+/** Fails when the work takes too long. The work continues; its requests have their own timeouts. */
 export function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

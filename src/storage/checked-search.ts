@@ -45,10 +45,10 @@ export async function countDocuments(
   return (await search(client, counted, { index, body })).hits.total.value;
 }
 
-/** OpenSearch keeps a scroll this long between two pages. A client that reads an export so slowly is cut off. */
+/** OpenSearch keeps a scroll for this long between two pages. A client that reads an export more slowly is cut off. */
 const SCROLL_KEPT = '1m';
 
-/** A page that is asked for twice would be skipped. */
+/** No retries: requesting a page a second time would skip it. */
 const ONCE = { maxRetries: 0 };
 
 const page = completeness.extend({
@@ -60,10 +60,10 @@ const page = completeness.extend({
 export const storedDocuments = z.array(z.object({ _id: z.string(), _source: z.looseObject({}) }));
 
 /**
- * All documents of an index as of the first page, in pages that are read when they are asked for.
+ * All documents of an index as of the first page. Each page is read when the caller asks for it.
  *
- * @param schema of the documents of a page
- * @throws {SearchUnavailableError} when a page is partial, or fewer or more were read than there are
+ * @param schema the schema of the documents of a page
+ * @throws {SearchUnavailableError} when a page is partial, or when fewer or more documents were read than the index has
  */
 export async function* pagesOf<Schema extends z.ZodType>(
   client: Client,
@@ -92,7 +92,7 @@ export async function* pagesOf<Schema extends z.ZodType>(
       yield schema.parse(hits.hits);
     }
   } finally {
-    // Where OpenSearch is away, it forgets the scroll by itself.
+    // If OpenSearch is down, the scroll expires by itself.
     if (id !== undefined) await client.clearScroll({ body: { scroll_id: [id] } }).catch(() => undefined);
   }
 }
@@ -102,7 +102,7 @@ const bulkOutcome = z.object({
   error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
 });
 
-/** What became of one operation of a bulk request. */
+/** The result of one operation in a bulk request. */
 export const bulkItem = z
   .partialRecord(z.enum(['index', 'create', 'update']), bulkOutcome)
   .transform(({ index, create, update }) => index ?? create ?? update);
@@ -112,9 +112,9 @@ const bulkResponse = z.object({ items: z.array(bulkItem) });
 /**
  * Writes documents in one request.
  *
- * @param accepted the statuses of an item, of 300 and more, that are no failure
- * @returns the status of each item, in their order
- * @throws {SearchUnavailableError} when an item was not taken, with the first reason
+ * @param accepted item statuses of 300 and more that do not count as failures
+ * @returns the status of each item, in order
+ * @throws {SearchUnavailableError} when an item was rejected, with the first reason
  */
 export async function bulk(
   client: Client,
@@ -135,7 +135,7 @@ const several = z.object({
 });
 
 /**
- * The documents of some ids, in their order; `undefined` for one that is not there.
+ * The documents with these ids, in order; `undefined` for an id that does not exist.
  *
  * @throws {SearchUnavailableError} when some could not be read
  */

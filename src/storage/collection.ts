@@ -5,18 +5,20 @@ import { isIndexNotFound, responseStatus } from './errors.ts';
 import type { Store, StoredIndex } from './store.ts';
 import { BadDocumentError, type Checked, checked } from './stored.ts';
 
-/** How many documents of an index are read or written at once. A saved record may have 5 MB, others a few KB. */
+/**
+ * How many documents of an index are read or written at once. A saved record may take 5 MB, other documents a few KB.
+ */
 export function documentsAtOnce(index: StoredIndex): number {
   return index === 'savedRecords' ? 15 : 1000;
 }
 
-/** The checks of the stored documents of each index. */
+/** The validation of stored documents, by index. */
 export type DocumentChecks = Readonly<Record<StoredIndex, (stored: unknown, id: string) => Checked<unknown>>>;
 
-/** Which version of a document was read; `undefined` where there was none. */
+/** The version of a document as it was read; `undefined` if there was no document. */
 export type Version = { readonly if_seq_no: number; readonly if_primary_term: number } | undefined;
 
-/** The sort values of a document; blank for one that lacks the field. */
+/** The sort values of a document; blank for a missing field. */
 export type Sort = (string | number)[];
 
 type SearchBody = NonNullable<API.Search_RequestBody>;
@@ -37,17 +39,17 @@ const hits = z.object({
 });
 
 interface Options<Stored> {
-  /** What else must hold. */
+  /** An additional condition that a stored document must meet. */
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
-  /** Whether the valid parts of a document that is not valid are of use; it is left out unless so. */
+  /** Whether the valid parts of an invalid document are kept. By default, the whole document is left out. */
   readonly keepsValidParts?: boolean;
-  /** The order in which they are listed. */
+  /** The order of lists. */
   readonly order?: NonNullable<SearchBody['sort']>;
 }
 
 /**
- * All documents of one kind in an index. What is written is checked by the schema by which it is read. A reader of
- * several leaves out what is not valid, and the store reports it.
+ * All documents of one kind in an index. The same schema validates reads and writes. Reading several documents skips
+ * invalid ones, and the store reports them.
  */
 export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
@@ -63,7 +65,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     return isMisplaced ? { problem: 'it is stored under another id' } : found;
   }
 
-  /** The document, or what is left of it; what is wrong is reported. */
+  /** The valid document or its valid parts. Problems are reported. */
   function checkedAndReported(store: Store, id: string, source: unknown): Checked<Stored> {
     const found = check(source, id);
     if (found.problem !== undefined)
@@ -72,11 +74,11 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
   }
 
   /**
-   * The document of an id; `undefined` where there is none.
+   * The document with this id; `undefined` if there is none.
    *
-   * @throws {BadDocumentError} when it is not valid
-   * @throws {ResponseError} also when the index is missing: nobody knows what it had, such as a deactivated account, and a
-   * write would create it without its template
+   * @throws {BadDocumentError} when the document is invalid
+   * @throws {ResponseError} also when the index is missing: its contents are then unknown, such as a deactivated
+   * account, and a write would create the index without its template
    */
   async function read(store: Store, id: string, options: { readonly requestTimeout?: number } = {}) {
     try {
@@ -98,16 +100,16 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
     const firstBad = all.indexOf(undefined);
     return {
-      /** The valid ones. */
+      /** The valid documents. */
       documents: all.filter((document) => document !== undefined),
       count: found.length,
-      /** The sort values of the first that is not valid, and of the last that was found. */
+      /** The sort values of the first invalid document, and of the last document found. */
       firstBad: found[firstBad]?.sort,
       last: found.at(-1)?.sort,
     };
   }
 
-  /** @throws {ZodError} for a document that could not be read again */
+  /** @throws {ZodError} for a document that could not be read back */
   const valid = (document: Stored): Stored => schema.parse(document);
 
   function write(
@@ -118,7 +120,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     return client.index({ index: names[index], body: valid(document), ...request }, { ignore: [CONFLICT] });
   }
 
-  /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
+  /** Replaces the version of a document that was read. @returns whether nobody had changed the document since */
   async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
     const condition = version ?? { op_type: 'create' as const };
     return (await write(store, document, { id, refresh: true, ...condition })).statusCode !== CONFLICT;
@@ -138,7 +140,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     search: searchDocuments,
     replace,
 
-    /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
+    /** The valid documents with these ids, in order. @throws {SearchUnavailableError} when some could not be read */
     async readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
       if (ids.length === 0) return [];
       const found = await documentsById(store.client, { index: store.names[index], body: { ids: [...ids] } });
@@ -149,7 +151,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     /**
      * All valid documents that match, in pages of `size`.
      *
-     * @param body with a sort by which no two documents are the same
+     * @param body has a sort in which no two documents are equal
      * @throws {SearchUnavailableError} when a response is partial
      */
     async *pages(
@@ -167,43 +169,44 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       } while (after !== undefined);
     },
 
-    /** The first documents in their order; 10,000 at the most. */
+    /** The first documents in the order of lists, at most 10,000. */
     async list(store: Store, size = MAX_LISTED): Promise<readonly Stored[]> {
       return (await searchDocuments(store, { sort: order, size: Math.min(size, MAX_LISTED) })).documents;
     },
 
-    /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
+    /** Adds a document with an id chosen by OpenSearch, and makes it searchable. */
     async append(store: Store, document: Stored): Promise<void> {
       await write(store, document, { refresh: true });
     },
 
-    /** Writes a document under an id, in place of the one before. */
+    /** Writes a document with this id, replacing any existing one. */
     async put(store: Store, id: string, document: Stored): Promise<void> {
       await write(store, document, { id });
     },
 
-    /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
+    /** Writes documents with their ids, in one request. @throws {SearchUnavailableError} when some were rejected */
     async putAll(store: Store, documents: Documents): Promise<void> {
       await writeAll(store, 'index', documents);
     },
 
     /**
-     * Writes documents under ids that are free, in one request, and makes them searchable. A document that is there stays.
+     * Creates documents whose ids are still free, in one request, and makes them searchable. An existing document stays
+     * as it is.
      *
-     * @returns of each, whether it was written
-     * @throws {SearchUnavailableError} when not all were taken
+     * @returns whether each document was written
+     * @throws {SearchUnavailableError} when some were rejected
      */
     async createAll(store: Store, documents: Documents): Promise<readonly boolean[]> {
       return (await writeAll(store, 'create', documents)).map((status) => status !== CONFLICT);
     },
 
     /**
-     * Makes another document of the one of an id. When somebody else writes it meanwhile, it is done again with what they
-     * wrote.
+     * Replaces the document with this id by a changed one. If someone else writes the document meanwhile, the change is
+     * applied again to the new version.
      *
-     * @param change gives the new document; the one it got, or `undefined`, where nothing changes
-     * @returns what `change` gave at last
-     * @throws what `change` and `read` throw
+     * @param change returns the new document; or its argument, or `undefined`, to change nothing
+     * @returns the last result of `change`
+     * @throws the errors of `change` and `read`
      */
     async update<Changed extends Stored | undefined>(
       store: Store,
@@ -218,13 +221,13 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       }
     },
 
-    /** @returns whether there was one */
+    /** @returns whether the document existed */
     async remove({ client, names }: Store, id: string): Promise<boolean> {
       const removed = await client.delete({ index: names[index], id, refresh: true }, { ignore: [404] });
       return removed.statusCode !== 404;
     },
 
-    /** Deletes all documents that match, and hides them at once. What is changed meanwhile stays. */
+    /** Deletes all documents that match, and hides them at once. Documents that are changed meanwhile stay. */
     async removeWhere({ client, names }: Store, query: NonNullable<SearchBody['query']>): Promise<void> {
       const request = { index: names[index], conflicts: 'proceed', refresh: true } as const;
       await client.deleteByQuery({ ...request, body: { query } });

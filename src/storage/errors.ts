@@ -1,7 +1,7 @@
 import { errors } from '@opensearch-project/opensearch';
 import type { Config } from '../config.ts';
 
-/** OpenSearch did not answer in time, or not in full. */
+/** OpenSearch did not answer in time, or its response was incomplete. */
 export class SearchUnavailableError extends Error {}
 
 /** The service is overloaded. */
@@ -12,12 +12,12 @@ export function openSearchNodes({ OPENSEARCH_URL: urls }: Pick<Config, 'OPENSEAR
   return urls.split(',');
 }
 
-/** The HTTP status of an error that OpenSearch answered with; `undefined` for any other error. */
+/** The HTTP status of an error response from OpenSearch; `undefined` for any other error. */
 export function responseStatus(error: unknown): number | undefined {
   return error instanceof errors.ResponseError ? error.statusCode : undefined;
 }
 
-/** Whether OpenSearch could not be reached, did not answer in time or was overloaded, so that another try may help. */
+/** Whether OpenSearch was unreachable, too slow or overloaded, so that another try may succeed. */
 export function isTransient(error: unknown): boolean {
   const status = responseStatus(error);
   if (status !== undefined) return status === 429 || status >= 500;
@@ -29,8 +29,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether OpenSearch refused the user: a wrong name or password, or no permission. (A write into a blocked index also
- * gets 403.)
+ * Whether OpenSearch rejected the user: a wrong name or password, or a missing permission. (A write to a blocked index
+ * also returns 403.)
  */
 export function isDenied(error: unknown): error is errors.ResponseError {
   if (!(error instanceof errors.ResponseError)) return false;
@@ -39,7 +39,7 @@ export function isDenied(error: unknown): error is errors.ResponseError {
 }
 
 /**
- * Why OpenSearch refuses this service until an operator corrects a setting: the user or the certificate.
+ * Explains why OpenSearch rejects this service until an operator corrects a setting: the user or the certificate.
  *
  * @returns one line for the operator; `undefined` for any other error
  */
@@ -55,14 +55,14 @@ export function refusal(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>):
   return `The certificate of OpenSearch at ${hosts} is not trusted: ${problem}. Set OPENSEARCH_CA to the PEM file of its authority.`;
 }
 
-/** Host and port of each node, for messages: the addresses may hold a password. */
+/** The host and port of each node, for messages. The URLs themselves may contain a password. */
 function hostsOf(config: Pick<Config, 'OPENSEARCH_URL'>): string {
   const nodes = openSearchNodes(config);
   return nodes.map((node) => new URL(node).host).join(', ');
 }
 
 /**
- * Why OpenSearch did not do what was asked.
+ * Explains why OpenSearch did not carry out a request.
  *
  * @returns one line for the operator; `undefined` for any other error
  */
@@ -80,11 +80,11 @@ export function trouble(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>):
 }
 
 /**
- * Whether OpenSearch refused to write because its disk is nearly full. By default it creates no index when less than
- * 10 % is free, and takes no document when less than 5 % is free. It writes again by itself when there is space.
+ * Whether OpenSearch rejected a write because its disk is nearly full. By default it creates no index when less than 10
+ * % is free, and accepts no document when less than 5 % is free. It accepts writes again by itself once there is space.
  *
  * @see https://docs.opensearch.org/latest/install-and-configure/configuring-opensearch/cluster-settings/ for the
- *   settings `cluster.routing.allocation.disk.watermark.high` and `.flood_stage`
+ * settings `cluster.routing.allocation.disk.watermark.high` and `.flood_stage`
  */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof errors.ResponseError && DISK_FULL.test(error.message);

@@ -2,16 +2,16 @@ import { getSystemErrorMessage } from 'node:util';
 import { z } from 'zod';
 import { PART_ENDING } from './whole-file.ts';
 
-/** Reading a folder and writing to a full disk fail without a path. */
+/** Errors of reading a folder and of writing to a full disk have no path. */
 const fileError = z.union([
   z.object({ errno: z.int(), path: z.string() }),
   z.object({ errno: z.int(), path: z.undefined().optional(), code: z.enum(['EISDIR', 'ENOSPC']) }),
 ]);
 
 /**
- * What is wrong with a file or a folder.
+ * Describes what is wrong with a file or a folder.
  *
- * @returns a sentence for the operator; `undefined` for an error that is not one of the file system
+ * @returns a sentence for the operator; `undefined` for an error that does not come from the file system
  */
 export function fileTrouble(error: unknown): string | undefined {
   const { data } = fileError.safeParse(error);

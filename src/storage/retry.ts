@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface RetryOptions {
   readonly tries: number;
-  /** Before the second try; each later one waits twice as long, more or less. */
+  /** The wait before the second try. It about doubles with each later try. */
   readonly firstWaitMs: number;
-  /** Whether another try may help. */
+  /** Whether another try may succeed. */
   readonly isWorthIt: (error: unknown) => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Repeats work that failed. @throws the error of the last try, or the first error that is not worth another try */
+/** Repeats work that failed. @throws the error of the last try, or the first error that does not justify another try */
 export async function retried<Result>(
   work: () => Promise<Result>,
   { tries, firstWaitMs, isWorthIt, signal }: RetryOptions,

@@ -11,8 +11,9 @@ import { BAD_DOCUMENT, type BadDocument, badDocumentReport } from './stored.ts';
 type Sent = Parameters<Transport['request']>;
 
 /**
- * Detaches a response from the client's own object, and drops what was sent. The client's object has a getter, which V8
- * keeps until a major collection, together with all that the object and the request refer to (docs/decisions/018).
+ * Copies a response out of the client's own object, and drops the request. The client's object has a getter, so V8
+ * keeps it until a major collection, together with everything that the object and the request refer to
+ * (docs/decisions/018).
  */
 class DetachingTransport extends Transport {
   override request(params: Sent[0], options?: Sent[1]): TransportRequestPromise<ApiResponse>;
@@ -35,20 +36,20 @@ const printed = ({ id, index, problem }: BadDocument) =>
   process.stderr.write(`${BAD_DOCUMENT}: ${id} of ${index} (${problem})\n`);
 
 interface StoreOptions {
-  /** Whether a request that one node does not answer goes to the next. Only for requests that may be done twice. */
+  /** Whether a request goes to the next node if one node does not answer. Only for requests that are safe to repeat. */
   readonly triesOtherNodes?: boolean;
-  /** Unless given, it is told on standard error, as commands do. */
+  /** Reports an invalid document. By default, the report goes to standard error, as in commands. */
   readonly onBadDocument?: (bad: BadDocument) => void;
 }
 
-/** OpenSearch as one installation uses it. Everything that the service stores is read and written through it. */
+/** The OpenSearch of one installation. The service reads and writes all its data through a store. */
 export type Store = Readonly<ReturnType<typeof openStore>>;
 
 /**
- * The store that the settings name. The caller closes its client, which never retries at the node that failed: the
- * caller decides what a failure means.
+ * Opens the store from the settings. The caller closes its client. The client never retries on a node that failed: the
+ * caller decides how to handle a failure.
  *
- * @param timeoutMs how long one request may take
+ * @param timeoutMs the time limit of one request
  */
 export function openStore(
   config: Config,
@@ -62,7 +63,7 @@ export function openStore(
     Transport: DetachingTransport,
     maxRetries: triesOtherNodes ? nodes.length - 1 : 0,
     requestTimeout: timeoutMs,
-    // Every answer is checked against a schema, which takes over known fields only.
+    // Every response is validated against a schema, which copies known fields only.
     disablePrototypePoisoningProtection: true,
     ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
     ...(ca !== undefined ? { ssl: { ca: readFileSync(ca) } } : {}),
@@ -72,7 +73,7 @@ export function openStore(
     /** The installation's `INDEX_PREFIX`. */
     prefix: config.INDEX_PREFIX,
     names: indexNames(config.INDEX_PREFIX),
-    /** Counts a stored document that is not valid, and reports it once. */
+    /** Counts an invalid stored document, and reports it once. */
     reportBad: badDocumentReport(onBadDocument),
   };
 }
@@ -80,10 +81,10 @@ export function openStore(
 const FAMILY = 'licenses';
 const DIGESTS = 'license-digests';
 
-/** The indices of documents that must survive. @param prefix the installation's `INDEX_PREFIX` */
+/** The indices whose documents must survive. @param prefix the installation's `INDEX_PREFIX` */
 export function storedIndices(prefix: string) {
   return {
-    /** The events of publications, and the epoch. */
+    /** The publication events and the epoch. */
     ledger: `${prefix}publications`,
     changes: `${prefix}changes`,
     savedRecords: `${prefix}saved-records`,
@@ -106,11 +107,11 @@ export type StoredIndex = keyof ReturnType<typeof storedIndices>;
 export function indexNames(prefix: string) {
   return {
     ...storedIndices(prefix),
-    /** The alias whose one index is the live publication. */
+    /** The alias that points to the one index of the live publication. */
     alias: `${prefix}${FAMILY}`,
-    /** On every index that has been live. */
+    /** The alias of every index that has been live. */
     wasLive: `${prefix}was-live`,
-    /** On the index that a rollback left, until it goes live again. */
+    /** The alias of the index that a rollback replaced, until that index goes live again. */
     rolledBack: `${prefix}rolled-back`,
     licensesPattern: `${prefix}${FAMILY}-*`,
     digestsPattern: `${prefix}${DIGESTS}-*`,
@@ -129,12 +130,12 @@ export function licensesIndexName(prefix: string, date: string, build: string): 
 
 const NAME = /^licenses-\d{4}-\d{2}-\d{2}-[a-z0-9]+$/;
 
-/** Whether `licensesIndexName` made this name, with this prefix. */
+/** Whether a name has the form that `licensesIndexName` produces with this prefix. */
 export function isLicensesIndexName(prefix: string, name: string): boolean {
   return name.startsWith(prefix) && NAME.test(name.slice(prefix.length));
 }
 
-/** The index of the digest of a publication, by the name of its index of licenses. */
+/** The name of a publication's digest index, derived from the name of its index of licenses. */
 export function digestIndexName(prefix: string, licensesIndex: string): string {
   return `${prefix}${DIGESTS}${licensesIndex.slice(prefix.length + FAMILY.length)}`;
 }

@@ -2,31 +2,30 @@ import type { z } from 'zod';
 import { badDocuments } from '../telemetry/registry.ts';
 import { SearchUnavailableError } from './errors.ts';
 
-/** A stored document that is not valid, or a part of one. */
+/** A stored document that is invalid, in whole or in part. */
 export interface BadDocument {
   readonly index: string;
   readonly id: string;
-  /** The part that is wrong and in what way; never what it says. */
+  /** The invalid part and what is wrong with it, but never its value. */
   readonly problem: string;
 }
 
-/** A stored document is not valid, and nothing can stand in for it. */
+/** A stored document is invalid, and there is no substitute for it. */
 export class BadDocumentError extends SearchUnavailableError {
   constructor({ index, id, problem }: BadDocument) {
     super(`The document ${id} of ${index} is not valid: ${problem}.`);
   }
 }
 
-/** The result of checking a stored document. */
 export interface Checked<Stored> {
-  /** As the schema gives it; `undefined` when the document is of no use. */
+  /** The parsed document; `undefined` if it is unusable. */
   readonly document?: Stored;
-  /** The stored document, without the parts that are not valid. */
+  /** The stored document without its invalid parts. */
   readonly kept?: object | undefined;
   readonly problem?: string;
 }
 
-/** @param keepsValidParts only for documents whose meaning does not depend on a missing part */
+/** @param keepsValidParts only for documents that mean the same without a missing part */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   stored: unknown,
@@ -48,7 +47,7 @@ export function checked<Schema extends z.ZodType>(
 const MAX_PATH_CHARACTERS = 200;
 const MAX_REPORTED = 10_000;
 
-/** Counts each bad document that a reader meets, and reports each once. */
+/** Counts every invalid document that a reader meets, and reports each one once. */
 export function badDocumentReport(report: (bad: BadDocument) => void): (bad: BadDocument) => void {
   const reported = new Set<string>();
   return (bad) => {
@@ -60,6 +59,6 @@ export function badDocumentReport(report: (bad: BadDocument) => void): (bad: Bad
   };
 }
 
-/** What operators read of a bad document. */
+/** The log message for an invalid document. */
 export const BAD_DOCUMENT =
   'a stored document is not valid, so it is left out, or the part that is not valid';

@@ -13,7 +13,7 @@ const template = z.object({
   template: z.object({ settings: content, mappings: content }),
 });
 
-/** A composable index template as `index-templates/<family>.json` has it, without the installation's prefix. */
+/** A composable index template from `index-templates/<family>.json`, without the installation's prefix. */
 export async function indexTemplate(family: string): Promise<z.output<typeof template>> {
   return template.parse(JSON.parse(await readFile(new URL(`${family}.json`, FOLDER), 'utf8')));
 }
@@ -21,7 +21,7 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
 const NOT_IN_TIME = 408;
 
 /**
- * Installs the index templates and creates the indices that hold what must survive, where they are missing.
+ * Installs the index templates, and creates the missing indices for data that must survive.
  *
  * @throws {Error} when an index has the name of the alias of the live publication
  */
@@ -30,12 +30,12 @@ export async function prepareIndices(store: Store): Promise<void> {
   await installTemplates(store);
   const lasting = Object.values(storedIndices(store.prefix));
   if (!(await indices.exists({ index: lasting })).body) {
-    // OpenSearch starts four new shards at a time, and lets the others wait for seconds.
+    // OpenSearch starts four new shards at a time; the others wait for seconds.
     const inTurn = pLimit(4);
     await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(store, index))));
   }
-  // Another process may have created an index a moment ago: then it exists, but no search of it succeeds yet. Where it
-  // takes longer, what needs the index says what is wrong with it.
+  // Another process may have created an index a moment ago. Such an index exists but cannot be searched yet. If waiting
+  // times out, the first request that needs the index reports the problem.
   const untilSearchable = { index: lasting, wait_for_status: 'yellow', timeout: '10s' } as const;
   await cluster.health(untilSearchable, { ignore: [NOT_IN_TIME] });
   const { alias } = store.names;
@@ -46,7 +46,7 @@ export async function prepareIndices(store: Store): Promise<void> {
   }
 }
 
-/** Installs the templates. OpenSearch does not change its cluster's state for one that is installed already. */
+/** Installs the templates. OpenSearch does not update its cluster state for a template that is already installed. */
 async function installTemplates({ client, prefix }: Store): Promise<void> {
   const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
   await Promise.all(
@@ -66,7 +66,7 @@ async function createIfMissing({ client }: Store, index: string): Promise<void> 
 }
 
 /**
- * Creates what an earlier version of the service did not have.
+ * Creates the indices that an earlier version of the service did not have.
  *
  * @returns whether `prepareIndices` has ever run on this installation; if not, nothing is created
  */

@@ -3,14 +3,15 @@ import { rename, rm, stat, writeFile } from 'node:fs/promises';
 
 const OWNER_ALONE = 0o600;
 
-/** What the name of a part has after that of its file. */
+/** The end of a temporary file's name, after the name of the final file. */
 export const PART_ENDING = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/;
 
 /**
- * Writes a file that only its owner can read. It gets its name once it is on disk; until then, an existing file of that
- * name stays as it was, also while two processes write it at once. What is no file, such as `/dev/stdout`, is written to.
+ * Writes a file that only its owner can read. The file gets its name once it is complete on disk. Until then, an
+ * existing file of that name is unchanged, even while two processes write it at once. A path that is not a regular
+ * file, such as `/dev/stdout`, is written to directly.
  *
- * @param mayReplace is asked before the file gets its name; what it throws leaves the existing one
+ * @param mayReplace is called before the file gets its name; if it throws, the existing file stays
  */
 export async function writeWhole(
   file: string,

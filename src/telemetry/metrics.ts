@@ -12,7 +12,7 @@ export const requestSeconds = new Histogram({
   ...metric('licenses_request_seconds', 'interface', 'outcome'),
   buckets: SECONDS,
 });
-// Prometheus sees an increase only in a series that existed before.
+// Prometheus detects an increase only in a series that already exists.
 for (const name of ['rest', 'mcp', 'web'])
   for (const outcome of ['unavailable', 'failed']) requestSeconds.zero({ interface: name, outcome });
 

@@ -4,8 +4,8 @@ import { ConfigError } from '../config.ts';
 import { uncaughtErrors } from './registry.ts';
 
 /**
- * Log lines are written together, after half a second at most and when the process ends. If nobody reads them, 16 MB are
- * kept and the rest is lost.
+ * Log lines are written in batches, after at most half a second and when the process ends. If nobody reads them, 16 MB
+ * are kept and the rest is lost.
  */
 const BUFFER = {
   dest: 1,
@@ -17,11 +17,11 @@ const BUFFER = {
 
 const ENDS_WITHIN_MS = 1000;
 
-/** A log that is written to standard output in pieces. @param name what each line says of the process */
+/** A buffered log to standard output. @param name the name of the process in each line */
 export function bufferedLog(name: string, level: string) {
   const lines = pino.destination(BUFFER);
   const flushed = () => new Promise<void>((resolve) => lines.flush(() => resolve()));
-  /** While a write is under way, a flush resolves after that write and leaves what came since, up to `minLength`. */
+  /** A flush during a write resolves after that write and leaves up to `minLength` newer bytes, so it is repeated. */
   async function flushedAll(): Promise<void> {
     await flushed();
     await flushed();
@@ -29,9 +29,9 @@ export function bufferedLog(name: string, level: string) {
   return {
     // For a fatal error, pino would call `flushSync`, which blocks the process while nobody reads its log.
     log: pino({ level, name }, { write: lines.write.bind(lines) }),
-    /** Writes the remaining lines, for at most a second, and ends. */
+    /** Writes the remaining lines, for at most a second, and closes the log. */
     end: async () => {
-      // What is left in the buffer when the process exits would be written again and again until somebody reads it.
+      // Lines left in the buffer at exit would be written again and again until somebody reads them.
       await Promise.race([flushedAll(), sleep(ENDS_WITHIN_MS)]);
       lines.destroy();
     },
@@ -41,9 +41,9 @@ export function bufferedLog(name: string, level: string) {
 const MINUTE_MS = 60_000;
 
 /**
- * Reports what may happen many times a second: the first time at once, then once a minute.
+ * Reports an event that may happen many times a second: the first time at once, then at most once a minute.
  *
- * @param report gets how often it has happened since the report before, and what is known of the last time
+ * @param report gets the number of events since the last report, and the facts of the latest event
  */
 export function onceAMinute<Facts = void>(report: (times: number, last: Facts) => void) {
   let times = 0;
@@ -61,14 +61,14 @@ export function onceAMinute<Facts = void>(report: (times: number, last: Facts) =
   };
 }
 
-/** The text of an error for the log: its stack where it has one. */
+/** The text of an error for the log: its stack if it has one, else its message. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /**
- * Ends a process that can't start. Node itself would print the error with all its properties: those of an error of
- * OpenSearch or Redis have the password.
+ * Ends a process that cannot start. Node itself would print the error with all its properties, and errors of OpenSearch
+ * or Redis include the password.
  */
 export function endUnstarted(error: unknown): never {
   process.stderr.write(`${error instanceof ConfigError ? error.message : stackOf(error)}\n`);
@@ -76,21 +76,21 @@ export function endUnstarted(error: unknown): never {
 }
 
 interface OrderlyEnd {
-  /** Answers what is under way, and closes everything. */
+  /** Finishes the requests that are under way, and closes everything. */
   readonly close: () => Promise<void>;
   readonly withinMs: number;
-  /** What the log says where it takes longer; the process then ends with exit code 1. */
+  /** The log message if stopping takes too long. The process then ends with exit code 1. */
   readonly late: string;
-  /** Writes what is left of the log. */
+  /** Writes the rest of the log. */
   readonly writeLog?: () => Promise<void>;
 }
 
 /**
- * Ends the process in order when it is interrupted, and after an error that nothing has caught, a rejected promise that
- * nobody waits for included. Nobody knows what such an error has left half done, so the process must not go on;
- * whatever supervises it starts it again. Errors that follow are logged and counted.
+ * Stops the process in order when it is interrupted, or after an uncaught error, including an unhandled promise
+ * rejection. Such an error may leave work half done, so the process must not continue; its supervisor starts it again.
+ * Errors that follow are logged and counted.
  *
- * @returns ends the process, too
+ * @returns a function that stops the process in the same way
  */
 export function endInOrder(
   log: Logger,
@@ -125,10 +125,10 @@ export function endInOrder(
   return endOnce;
 }
 
-/** The name of an error that a publication's child process did not catch, as its worker gets it. */
+/** The name of an error that was not caught in a publication's child process. The worker recognizes it by this name. */
 export const UNCAUGHT = 'UncaughtError';
 
-/** For a child process that BullMQ ends itself after such an error; the worker counts it by its name. */
+/** For a child process that BullMQ itself ends after an uncaught error. The worker counts such an error by its name. */
 export function nameUncaughtErrors(log: Logger): void {
   process.prependListener('uncaughtException', (error, origin) => {
     log.fatal({ origin, stack: stackOf(error) }, 'uncaught error; the publication starts again');

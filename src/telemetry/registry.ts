@@ -3,18 +3,18 @@ import HELP from '../../data/metrics.json' with { type: 'json' };
 
 type MetricName = keyof typeof HELP;
 
-/** What prom-client needs of a metric. */
+/** The options that prom-client needs for a metric. */
 function described<Label extends string>(registers: Registry[], name: MetricName, ...labelNames: Label[]) {
   return { name, help: HELP[name], labelNames, registers };
 }
 
-/** Stored documents that a reader left out, each time one is met. The metrics of every process have it. */
+/** Counts stored documents that a reader left out, each time one is met. Every process has this metric. */
 export const badDocuments = new Counter(described([], 'licenses_bad_documents_total', 'index'));
 
-/** The metrics of every process have it. */
+/** Every process has this metric. */
 export const uncaughtErrors = new Counter(described([], 'licenses_uncaught_errors_total'));
 
-/** The metrics of one process, Node's own included. */
+/** The metrics of one process, including Node's own. */
 export function processMetrics() {
   const registry = new Registry();
   const metric = <Label extends string>(name: MetricName, ...labelNames: Label[]) =>
@@ -24,7 +24,7 @@ export function processMetrics() {
   return {
     registry,
     metric,
-    /** A gauge that is read at each scrape; absent while `read` returns `undefined`. */
+    /** A gauge that is read at each scrape. It is absent while `read` returns `undefined`. */
     gauge(name: MetricName, read: () => number | undefined): void {
       new Gauge({
         ...metric(name),
@@ -35,7 +35,7 @@ export function processMetrics() {
         },
       });
     },
-    /** The same for each value of a label that has a number. */
+    /** A gauge with a label. It has a series for each label value that has a number. */
     gaugeBy(
       label: string,
       name: MetricName,

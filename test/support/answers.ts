@@ -31,9 +31,9 @@ export const recordAnswer = z.strictObject({
   source: z.literal('dataset'),
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
   data_age_days: z.int(),
-  /** Only where a name was sent along with a number. */
+  /** Present only if the request has a name and a number. */
   name_match: z.boolean().optional(),
-  /** Only where it is another's. */
+  /** Present only if the name belongs to another license. */
   name_at_board: z.boolean().optional(),
 });
 
@@ -60,7 +60,7 @@ const noMatchAnswer = z.strictObject({
 
 const errorAnswer = z.strictObject({
   detail: z.string().min(1),
-  /** Of lookups alone. */
+  /** Present only in responses to lookups. */
   data_age_days: z.int().nullable().optional(),
 });
 
@@ -82,39 +82,39 @@ function bodyOf<Body>(answer: ApiAnswer, status: number, schema: z.ZodType<Body>
   return schema.parse(answer.body);
 }
 
-/** The record that was answered, with 200. */
+/** The record in a response with status 200. */
 export function recordIn(answer: ApiAnswer): RecordAnswer {
   return bodyOf(answer, 200, recordAnswer);
 }
 
-/** The answer with more than one match, with 200. */
+/** The response with several matches and status 200. */
 export function matchesIn(answer: ApiAnswer): z.output<typeof matchesAnswer> {
   return bodyOf(answer, 200, matchesAnswer);
 }
 
-/** The license numbers of a search's answer, one or more, in order. */
+/** The license numbers in a search response, one or more, in order. */
 export function numbersIn(answer: ApiAnswer): string[] {
   const body = bodyOf(answer, 200, z.union([recordAnswer, matchesAnswer, noMatchAnswer]));
   if (!body.found) return [];
   return 'multiple' in body ? body.multiple.map((record) => record.license_number) : [body.license_number];
 }
 
-/** The answer of a search that found nothing, with 200. */
+/** The response of a search without a match, with status 200. */
 export function noMatchIn(answer: ApiAnswer): z.output<typeof noMatchAnswer> {
   return bodyOf(answer, 200, noMatchAnswer);
 }
 
-/** What a number that was not found answers, with 404. */
+/** The response for an unknown number, with status 404. */
 export function numberMissIn(answer: ApiAnswer): z.output<typeof numberMissAnswer> {
   return bodyOf(answer, 404, numberMissAnswer);
 }
 
-/** What an error says; its body has nothing else. */
+/** The detail of an error response. The body has no other field. */
 export function detailIn(answer: ApiAnswer, status: number): string {
   return bodyOf(answer, status, errorAnswer).detail;
 }
 
-/** The detail of an error, which must not reveal internals. */
+/** The detail of an error, checked not to reveal internals. */
 export function safeDetailIn(answer: ApiAnswer, status: number): string {
   const detail = detailIn(answer, status);
   expect(answer.text).not.toMatch(

@@ -5,7 +5,7 @@ import { liveIndex } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { eventually } from './eventually.ts';
 
-/** What the API answered; the body parsed. */
+/** A response of the API with its body parsed. */
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -13,15 +13,15 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
-/** A client of one API process with a key of its own. */
+/** A client of one API process, with its own key. */
 export interface ApiClient {
   readonly key: string;
-  /** Sends a request. @param options those of `fetch`; `json` is a body to send as JSON */
+  /** Sends a request. @param options the options of `fetch`; `json` is a body to send as JSON */
   request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<ApiAnswer>;
   /** POST /lookup/verify with this body. */
   verify(body: unknown, path?: string): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
-  /** A call of the tool server, as a client of before 2026 makes it. */
+  /** Calls a tool of the MCP server, in the way of clients from before 2026. */
   callTool(
     name: string,
     parameters: Readonly<Record<string, unknown>>,
@@ -29,7 +29,7 @@ export interface ApiClient {
   ): Promise<ApiAnswer>;
 }
 
-/** A client with a new key for the API of this environment. @param account who holds the key */
+/** A client with a new key for the API of this environment. @param account the account that holds the key */
 export async function apiClient({ store, config }: TestEnvironment, account = 'Test'): Promise<ApiClient> {
   await prepareIndices(store);
   const { key } = await createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'the tests' });
@@ -65,8 +65,8 @@ export function clientAt(base: string, key: string): ApiClient {
 const readiness = z.object({ index: z.string().nullable() });
 
 /**
- * Waits until the API of this environment answers from the live publication; it asks once a second which one that is.
- * Returns at once when no API listens.
+ * Waits until the API of this environment answers from the live publication. The API checks once a second which
+ * publication is live. Returns at once if no API is listening.
  *
  * @throws {Error} when the API still answers from another publication after two minutes
  */
@@ -78,7 +78,7 @@ export async function waitForLive({ store, config }: TestEnvironment): Promise<v
   });
 }
 
-/** A text as JSON; `undefined` where it is none. */
+/** Parses a text as JSON; `undefined` if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

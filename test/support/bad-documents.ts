@@ -5,14 +5,14 @@ import { documentsIn } from './documents.ts';
 const isStored = (name: string): name is StoredIndex => Object.hasOwn(DOCUMENT_CHECKS, name);
 export const STORED_INDICES: readonly StoredIndex[] = Object.keys(DOCUMENT_CHECKS).filter(isStored);
 
-/** Values of every type that JSON has, and a few that look nearly right. */
+/** Values of every JSON type, and a few that look almost valid. */
 const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], { x: 1 }, '2026-99-99'];
 
 type StoredDocument = Awaited<ReturnType<typeof documentsIn>>[number];
 
 /**
- * What a document may have become: each of its fields of every wrong type or missing, and only half of it. Each is not
- * valid.
+ * Damaged versions of a document: each of its fields missing or with every wrong type, and only half of it. None of
+ * them is valid.
  */
 function* brokenFrom(index: StoredIndex, { id, source }: StoredDocument) {
   const fields = Object.entries(source);
@@ -27,7 +27,7 @@ function* brokenFrom(index: StoredIndex, { id, source }: StoredDocument) {
 }
 
 /**
- * Adds to each index, beside what is there, what its documents may have become.
+ * Adds damaged versions of its documents to each index, and keeps the existing documents.
  *
  * @returns how many each index got
  */
@@ -42,7 +42,7 @@ export async function addBadDocuments(store: Store): Promise<ReadonlyMap<StoredI
     );
     const body = broken.flatMap((document, at) => [{ index: { _id: `bad-${index}-${at}` } }, document]);
     const { body: answer } = await store.client.bulk({ index: store.names[index], body, refresh: true });
-    // What OpenSearch itself refuses for its type can't be stored.
+    // OpenSearch rejects values of the wrong type for some fields; those documents cannot be stored.
     const taken = answer.items.filter((item) => item.index?.error === undefined).length;
     added.set(index, taken);
   }

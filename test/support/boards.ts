@@ -1,6 +1,6 @@
 import { BOARDS, type Board } from '../../src/licenses/boards.ts';
 
-/** The catalog's board of this code. */
+/** The board in the catalog with this code. */
 export function boardOfCode(code: string): Board {
   const board = BOARDS.find((entry) => entry.code === code);
   if (board === undefined) throw new Error(`The catalog has no board with the code ${code}.`);

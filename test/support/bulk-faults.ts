@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answer, cut, loseResponse, type ProxiedRequest, type ProxyStep, pass, startProxy } from './proxy.ts';
 
-/** What OpenSearch answers for an item at its flood stage: with status 429, some releases with 403. */
+/** OpenSearch's response for an item at the flood stage: status 429, or 403 in some releases. */
 function blocked(status: 403 | 429): object {
   const reason =
     'index [by the test] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, ' +
@@ -19,12 +19,12 @@ export function isBulk({ path }: ProxiedRequest): boolean {
   return path.includes('/_bulk');
 }
 
-/** An item is two lines: what to do, and the document. */
+/** Counts the items of a request. An item is two lines: the operation and the document. */
 function itemsIn({ body }: ProxiedRequest): number {
   return (body.split('\n').length - 1) / 2;
 }
 
-/** OpenSearch gets this share of a request's items; each of the others is answered with `item`. */
+/** Sends this share of a request's items to OpenSearch, and answers each of the others with `item`. */
 function refuseItems(item: object, share: 0 | 0.5): ProxyStep {
   return async (request) => {
     const taken = Math.ceil(itemsIn(request) * share);
@@ -36,7 +36,7 @@ function refuseItems(item: object, share: 0 | 0.5): ProxyStep {
   };
 }
 
-/** What can happen to a bulk request. */
+/** The possible faults of a bulk request. */
 export const BULK_FAULTS = {
   none: pass,
   'refuse all': answer(429),
@@ -44,7 +44,7 @@ export const BULK_FAULTS = {
   'lose the answer': loseResponse,
   'disk full': refuseItems(blocked(429), 0),
   'disk full for half': refuseItems(blocked(403), 0.5),
-  /** As while its shards recover. */
+  /** Like OpenSearch while its shards recover. */
   unavailable: answer(503),
   reset: cut,
 } as const satisfies Record<string, ProxyStep>;
@@ -56,7 +56,7 @@ export type BulkProxy = Awaited<ReturnType<typeof bulkProxy>>;
 /**
  * A proxy in front of OpenSearch that disturbs bulk requests.
  *
- * @param faults of the first bulk request, the second, …; the others pass until `disturb` is called
+ * @param faults for the first bulk request, the second, …; later requests pass until `disturb` is called
  */
 export async function bulkProxy(openSearch: string, faults: readonly BulkFault[] = []) {
   const requests: number[] = [];
@@ -75,11 +75,11 @@ export async function bulkProxy(openSearch: string, faults: readonly BulkFault[]
   });
   return {
     url,
-    /** How many items each bulk request had. */
+    /** The number of items in each bulk request. */
     requests: requests as readonly number[],
-    /** How many bulk requests were not taken in full, by OpenSearch or by the proxy, or got no answer. */
+    /** The number of bulk requests that OpenSearch or the proxy did not accept in full or did not answer. */
     refused: () => refused,
-    /** What happens to bulk requests from now on; `hold` holds them until the next call. */
+    /** Sets the fault of bulk requests from now on; `hold` holds them until the next call. */
     disturb: (fault: BulkFault | 'hold') => {
       release();
       if (fault === 'hold') ({ promise: open, resolve: release } = Promise.withResolvers<void>());

@@ -18,16 +18,17 @@ const coverage = z.object({
 });
 
 /**
- * Which files of `src` a process runs code of, by V8's precise coverage: the same work calls the same on every machine.
+ * Finds which files of `src` a process executes, using V8's precise coverage. The same work calls the same files on
+ * every machine.
  *
- * @param started with `NODE_OPTIONS=--inspect=127.0.0.1:0`
+ * @param started a process with `NODE_OPTIONS=--inspect=127.0.0.1:0`
  */
 export async function calledFiles(started: RunningProcess) {
   const [address = ''] = /ws:\/\/\S+/.exec(started.output()) ?? [];
   const socket = new WebSocket(address);
   await once(socket, 'open');
 
-  /** Sends one command, and waits for its result. */
+  /** Sends one command and waits for its result. */
   async function send(method: string, params: object = {}): Promise<unknown> {
     socket.send(JSON.stringify({ id: 1, method, params }));
     const [{ data }] = z.tuple([z.object({ data: z.string() })]).parse(await once(socket, 'message'));
@@ -37,7 +38,7 @@ export async function calledFiles(started: RunningProcess) {
   await send('Profiler.enable');
   await send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   return {
-    /** The files whose functions a piece of work calls. */
+    /** The files whose functions are called during the work. */
     during: async (work: () => Promise<unknown>): Promise<readonly string[]> => {
       await send('Profiler.takePreciseCoverage');
       await work();

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { run } from '../../scripts/processes.ts';
 
-/** A certificate for 127.0.0.1 that is its own authority, as PEM files. */
+/** Creates a self-signed certificate for 127.0.0.1, as PEM files. */
 export async function selfSigned(folder: string): Promise<{ key: string; certificate: string }> {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   await run('openssl', [

@@ -11,7 +11,7 @@ const page = z.object({
 export type ChangesPage = z.output<typeof page>;
 export type Change = ChangesPage['changes'][number];
 
-/** GET /changes with these parameters, whatever it answers. */
+/** Sends GET /changes with these parameters and returns any response. */
 export function askChanges(rest: ApiClient, parameters: Record<string, string> = {}): Promise<ApiAnswer> {
   return rest.get(`/api/v1/changes?${new URLSearchParams(parameters)}`);
 }
@@ -26,7 +26,7 @@ export async function changesPage(
   return page.parse(body);
 }
 
-/** All changes after a cursor, read by pages. @param filters other parameters */
+/** All changes after a cursor, read page by page. @param filters other parameters */
 export async function allChanges(
   rest: ApiClient,
   since = '',

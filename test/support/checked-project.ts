@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { runProgram } from '../../scripts/processes.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** What a script of this project that checks source prints of a project with one file, `src/one.ts`. */
+/** The output of one of this project's source checkers for a project with a single file, `src/one.ts`. */
 export function checkerOf(
   script: string,
 ): (source: string) => Promise<{ code: number | null; lines: string[] }> {

@@ -4,23 +4,23 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { CAUTIONS, NOTES } from '../../src/licenses/standing.ts';
 import type { ApiAnswer } from './api.ts';
 
-/** What every interface says of a question, each in its own form. */
+/** The parts of an answer that every interface gives, each in its own form. */
 export interface CommonAnswer {
   readonly outcome: 'found' | 'several' | 'none' | 'invalid';
-  /** In the order of the answer. */
+  /** The licenses in the order of the answer. */
   readonly licenses: readonly CommonLicense[];
   /** Whether more licenses match than are listed. */
   readonly isCut?: true;
-  /** Why a number was not found. */
+  /** The reason why a number was not found. */
   readonly reason?: string;
 }
 
 export interface CommonLicense {
   readonly board: string | undefined;
   readonly number: string;
-  /** The codes of its cautions; left out where the interface does not say them. */
+  /** The codes of the license's cautions; left out if the interface does not report them. */
   readonly cautions?: string;
-  /** The codes of its notes; left out as its cautions. */
+  /** The codes of the license's notes; left out if the interface does not report them. */
   readonly notes?: string;
 }
 
@@ -61,7 +61,7 @@ const verified = z.object({
   reason: z.string().optional(),
 });
 
-/** An answer of /lookup/verify. */
+/** Converts a response of /lookup/verify. */
 export function ofVerify({ status, body }: ApiAnswer): CommonAnswer {
   if (status === 400) return INVALID;
   const { found: isFound, multiple, truncated, reason } = verified.parse(body);
@@ -92,7 +92,10 @@ export const batchResult = z
     }
   });
 
-/** A row of a CSV answer of /lookup/batch, or of `licenses verify`. Of several matches it lists only the numbers. */
+/**
+ * A row in a CSV response of /lookup/batch, or of `licenses verify`. For several matches, the row lists only their
+ * numbers.
+ */
 export const resultRow = z
   .object({
     board: z.string(),
@@ -142,11 +145,13 @@ const toolAnswer = z.object({
   }),
 });
 
-/** A result of one of the lookup tools. A number of several licenses is `ambiguous` there, and a 404 in REST. */
+/**
+ * Converts the result of a lookup tool. A number with several licenses is `ambiguous` in the tools, and a 404 in REST.
+ */
 export function ofTool({ body }: ApiAnswer): CommonAnswer {
   const { isError, content: texts, structuredContent: content } = toolAnswer.parse(body).result;
   if (isError || content === undefined) {
-    // An outage is told in the same form.
+    // An outage is reported in the same form.
     expect(texts[0].text).not.toMatch(/try again|went wrong/);
     return INVALID;
   }
@@ -167,7 +172,7 @@ export function ofTool({ body }: ApiAnswer): CommonAnswer {
   return another === undefined ? found(only) : several(licenses, content.truncated);
 }
 
-/** The type of a group's licenses, and their board where it is not in common. */
+/** The type of the licenses in a group, and their board unless it is common to all groups. */
 function typeAndBoard(key: string) {
   const board = BOARDS.find(({ name }) => key.endsWith(`, ${name}`))?.name;
   return board === undefined
@@ -190,7 +195,7 @@ export const toolRosterItem = z
     return outcome === 'found' ? found(first) : several(licenses, truncated);
   });
 
-/** The rows of the page that `POST /roster` answers with, in whatever order, by what stands in their first cell. */
+/** The rows of the page that `POST /roster` returns, in any order, by the content of their first cell. */
 export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
   const sections = html.split('<section id="').slice(1);
   return new Map(
@@ -204,7 +209,7 @@ export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
   );
 }
 
-/** @param need the section in which the row stands */
+/** @param need the section that contains the row */
 function ofRosterRow(need: string, row: string): CommonAnswer {
   if (need === 'invalid') return INVALID;
   if (need === 'not_found') return none(reasonIn(row));
@@ -218,11 +223,11 @@ function ofRosterRow(need: string, row: string): CommonAnswer {
     );
   }
   const [only] = licensesIn(row);
-  // A row without a license needs attention where a number that is offered has the name.
+  // A row without a license needs attention if a suggested number has the name.
   return only === undefined ? none(reasonIn(row)) : found({ ...only, ...tagsIn(row) });
 }
 
-/** The rows of a page's tables, without their headings. */
+/** The rows of a page's tables, without the header rows. */
 function rowsOf(html: string): string[] {
   return html
     .split(/<tr[ >]/)
@@ -243,7 +248,7 @@ function licenseAt(path: string): CommonLicense {
   return { board: board?.name, number: decodeURIComponent(number) };
 }
 
-/** The text that a page has in this form. */
+/** Replaces the HTML escapes in a page's text. */
 export function unescaped(html: string): string {
   return html
     .replaceAll('&lt;', '<')
@@ -253,7 +258,7 @@ export function unescaped(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** The cautions that a tag says, in the whole or in the first element of a class, in their order. */
+/** The cautions and notes that the tags in a piece of HTML carry, in their defined order. */
 function tagsIn(html: string): Pick<CommonLicense, 'cautions' | 'notes'> {
   const codes = new Set(
     [...html.matchAll(/ data-caution="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
@@ -262,7 +267,10 @@ function tagsIn(html: string): Pick<CommonLicense, 'cautions' | 'notes'> {
   return { cautions: inOrder(CAUTIONS), notes: inOrder(NOTES) };
 }
 
-/** A page says why a number has no license in words only: those of a miss and those of a roster's row. */
+/**
+ * A page gives the reason for a number without a license only in words, which differ between a miss and a row of a
+ * roster.
+ */
 const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/A license with the number .* was in the State/, 'removed'],
   [/could not be read by this service/, 'unreadable'],

@@ -11,14 +11,14 @@ import { digestIndexName, storedIndices } from '../../src/storage/store.ts';
 import { processesWith } from './children.ts';
 import { eventually } from './eventually.ts';
 
-/** What an undisturbed publication of two files gave. */
+/** The result of an undisturbed publication of two files. */
 export interface Published {
   readonly date: string;
   readonly counts: PublicationCounts;
   readonly boards: Readonly<Record<string, number>>;
 }
 
-/** What is live, by its metadata. */
+/** The live publication, according to its metadata. */
 export async function livePublished({ store }: TestEnvironment): Promise<Published> {
   const [index = ''] = await indicesUnderAlias(store);
   const { date, counts, boards = {} } = await readMetadata(store, index);
@@ -26,11 +26,11 @@ export async function livePublished({ store }: TestEnvironment): Promise<Publish
 }
 
 /**
- * Expects what must hold after every fault: the alias points at one index; that index is whole, has its durable
- * settings and is what an undisturbed publication of the same files gave; the ledger says the same; there are no
- * other indices but those kept for rollback, with their digests; and nothing waits in the queue.
+ * Expects everything that must hold after a fault. The alias points to one index, which is complete, has its durable
+ * settings and equals the result of an undisturbed publication of the same files. The ledger agrees. There are no other
+ * indices except those kept for rollback, with their digests. The queue is empty.
  *
- * @param publications those that are kept, where rollbacks between publications decide it
+ * @param publications the publications that are kept, if rollbacks between publications decide this
  */
 export async function expectOneCompletePublication(
   environment: TestEnvironment,
@@ -58,19 +58,19 @@ export async function expectOneCompletePublication(
     ...kept,
     ...kept.map((licenses) => digestIndexName(store.prefix, licenses)),
   ].sort();
-  // A publication may tell that it is live before it has deleted what it takes the place of.
+  // A publication may report that it is live before it has deleted the indices it replaces.
   const isTidy = async () => (await indicesOf(environment)).length <= expectedIndices.length;
   await eventually(`no other indices than ${expectedIndices.join()}`, isTidy, 100);
   expect(await indicesOf(environment)).toEqual(expectedIndices);
 
-  // The next scheduled publication may wait.
+  // The next scheduled publication may already be in the queue.
   const queue = publishQueue(config);
   const jobs = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
   await queue.close();
   expect(jobs.map(({ id }) => id).filter((id) => !id?.startsWith('repeat:'))).toEqual([]);
 }
 
-/** Expects that no process of this environment runs but these. */
+/** Expects that no process of this environment runs except these. */
 export async function expectNoProcessBut(
   { config }: TestEnvironment,
   allowed: readonly number[],
@@ -98,16 +98,16 @@ async function expectWhole(
   expect(body[index]?.settings).not.toHaveProperty(['index.refresh_interval']);
 }
 
-/** The live publication, and the latest others that have been live. */
+/** The live publication, and the latest other publications that have been live. */
 function keptPublications({ publications }: PublicationHistory, keep: number): PublicationSummary[] {
   const inState = (wanted: string, of = publications) => of.filter(({ state }) => state === wanted);
   const live = inState('live');
-  // The latest come first.
+  // The publications are sorted from the latest.
   const afterLive = publications.slice(
     0,
     publications.findIndex(({ state }) => state === 'live'),
   );
-  // Those rolled back before went when the one after them went live.
+  // Publications that were rolled back earlier were deleted when the next publication went live.
   const rolledBack = inState('rolled_back', afterLive).slice(0, 1);
   return [...live, ...inState('superseded').slice(0, keep - 1), ...rolledBack];
 }

@@ -1,6 +1,6 @@
 import type { CsvRow } from '../../src/dataset/csv.ts';
 
-/** A row of a file with these columns: the values by column name, every other field empty. */
+/** A row of a file with these columns: the values by column name, all other fields empty. */
 export function datasetRow(
   columns: readonly string[],
   values: Readonly<Record<string, string>>,

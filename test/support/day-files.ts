@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatasetFiles } from './publishing.ts';
 
-/** One row of a day's file: what is left out is as in any good row of an active license. */
+/** One row of a day's file. Fields that are left out have the values of a typical active license. */
 export interface DayRow {
   readonly board: string;
   readonly number: string;
@@ -15,9 +15,9 @@ export interface DayRow {
   readonly expires?: string;
 }
 
-/** What the State publishes on one day. */
+/** The data that the State publishes on one day. */
 export interface Day {
-  /** The run date of both files, or of each. */
+  /** The run date of both files, or of each file. */
   readonly date: string | Readonly<Record<keyof DatasetFiles, string>>;
   readonly individual: readonly DayRow[];
   readonly business: readonly DayRow[];
@@ -51,7 +51,7 @@ function line(row: DayRow, runDate: string): string {
   return `${fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(',')}\n`;
 }
 
-/** So many licenses of a board, numbered. */
+/** This many licenses of a board, with consecutive numbers. */
 export function licensesOf(board: string, prefix: string, count: number): DayRow[] {
   return Array.from({ length: count }, (_, at) => ({ board, number: `${prefix}${900_001 + at}` }));
 }

@@ -1,17 +1,17 @@
 import { describe, test } from '@jest/globals';
 import { isInstalled } from '../../scripts/program-path.ts';
 
-/** Why this machine can't run a program; `undefined` where it can. */
+/** The reason why this machine cannot run a program; `undefined` if it can. */
 export function missing(program: string, debianPackage = program): string | undefined {
   if (isInstalled(program)) return undefined;
   return `${program} is missing; install it (Debian: apt-get install ${debianPackage})`;
 }
 
 /**
- * Tests that need a program of the machine. Where it is missing they are skipped, and their name says so; with
- * CI=true they fail instead, so that no run of CI passes without them.
+ * Declares tests that need a program on the machine. If the program is missing, they are skipped and their name says
+ * so. With CI=true they fail instead, so that CI never passes without them.
  *
- * @param missing what is missing and how to install it; `undefined` where everything is there
+ * @param missing what is missing and how to install it; `undefined` if nothing is missing
  */
 export function describeUnless(missing: string | undefined, name: string, tests: () => void): void {
   if (missing === undefined) describe(name, tests);

@@ -3,26 +3,26 @@ import { resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** The address of `npm start`, which every command to this service names. */
+/** The address of `npm start`, used in every documented command. */
 export const DOCUMENTED_ADDRESS = 'http://127.0.0.1:8080';
 
-/** A command to this service with the response that is shown after it, if any. */
+/** A documented command, and the response shown after it, if any. */
 export interface DocumentedCommand {
   readonly command: string;
   readonly response?: string;
 }
 
-/** The Markdown files that users read, by their paths in the checkout. */
+/** The Markdown files for users, by their paths in the checkout. */
 export const DOCUMENTS = globSync(['README.md', 'docs/**/*.md', 'examples/*/README.md'], {
   cwd: ROOT,
 }).toSorted();
 
-/** The text of a file of the checkout. */
+/** The text of a file in the checkout. */
 export function documentText(file: string): string {
   return readFileSync(resolve(ROOT, file), 'utf8');
 }
 
-/** The anchors of a Markdown file's headings, as GitHub makes them. */
+/** The anchors of a Markdown file's headings, as GitHub generates them. */
 export function anchorsIn(file: string): string[] {
   const headings = documentText(file).matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, heading = '']) =>
@@ -33,16 +33,16 @@ export function anchorsIn(file: string): string[] {
   );
 }
 
-/** The blocks of code in a Markdown file, without their indentation. */
+/** The code blocks in a Markdown file, without their indentation. */
 export function codeBlocks(file: string): string[] {
   const blocks = documentText(file).matchAll(/(?<=\n\n)(?: {4}.*\n)+/g);
   return [...blocks].map(([block]) => block.replaceAll(/^ {4}/gm, ''));
 }
 
 /**
- * The curl commands to this service in a Markdown file. A block that begins with a brace is a response.
+ * The curl commands to this service in a Markdown file. A code block that begins with a brace is a response.
  *
- * @throws {Error} where a response has no command before it
+ * @throws {Error} if a response is not preceded by a command
  */
 export function documentedCommands(file: string): DocumentedCommand[] {
   const commands: DocumentedCommand[] = [];
@@ -60,7 +60,7 @@ export function documentedCommands(file: string): DocumentedCommand[] {
   return commands;
 }
 
-/** A table of a Markdown file, cell by cell. */
+/** A table in a Markdown file, as cells. */
 export interface DocumentedTable {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];

@@ -2,7 +2,7 @@ import { readEpoch, takeEpochAfter } from '../../src/publications/fence.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
 
-/** Takes the next epoch as a publication or rollback does that keeps what is live. */
+/** Takes the next epoch, like a publication or rollback that does not change the live publication. */
 export async function takeEpoch(store: Store, holder: string): Promise<number> {
   for (;;) {
     const read = await readEpoch(store);

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
 import { type OpenApi, responseExamples } from './openapi.ts';
 
-/** Where the page stands in the checkout. */
+/** The path of the page in the checkout. */
 export const ERRORS_PAGE = 'docs/generated/errors.md';
 
-/** What a client does about a status. */
+/** What a client should do about each status. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ['400', 'Correct the request as `detail` says. The same request will fail again.'],
   ['401', 'Check the key in `X-API-Key`. Ask the operator for a new one if it was revoked.'],
@@ -26,11 +26,11 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
 
 const errorBody = z.object({ detail: z.string(), reason: z.string().optional() });
 
-/** An error as the document shows it. */
+/** An error as shown on the page. */
 interface ShownError {
   readonly status: string;
   readonly operation: string;
-  /** `detail`, `reason` and when it is sent. */
+  /** `detail`, `reason` and the situation in which the error is sent. */
   readonly cells: readonly string[];
 }
 
@@ -49,7 +49,7 @@ function errorsOf(document: OpenApi): ShownError[] {
   );
 }
 
-/** What the reasons of errors mean, as the schemas say it, each once. */
+/** The meanings of error reasons in the schemas, without duplicates. */
 function reasonsIn(value: unknown): Set<string> {
   if (value === null || typeof value !== 'object') return new Set();
   const { success, data } = z

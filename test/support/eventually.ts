@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Far longer than anything that a test waits for takes, even on a busy machine. */
+/** Far longer than any wait in a test, even on a busy machine. */
 const WITHIN_MS = 120_000;
 
-/** Waits until this is so. */
+/** Waits until the condition holds. */
 export async function eventually(
   what: string,
   isSo: () => Promise<boolean> | boolean,

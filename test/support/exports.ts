@@ -7,7 +7,7 @@ import { copyOf, type LicenseCopy } from './feed-copy.ts';
 
 export const EXPORT = '/api/v1/export';
 
-/** An export as a client has it. */
+/** An export as received by a client. */
 export interface Exported {
   readonly licenses: LicenseCopy;
   readonly cursor: string;
@@ -22,10 +22,14 @@ const headers = z.object({
   'x-publication': z.string(),
 });
 
-/** Of an account and of a process with as many exports as they may have. */
+/** Responses when an account or a process already runs as many exports as allowed. */
 const BUSY = ['429 60', '503 1'];
 
-/** Reads an export, once the one before has given its place back: a moment after its end. @throws {Error} unless it is whole */
+/**
+ * Reads an export. Retries while the previous export still counts, which takes a moment after its end.
+ *
+ * @throws {Error} if the export is incomplete
+ */
 export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> {
   for (;;) {
     const answer = await rest.get(EXPORT);
@@ -37,7 +41,7 @@ export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> 
 function readExport(answer: ApiAnswer): Exported {
   if (answer.status !== 200) throw new Error(`GET /export gave ${answer.status}: ${answer.text}`);
   const said = headers.parse(Object.fromEntries(answer.headers));
-  // Strict: a line has no other fields.
+  // Strict: a line may have no other fields.
   const line = z.strictObject(licenseRecord.shape);
   const lines = answer.text.split('\n').slice(0, -1);
   const end = z.strictObject({ records: z.int(), sha256: z.string() }).parse(JSON.parse(lines.pop() ?? ''));

@@ -1,14 +1,14 @@
 const isLong = process.env.LONG === '1';
 
-/** How much is done: a little of each, all of it in `npm run test:long`. */
+/** Chooses the amount of work: the short form, or the long form in `npm run test:long`. */
 export function inForm<Value>({ short, long }: { readonly short: Value; readonly long: Value }): Value {
   return isLong ? long : short;
 }
 
-/** Declares tests that only the long form runs. */
+/** Declares tests that run only in the long form. */
 export function inLongFormOnly(declareTests: () => void): void {
   if (isLong) declareTests();
 }
 
-/** What every random choice of a test is drawn from: the same in each run, unless SEED says another. */
+/** The seed of every random choice in a test. It is the same in each run, unless SEED is set. */
 export const SEED = Number(process.env.SEED ?? 1);

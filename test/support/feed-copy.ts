@@ -6,7 +6,7 @@ import { documentsIn } from './documents.ts';
 
 type Fields = Map<string, string>;
 
-/** Licenses by document id or by board and number, each with the fields that are not null. */
+/** Licenses by document id or by board and number, each with its non-null fields. */
 export type LicenseCopy = Map<string, Fields>;
 
 /** Every license of a physical index. */
@@ -31,16 +31,16 @@ function keyOf({ board, license_number }: { board: string; license_number: strin
   return `${board}/${license_number}`;
 }
 
-/** A copy of a publication that a client keeps current by the feed. */
+/** A client's copy of a publication that is updated from the feed. */
 export interface FeedCopy {
   readonly licenses: LicenseCopy;
-  /** How many changes were applied, by kind and cause. */
+  /** The number of applied changes, by kind and cause. */
   readonly applied: Record<string, number>;
-  /** Reads and applies all that there is. @throws {Error} when a change does not fit the copy */
+  /** Reads and applies all available changes. @throws {Error} when a change does not fit the copy */
   catchUp(rest: ApiClient, limit: number): Promise<void>;
 }
 
-/** @param since the cursor of the publication that was copied */
+/** @param since the cursor of the copied publication */
 export function feedCopy(licenses: LicenseCopy, since: string): FeedCopy {
   const applied: Record<string, number> = {};
   let cursor = since;

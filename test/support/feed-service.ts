@@ -10,12 +10,12 @@ export const NURSING = 'Nursing Board';
 export const NURSES = licensesOf(NURSING, 'RN.', 20);
 export const PHARMACIES = licensesOf('Board of Pharmacy', '02', 5);
 
-/** An API whose feed a test reads, and the days that it publishes. */
+/** An API whose feed a test reads, with functions that publish days. */
 export type FeedService = Awaited<ReturnType<typeof startFeedService>>;
 
 /**
- * @param proxied what happens to the requests of the API to OpenSearch
- * @param before the day before the first that is published
+ * @param proxied handles the API's requests to OpenSearch
+ * @param before the day before the first day to publish
  */
 export async function startFeedService(
   settings: Record<string, string> = {},
@@ -27,14 +27,14 @@ export async function startFeedService(
   let date = before;
   return {
     ...{ environment, rest, restartApi, stop },
-    /** Waits until the API process that was started last has printed this. */
+    /** Waits until the latest API process has printed this text. */
     printed: (text: string) => service.api.printed(text),
-    /** The run date of the last day. */
+    /** The run date of the last published day. */
     lastDate: () => date,
     /**
-     * Publishes these nurses on the next day, with the same pharmacies each day.
+     * Publishes these nurses on the next day, with the same pharmacies every day.
      *
-     * @param options.written the file of the nurses in place of the usual one
+     * @param options.written a file to use for the nurses instead of the usual one
      * @returns the publication's id
      * @throws {Error} when it does not go live
      */

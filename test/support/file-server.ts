@@ -1,22 +1,22 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type WebServer, webServer } from './proxy.ts';
 
-/** How one request is answered. */
+/** A function that answers one request. */
 export type FileAnswer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A file and the headers it is served with, such as its ETag. */
+/** A file and the headers to send with it, such as its ETag. */
 export interface ServedFile {
   readonly content: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A web server on this machine, of one file. */
+/** A web server on this machine that serves one file. */
 export interface FileServer extends WebServer {
   /** The headers of each request so far. */
   readonly requests: readonly IncomingHttpHeaders[];
 }
 
-/** @param answers to the first request, the second, …; the last one to all that follow too */
+/** @param answers for the first request, the second, …; the last one is repeated */
 export async function fileServer(...answers: readonly FileAnswer[]): Promise<FileServer> {
   const requests: IncomingHttpHeaders[] = [];
   const server = await webServer((request, response) => {
@@ -27,7 +27,7 @@ export async function fileServer(...answers: readonly FileAnswer[]): Promise<Fil
   return { ...server, url: `${server.url}/individual.csv`, requests };
 }
 
-/** The file, as by a server that knows conditions and ranges. */
+/** Serves the file and supports conditional and range requests. */
 export function served(file: ServedFile): FileAnswer {
   return (request, response) => {
     const { status, headers, body } = answerTo(request.headers, file);
@@ -35,7 +35,7 @@ export function served(file: ServedFile): FileAnswer {
   };
 }
 
-/** The file, but nothing more comes after so many bytes, and the connection stays open. */
+/** Serves the file, but stops after this many bytes and keeps the connection open. */
 export function stalledAfter(bytes: number, file: ServedFile): FileAnswer {
   return (request, response) => {
     const { status, headers, body } = answerTo(request.headers, file);
@@ -43,7 +43,7 @@ export function stalledAfter(bytes: number, file: ServedFile): FileAnswer {
   };
 }
 
-/** A status and headers with a short body, or with the one given. */
+/** Responds with this status and headers, and a short body or the given one. */
 export function answered(
   status: number,
   headers: Record<string, string> = {},

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { DatasetFiles } from './publishing.ts';
 
-/** The hand-written files of odd rows, of 2026-11-20. */
+/** The hand-written files with unusual rows, dated 2026-11-20. */
 export const FIXTURES: DatasetFiles = {
   individual: resolve(import.meta.dirname, '../fixtures/individual.csv'),
   business: resolve(import.meta.dirname, '../fixtures/business.csv'),
@@ -11,10 +11,10 @@ export const FIXTURES: DatasetFiles = {
 /** The run date of the fixtures. */
 export const FIXTURES_DATE = '2026-11-20';
 
-/** Values of one row by column name; columns that are left out stay empty. */
+/** The values of one row by column name. Columns that are left out stay empty. */
 export type FixtureRow = Readonly<Record<string, string>>;
 
-/** The fixtures with these rows added, as files in the folder. */
+/** Writes the fixtures plus these rows as files into the folder. */
 export async function fixturesAnd(
   folder: string,
   added: { readonly individual?: readonly FixtureRow[]; readonly business?: readonly FixtureRow[] },
@@ -25,7 +25,7 @@ export async function fixturesAnd(
   };
 }
 
-/** A copy of a file with these rows added. @returns its path */
+/** Copies a file and adds these rows. @returns the path of the copy */
 export async function withRows(from: string, to: string, rows: readonly FixtureRow[]): Promise<string> {
   const text = await readFile(from, 'utf8');
   const columns = text.slice(0, text.indexOf('\n')).replace('\ufeff', '').split(',');
@@ -76,7 +76,7 @@ export function pharmacyRow(name: string, number: string, values: FixtureRow = {
   };
 }
 
-/** So many things, numbered from 1. */
+/** This many things, made from the numbers starting at 1. */
 export function times<Thing>(count: number, thing: (number: number) => Thing): Thing[] {
   return Array.from({ length: count }, (_, at) => thing(at + 1));
 }

@@ -18,32 +18,30 @@ export const pharmacies = licensesOf(PHARMACY, '02', 60);
 /** A day with 320 valid rows. */
 export const BASE: Day = { date: '2026-11-20', individual: [...nurses, ...doctors], business: pharmacies };
 
-/** The base of the next day, with these changes. */
+/** The base day moved to the next day, with these changes. */
 export function nextDay(changes: Partial<Day> = {}): Day {
   return { ...BASE, date: '2026-11-21', ...changes };
 }
 
-/** The publication of `BASE`. */
 export type BasePublication = Pick<Awaited<ReturnType<typeof expectLive>>, 'publication' | 'index'>;
 
-/** Publishes `BASE`. */
 export async function publishBase(environment: TestEnvironment): Promise<BasePublication> {
   const files = await writeDay(environment.folder, 'base', BASE);
   return expectLive(publishFiles(environment, files, { isGuarded: true }));
 }
 
-/** The names of all licenses indices. */
+/** The names of all indices of licenses. */
 export async function indices({ store }: TestEnvironment): Promise<string[]> {
   return (await licensesIndices(store)).map(({ index }) => index);
 }
 
-/** Rolls back to the base, unless it is live. */
+/** Rolls back to the base publication, unless it is live already. */
 export async function rollBackToBase(environment: TestEnvironment, base: BasePublication): Promise<void> {
   const [index] = await indicesUnderAlias(environment.store);
   if (index !== base.index) await rollBack(environment.store, base.publication);
 }
 
-/** Publishes files that must be refused, and expects that no index is left of them. */
+/** Publishes files that must be refused, and expects that they leave no index behind. */
 export async function publishRefused(
   environment: TestEnvironment,
   files: DatasetFiles,
@@ -60,7 +58,7 @@ export async function publishRefused(
   return reasons;
 }
 
-/** Publishes with force files that the guards refuse. Expects that they are live and the ledger has the force. */
+/** Force-publishes files that the guards refuse. Expects that they go live and that the ledger records the force. */
 export async function publishForced(
   environment: TestEnvironment,
   files: DatasetFiles,
@@ -72,7 +70,7 @@ export async function publishForced(
   const { summary, events } = await publicationDetails(environment.store, result.publication);
   expect(summary).toMatchObject({ state: 'live', forced: force });
   const event = events.find((each) => each.event === 'live');
-  // A refusal before the comparison does not have what that finds.
+  // A refusal before the comparison does not include the reasons that the comparison finds.
   expect(event).toMatchObject({ forced: force, reasons: expect.arrayContaining([...reasons]) });
   return result;
 }

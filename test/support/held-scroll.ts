@@ -4,7 +4,7 @@ import { type ProxyStep, pass, startProxy } from './proxy.ts';
 
 export type HeldScroll = Awaited<ReturnType<typeof heldScroll>>;
 
-/** A proxy before OpenSearch that can hold the pages of exports. */
+/** A proxy in front of OpenSearch that can hold the pages of exports. */
 export async function heldScroll(server = readConfig().OPENSEARCH_URL) {
   let gate: PromiseWithResolvers<ProxyStep> | undefined;
   let held = 0;
@@ -30,26 +30,26 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL) {
   });
   return {
     url: proxy.url,
-    /** How many scrolls were begun and not cleared. */
+    /** The number of scrolls that were started and not cleared. */
     get open() {
       return open;
     },
-    /** How many pages were asked for, the first ones left out. */
+    /** The number of requested pages, except the first pages. */
     get pages() {
       return pages;
     },
-    /** Holds every page after the first from now on. */
+    /** From now on, holds every page after the first. */
     hold: () => {
       gate = Promise.withResolvers();
     },
-    /** Waits until so many are held. */
+    /** Waits until this many pages are held. */
     reached: (count: number) => eventually(`${count} pages are held`, async () => held >= count),
-    /** Lets what is held go on: as asked, unless a step is given. */
+    /** Releases the held requests: unchanged, or with the given step. */
     release: (step: ProxyStep = pass) => {
       gate?.resolve(step);
       gate = undefined;
     },
-    /** What happens before the first page of the next scroll is asked for, once. */
+    /** Runs the work once, before the first page of the next scroll is requested. */
     beforeNext: (work: () => Promise<unknown>) => {
       before = work;
     },

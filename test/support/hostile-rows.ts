@@ -7,7 +7,7 @@ import type { DatasetFiles } from './publishing.ts';
 const OBJECT_PROPERTIES = Object.getOwnPropertyNames(Object.prototype);
 
 /**
- * Names that every object of JavaScript has. A text from outside that selects something must never find one of them:
+ * Property names that every JavaScript object has. External text that selects something must never find one of them:
  * `{}['constructor']` is a function.
  */
 export const PROPERTY_NAMES: readonly string[] = [
@@ -15,7 +15,7 @@ export const PROPERTY_NAMES: readonly string[] = [
   ...['prototype', 'length', 'name', 'call', 'then', 'toJSON'],
 ];
 
-/** Other values that have broken programs. */
+/** Other values that are known to break programs. */
 const ODD_VALUES = [
   ...['null', 'undefined', '[object Object]', '=HYPERLINK("x")', "'; DROP TABLE licenses; --"],
   ...['<script>alert(1)</script>', '{{7*7}}', '../../etc/passwd', 'a\nb', 'tab\there', '"quoted", twice'],
@@ -34,13 +34,13 @@ export interface HostileRow {
 
 const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS } as const;
 
-/** Columns in which only few texts are valid: another one rejects the row. */
+/** Whether a column accepts only a few texts, so that any other text rejects the row. */
 export const isChecked = (column: string) =>
   column === 'QUERY_RUN_DATE' ||
   /^(ISSUE|EXPIRATION)_DATE$/.test(column) ||
   /^ENDORSEMENT_NUMBER_\d$/.test(column);
 
-/** Each column with every value. */
+/** Each combination of a column and a hostile value. */
 export function hostileRows(): HostileRow[] {
   const values = [...OBJECT_PROPERTIES, ...ODD_VALUES];
   let serial = 0;
@@ -74,7 +74,7 @@ function hostileRow(file: HostileRow['file'], column: string, value: string, ser
   return { file, column, value, number, name: column === nameColumn ? value : name, fields };
 }
 
-/** Writes the rows as the State's two files of a day. Each file has a column for each name of a property, too. */
+/** Writes the rows as the State's two files of a day. Each file also has a column for each property name. */
 export async function writeHostileDay(
   folder: string,
   date: string,

@@ -3,8 +3,8 @@ import type { CommandResult } from '../../scripts/processes.ts';
 import { run } from '../../src/cli/main.ts';
 
 /**
- * Runs `licenses` in this process, with these settings and no others: for what is proved of many commands. A process
- * takes half a second of the CPU to start. One at a time: they share the settings and the output.
+ * Runs `licenses` in this process with only these settings, for tests that run many commands: starting a process takes
+ * half a second of CPU. Only one command may run at a time, because commands share the settings and the output.
  */
 export async function command(
   variables: Readonly<Record<string, string>>,

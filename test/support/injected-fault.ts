@@ -2,9 +2,9 @@ import { Server } from 'node:http';
 import { Histogram } from 'prom-client';
 
 /**
- * A process started with `--import` of this file has faults that nobody expects: on SIGUSR2 a timer throws, on SIGALRM
- * a promise is rejected that nobody waits for, and what counts requests to pages throws, in an event handler of each.
- * After SIGHUP, its servers never say that they are closed.
+ * Injects unexpected faults into a process started with `--import` of this file. The histogram that counts page
+ * requests throws in the event handler of each page request. On SIGUSR2 a timer throws; on SIGALRM a promise is
+ * rejected that nobody awaits. After SIGHUP, the process's servers never report that they have closed.
  */
 const MESSAGE = 'injected by a test';
 
@@ -22,7 +22,7 @@ process.on('SIGHUP', () => {
   };
 });
 
-/** Each histogram gets its `observe` when it is made. */
+/** Each histogram gets its own `observe` when it is created, so a setter intercepts it. */
 Object.defineProperty(Histogram.prototype, 'observe', {
   set(this: Histogram, observe: (...given: unknown[]) => void) {
     const value = (...given: unknown[]) => {

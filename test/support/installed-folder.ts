@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import { readConfig } from '../../src/config.ts';
 
 /**
- * A folder under STATE_DIR with what `install` puts there, unless it is there from an earlier run.
+ * A folder under STATE_DIR with the files that `install` creates, unless it exists from an earlier run.
  *
- * @param kind how the folder's name begins
- * @param contents all that decides what is installed; other contents get another folder
+ * @param kind the beginning of the folder's name
+ * @param contents everything that determines what is installed; other contents use another folder
  */
 export async function installedFolder(
   kind: string,
@@ -28,7 +28,7 @@ export async function installedFolder(
     await rename(temporary, folder);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
-    // Another test file may have been first.
+    // Another test file may have created it first.
     if (!existsSync(folder)) throw error;
   }
   return folder;

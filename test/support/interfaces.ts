@@ -20,32 +20,32 @@ import { QUESTION_FIELDS, type Question, textOf } from './questions.ts';
 import { sendRoster, sendTable } from './rosters.ts';
 import type { TestService } from './service.ts';
 
-/** One way of asking questions, with all that is known to be different about it. */
+/** One interface for asking questions, with all its known differences from the others. */
 export interface Interface {
   readonly name: string;
-  /** Whether it has fields for all that the question says. */
+  /** Whether the interface has fields for everything in the question. */
   readonly takes: (question: Question) => boolean;
-  /** Whether it searches all boards where no board is named; REST asks for the board. */
+  /** Whether it searches all boards if the question names no board. REST requires a board. */
   readonly searchesAllBoards: boolean;
-  /** What it says where REST says this. */
+  /** Its expected answer, given the answer of REST. */
   readonly expected: (answer: CommonAnswer) => CommonAnswer;
-  /** Whether each question is a request of its own. */
+  /** Whether it sends each question in a separate request. */
   readonly isSingle: boolean;
-  /** Asks all of the questions. @returns the answers in their order */
+  /** Asks all the questions. @returns the answers, in order */
   readonly ask: (questions: readonly Question[]) => Promise<CommonAnswer[]>;
 }
 
-/** So many requests are under way: with more than 64, lookups have no suggestions. */
+/** The number of parallel requests. With more than 64, lookups give no suggestions. */
 export const TOGETHER = 25;
 
-/** Every interface but `POST /lookup/verify`, which the others are compared with. */
+/** Every interface except `POST /lookup/verify`, with which the others are compared. */
 export function interfacesOf(service: TestService): Interface[] {
   return [tools, toolRoster, roster, csvRoster, commandLine, rosterPage].map((make) => make(service));
 }
 
 const batch = z.object({ results: z.array(batchResult) });
 
-/** Whether a board counts alike in a roster and in a single lookup, which takes neither codes nor short names. */
+/** Whether a board means the same in a roster and in a single lookup, which accepts neither codes nor short names. */
 export function hasSameBoard({ board }: Question): boolean {
   if (typeof board !== 'string' || board.trim() === '') return false;
   return boardByName(board) !== undefined || boardByText(board) === undefined;
@@ -67,7 +67,7 @@ function roster({ rest }: TestService): Interface {
 
 const table = (text: string) => z.array(resultRow).parse(parse(text, { columns: true }));
 
-/** A cell is always text, and the numbers of several matches come without their cautions. */
+/** In tables, every cell is text, and the numbers of several matches have no cautions. */
 const OF_TABLES = {
   takes: (question: Question) => isAllText(question) && saysItsKind(question) && hasSameBoard(question),
   searchesAllBoards: false,
@@ -99,7 +99,7 @@ function commandLine({ environment, rest }: TestService): Interface {
         { LICENSES_URL: `http://127.0.0.1:${environment.config.PORT}`, LICENSES_KEY: rest.key },
         ...['verify', from, '--out', to, '--max-matches', String(MAX_LISTED_MATCHES)],
       );
-      // 2: some rows are invalid.
+      // Exit code 2: some rows are invalid.
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.any(String) });
       return table(await readFile(to, 'utf8'));
     },
@@ -109,7 +109,7 @@ function commandLine({ environment, rest }: TestService): Interface {
 function tools({ rest }: TestService): Interface {
   return {
     name: 'MCP, single calls',
-    // The tool says which kind of search it is, and has no field for another kind of holder's name.
+    // The tool sets the kind of search, and has no field for the name of another kind of holder.
     takes: (question) =>
       saysItsKind(question) && !(isOfBusiness(question) && textOf(question, 'last_name') !== ''),
     searchesAllBoards: true,
@@ -122,7 +122,7 @@ function tools({ rest }: TestService): Interface {
   };
 }
 
-/** Of very many licenses, a tool makes a table, grouped by status: their order says nothing. */
+/** For a large number of licenses, a tool returns a table grouped by status, so the order has no meaning. */
 function inGroups(answer: CommonAnswer): CommonAnswer {
   if (answer.licenses.length <= 20) return answer;
   return {
@@ -146,7 +146,7 @@ const TOOL_MATCHES = 10;
 function toolRoster({ rest }: TestService): Interface {
   return {
     name: 'MCP, verify_roster',
-    // Only business_name says that a business is meant.
+    // Only business_name shows that a business is meant.
     takes: (question) =>
       saysItsKind(question) && !(isOfBusiness(question) && textOf(question, 'business_name') === ''),
     searchesAllBoards: true,
@@ -160,13 +160,13 @@ function toolRoster({ rest }: TestService): Interface {
   };
 }
 
-/** The most matches that a row of the website's roster lists. */
+/** The most matches in a row of the website's roster. */
 const PAGE_MATCHES = 5;
 
 function rosterPage(service: TestService): Interface {
   return {
     name: 'website, POST /roster',
-    // It understands more boards than REST, and a person's name needs one.
+    // The website understands more boards than REST, and requires a board for a person's name.
     takes: (question) => {
       const board = textOf(question, 'board');
       const needsNone = hasNumber(question) || isOfBusiness(question);
@@ -187,7 +187,7 @@ function rosterPage(service: TestService): Interface {
       expect(response.status).toBe(200);
       const rows = ofRosterPage(await response.text());
       return questions.map((_, at) => {
-        // The first row has the names of the columns.
+        // Row 1 has the column names.
         const answer = rows.get(String(at + 2));
         if (answer === undefined) throw new Error(`The page has no row ${at + 2}.`);
         return answer;
@@ -200,7 +200,10 @@ function originOf({ environment }: TestService): string {
   return `http://127.0.0.1:${environment.config.PORT}`;
 }
 
-/** Whether it is meant as a person's or a business's; REST refuses what is neither, and others have no such field. */
+/**
+ * Whether the question specifies a person or a business. REST rejects a question that specifies neither, and other
+ * interfaces have no such field.
+ */
 function saysItsKind(question: Question): boolean {
   return (
     isOfBusiness(question) ||
@@ -208,7 +211,7 @@ function saysItsKind(question: Question): boolean {
   );
 }
 
-/** Whether there is a license_number that is not blank. */
+/** Whether the question has a non-blank license_number. */
 export function hasNumber({ license_number: number }: Question): boolean {
   return number != null && String(number).trim() !== '';
 }
@@ -221,7 +224,7 @@ function isAllText(question: Question): boolean {
   return Object.values(question).every((value) => value == null || typeof value === 'string');
 }
 
-/** The questions as a roster. A reference in each row keeps those without anything else. */
+/** The questions as a CSV roster. Each row has a reference, so that a row without other values is kept. */
 function csv(questions: readonly Question[]): string {
   const rows = questions.map((question, at) => [
     `q${at}`,
@@ -230,7 +233,7 @@ function csv(questions: readonly Question[]): string {
   return plainCsv([['reference', ...QUESTION_FIELDS], ...rows], { delimiter: ',', newline: '\r\n' });
 }
 
-/** The same answer where at most so many matches are listed. */
+/** The same answer if at most this many matches are listed. */
 function listing(answer: CommonAnswer, most: number): CommonAnswer {
   if (answer.licenses.length <= most) return answer;
   return { ...answer, licenses: answer.licenses.slice(0, most), isCut: true };
@@ -240,13 +243,13 @@ function withoutCautions(answer: CommonAnswer): CommonAnswer {
   return { ...answer, licenses: answer.licenses.map(({ board, number }) => ({ board, number })) };
 }
 
-/** Asks each question in a request of its own. */
+/** Asks each question in a separate request. */
 function each(ask: (question: Question) => Promise<CommonAnswer>): Interface['ask'] {
   const inTurn = pLimit(TOGETHER);
   return (questions) => Promise.all(questions.map((question) => inTurn(() => ask(question))));
 }
 
-/** Asks so many questions in a request, one request after the other. */
+/** Asks this many questions per request, one request after another. */
 function inParts(
   most: number,
   ask: (questions: readonly Question[]) => Promise<CommonAnswer[]>,

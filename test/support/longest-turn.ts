@@ -2,10 +2,10 @@ import { Gauge } from 'prom-client';
 import { metrics } from '../../src/telemetry/metrics.ts';
 
 /**
- * A process started with `--import` of this file says at /metrics how long one turn of its event loop kept it since
- * the last scrape, at most. That is the user CPU time of its main thread between two runs of a timer that is always due: a
- * turn delays the timer to its end. The time of a clock would also count what other processes of the machine do, the CPU
- * time of the process what its other threads do, and the time in the kernel how the machine hands out memory.
+ * A process started with `--import` of this file reports at /metrics the longest turn of its event loop since the last
+ * scrape. The length is the user CPU time of the main thread between two runs of a timer that is always due, because a
+ * turn delays the timer until it ends. Wall-clock time would also count other processes on the machine, process CPU
+ * time would count other threads, and kernel time would count the machine's memory management.
  */
 const DUE_AFTER_MS = 1;
 

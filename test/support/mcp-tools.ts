@@ -29,13 +29,13 @@ export const compactLicense = wholeLicense.omit({
   name_match: true,
 });
 
-/** One of several, without what all have in common. */
+/** One of several licenses, without the fields that all of them have in common. */
 const rowLicense = compactLicense.partial().required({ license_number: true, full_name: true });
 
-/** What every result says of its data. */
+/** The fields about the data in every result. */
 export const dataOrigin = { data_as_of: z.literal('2026-11-20'), data_age_days: z.int().min(0) };
 
-/** The facts of a number that was not found. */
+/** The fields of a result for an unknown number. */
 export const missFacts = {
   reason: z.enum(NOT_FOUND_REASONS).optional(),
   did_you_mean_name_match: z.array(z.boolean()).optional(),
@@ -67,7 +67,7 @@ const toolResult = z.object({
   content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
 });
 
-/** An API process with the fixtures, many holders of one name, and numbers that fit two licenses. */
+/** An API process with the fixtures, many holders with the same name, and numbers that match two licenses. */
 export function startMcpService(): Promise<TestService> {
   return startService({
     files: (folder) =>
@@ -91,13 +91,13 @@ export function startMcpService(): Promise<TestService> {
   });
 }
 
-/** The protocol's two eras: revision 2026-07-28, and the one with a handshake before it. */
+/** The two eras of the protocol: revision 2026-07-28, and the earlier one with a handshake. */
 export const ERAS = [
   ['modern', { mode: { pin: '2026-07-28' } }],
   ['legacy', { mode: 'legacy' }],
 ] as const;
 
-/** A client of this era that is connected to the service. */
+/** A client of this era, connected to the service. */
 export async function connected(
   { environment }: TestService,
   versionNegotiation: (typeof ERAS)[number][1],
@@ -108,13 +108,13 @@ export async function connected(
   return client;
 }
 
-/** Functions that call a tool and check the form of its result, for a client that connects before the tests. */
+/** Functions that call a tool and check the form of its result. The client connects before the tests. */
 export function toolCalls(client: () => Client) {
   async function called(name: string, parameters: Record<string, unknown> = {}) {
     return toolResult.parse(await client().callTool({ name, arguments: parameters }));
   }
 
-  /** The structured content of a result. The text must be the same as JSON. */
+  /** The structured content of a result. Its text must be the same content as JSON. */
   async function answered(name: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect([isError ?? false, content[0].text]).toEqual([false, expect.any(String)]);
@@ -130,12 +130,12 @@ export function toolCalls(client: () => Client) {
     return (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
   }
 
-  /** The error message of an invalid call. */
+  /** The error message for an invalid call. */
   async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect(isError).toBe(true);
     expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
-    // Many clients check structured content against the output schema, and throw if it does not fit.
+    // Many clients validate structured content against the output schema, and throw if it does not fit.
     expect(structuredContent).toBeUndefined();
     return toolError.parse(JSON.parse(content[0].text)).error;
   }

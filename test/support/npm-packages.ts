@@ -5,18 +5,18 @@ import { installedFolder } from './installed-folder.ts';
 
 const PACKAGE_FILES = ['package.json', 'package-lock.json', '.npmrc'];
 
-/** What differs from machine to machine is chosen by npm. */
+/** npm chooses the files that differ from machine to machine. */
 const MACHINE = `${process.platform} ${process.arch}`;
 
 const INSTALLED_WITHIN_MS = 280_000;
 
 /**
- * Installs the packages of a folder of this checkout into one under STATE_DIR, unless they are there. Their scripts
- * are not run.
+ * Installs the packages listed in a folder of this checkout into a folder under STATE_DIR, unless they are installed.
+ * Their install scripts do not run.
  *
- * @param packages the folder that has package.json and its lock
- * @returns the folder that has their `node_modules`
- * @throws {Error} with what npm printed
+ * @param packages the folder with package.json and its lock file
+ * @returns the folder that contains their `node_modules`
+ * @throws {Error} with npm's output
  */
 export async function installedPackages(packages: string): Promise<string> {
   const lock = await readFile(join(packages, 'package-lock.json'), 'utf8');
@@ -30,7 +30,10 @@ export async function installedPackages(packages: string): Promise<string> {
   });
 }
 
-/** Without what npm scripts put there: by another Node than the machine's own, npm does not find its settings. */
+/**
+ * PATH without the entries that npm scripts add: under a different Node than the machine's own, npm does not find its
+ * settings.
+ */
 function machinePath(): string {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.filter((folder) => !folder.includes('node_modules')).join(delimiter);

@@ -3,12 +3,12 @@ import { Connection, errors } from '@opensearch-project/opensearch';
 type ResponseError = InstanceType<typeof errors.ResponseError>;
 type TimeoutError = InstanceType<typeof errors.TimeoutError>;
 
-/** The client's error for an answer of OpenSearch with this status and type of error. */
+/** The client's error for an OpenSearch response with this status and error type. */
 export function openSearchError(status: number, type?: string): ResponseError {
   return new errors.ResponseError(response(status, type));
 }
 
-/** The client's error for a request that was not answered in time. */
+/** The client's error for a request that timed out. */
 export function openSearchTimeout(message: string): TimeoutError {
   return new errors.TimeoutError(message, response(null));
 }

@@ -40,19 +40,19 @@ const openApiShape = z.looseObject({
 
 export type OpenApi = z.output<typeof openApiShape>;
 
-/** The document that a server shows. */
+/** The OpenAPI document in a server's response. */
 export function openApiIn(answer: ApiAnswer): OpenApi {
   expect(answer.status).toBe(200);
   return openApiShape.parse(answer.body);
 }
 
-/** The bodies that the document shows for a request. */
+/** The request bodies that the document gives as examples. */
 export function requestExamples(document: OpenApi, method: string, path: string): unknown[] {
   const media = document.paths[path]?.[method]?.requestBody?.content[JSON_TYPE];
   return Object.values(media?.examples ?? {}).map(({ value }) => value);
 }
 
-/** The bodies that the document shows for a response, by name. */
+/** The response bodies that the document gives as examples, by name. */
 export function responseExamples(
   document: OpenApi,
   method: string,
@@ -63,14 +63,14 @@ export function responseExamples(
   return Object.fromEntries(Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]));
 }
 
-/** What the document says of API keys. */
+/** The document's description of API keys. */
 export function keyScheme(document: OpenApi): { description: string } {
   return document.components.securitySchemes.key;
 }
 
 const JSON_TYPE = 'application/json';
 
-/** OpenAPI 3.0 says `nullable` where JSON Schema has null among the types. */
+/** Converts `nullable` of OpenAPI 3.0 to a null type in JSON Schema. */
 function withNullTypes(part: unknown): object {
   const text = JSON.stringify(part, (_name, value: unknown) => {
     if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
@@ -87,7 +87,7 @@ function withNullTypes(part: unknown): object {
   return z.looseObject({}).parse(JSON.parse(text));
 }
 
-/** Checks values against the schemas that stand in the document. */
+/** Validates values against the schemas in the document. */
 function schemasOf(document: OpenApi) {
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { uri: URL.canParse } });
   ajv.addSchema(withNullTypes(document), 'openapi.json');
@@ -100,7 +100,10 @@ function schemasOf(document: OpenApi) {
   };
 }
 
-/** Fails unless the document has this answer: its status, headers, media type and every field of its body. */
+/**
+ * Returns a check that fails unless the document covers a response: its status, headers, media type and every field of
+ * its body.
+ */
 export function answerChecker(document: OpenApi) {
   const check = schemasOf(document);
   return (method: string, path: string, { status, headers, body }: ApiAnswer): void => {
@@ -114,7 +117,7 @@ export function answerChecker(document: OpenApi) {
   };
 }
 
-/** Fails unless every example fits the schema beside it. Returns how many there are. */
+/** Fails unless every example fits its schema. Returns the number of examples. */
 export function checkExamples(document: OpenApi): number {
   const check = schemasOf(document);
   let checked = 0;

@@ -15,17 +15,17 @@ const STOP_MS = 20_000;
 
 const startsInTime = () => AbortSignal.timeout(240_000);
 
-/** A folder that is removed at the end of the test file. */
+/** Creates a folder that is removed at the end of the test file. */
 async function ownFolder(parent: string, name: string): Promise<string> {
   const folder = await mkdtemp(join(parent, name));
   atEndOfTestFile(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A server that a test has for itself, so that it may kill it. It comes back on the same port. */
+/** A server that belongs to one test, which may kill it. It restarts on the same port. */
 export type OwnServer = Awaited<ReturnType<typeof running>>;
 
-/** An OpenSearch that runs; it shares nothing with the one of `npm test` but the program. */
+/** A running OpenSearch. It shares only the program with the one of `npm test`. */
 export async function ownOpenSearch(): Promise<OwnServer> {
   const folder = await ownFolder(await shortLivedFolder(), 'licenses-opensearch-');
   const [httpPort, transportPort] = [await freePort(), await freePort()];
@@ -41,7 +41,7 @@ function startOpenSearch(
   return startLocalOpenSearch({ ...place, stateDir, isShortLived: true, signal: startsInTime() });
 }
 
-/** A Redis that runs, with nothing in it. */
+/** A running, empty Redis. */
 export async function ownRedis(): Promise<OwnServer> {
   const folder = await ownFolder(tmpdir(), 'licenses-redis-');
   const port = await freePort();
@@ -55,24 +55,24 @@ async function running(url: string, data: string, start: () => Promise<RunningPr
   atEndOfTestFile(stop);
   return {
     url,
-    /** SIGKILL. @throws {Error} when it had ended before */
+    /** Sends SIGKILL. @throws {Error} when it had ended before */
     kill: () => server.kill(),
-    /** SIGSTOP: it takes connections but answers nothing. */
+    /** Sends SIGSTOP: the server then accepts connections but answers nothing. */
     pause: () => void server.child.kill('SIGSTOP'),
     resume: () => void server.child.kill('SIGCONT'),
-    /** Whether anything takes connections at its address. */
+    /** Whether its address accepts connections. */
     isListening: () => isListening(url),
     /** Starts it again and waits until it answers. */
     start: async () => {
       server = await start();
     },
-    /** Deletes what it has stored. Only while it is killed. */
+    /** Deletes its stored data. Only while it is killed. */
     loseData: () => rm(data, { recursive: true, force: true }),
     stop,
   };
 }
 
-/** Whether anything takes connections at an address. */
+/** Whether an address accepts connections. */
 async function isListening(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -83,7 +83,7 @@ async function isListening(url: string): Promise<boolean> {
 
 export type OwnCluster = Awaited<ReturnType<typeof ownCluster>>;
 
-/** A cluster of so many nodes on this machine, with small heaps. */
+/** A cluster of this many nodes on this machine, with small heaps. */
 export async function ownCluster(size: number) {
   const parent = await shortLivedFolder();
   const folders = await Promise.all(times(size, () => ownFolder(parent, 'licenses-cluster-')));
@@ -106,7 +106,7 @@ export async function ownCluster(size: number) {
   const servers = await Promise.all(names.map((_, at) => started(at)));
   const nodes = httpPorts.map((port, at) => ({
     url: `http://127.0.0.1:${port}`,
-    /** SIGKILL. @throws {Error} when it had ended before */
+    /** Sends SIGKILL. @throws {Error} when it had ended before */
     kill: async () => {
       await servers[at]?.kill();
     },
@@ -124,9 +124,9 @@ export async function ownCluster(size: number) {
   await isWhole();
   return {
     nodes,
-    /** Waits until the first node sees so many nodes. */
+    /** Waits until the first node sees this many nodes. */
     hasNodes: (count: number) => isHealthy(`wait_for_nodes=${count}`),
-    /** Waits until all nodes are in it and every index has all of its copies. */
+    /** Waits until all nodes have joined and every index has all its copies. */
     isWhole,
   };
 }

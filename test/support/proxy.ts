@@ -11,21 +11,21 @@ import { openStore } from '../../src/storage/store.ts';
 /** A web server on this machine. */
 export interface WebServer {
   readonly url: string;
-  /** Cuts the open connections; it goes on to listen. */
+  /** Breaks the open connections; the server keeps listening. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Has a server listen on this machine. @returns the port, a free one unless given */
+/** Makes a server listen on this machine. @returns the port; a free one unless given */
 export async function listening(server: Server, port = 0, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(port, host, resolve));
   return z.object({ port: z.int() }).parse(server.address()).port;
 }
 
 interface ServerOptions {
-  /** A free one unless given. */
+  /** The port; a free one unless given. */
   readonly port?: number;
-  /** The files with which it speaks https. */
+  /** The key and certificate files for https. */
   readonly pem?: { readonly key: string; readonly certificate: string } | undefined;
 }
 
@@ -33,7 +33,8 @@ export async function webServer(
   listener: RequestListener,
   { port, pem }: ServerOptions = {},
 ): Promise<WebServer> {
-  // As OpenSearch, it keeps idle connections: the next request may use one at the moment in which it is closed.
+  // Keeps idle connections open, like OpenSearch. Otherwise the next request could use a connection that is just being
+  // closed.
   const options = { keepAliveTimeout: 0 };
   const server =
     pem === undefined
@@ -55,7 +56,7 @@ export async function webServer(
   };
 }
 
-/** A response: from the server behind the proxy, or made up by a test. */
+/** A response, from the server behind the proxy or made by a test. */
 export interface ProxyAnswer {
   readonly status: number;
   readonly body: string;
@@ -65,35 +66,35 @@ export interface ProxyAnswer {
 /** A request on its way to the server behind the proxy. */
 export interface ProxiedRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path, including the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Sends it on, with another body or to another server if given. */
+  /** Forwards the request, optionally with another body or to another server. */
   forward(changed?: { readonly body?: string; readonly to?: string }): Promise<ProxyAnswer>;
 }
 
 /**
- * What happens to a request. A step may wait, look at what passes, change it, or answer by itself. `undefined` breaks
- * the connection without a response.
+ * Handles a request in the proxy. A step may wait, inspect or change the request or response, or respond by itself.
+ * `undefined` breaks the connection without a response.
  */
 export type ProxyStep = (request: ProxiedRequest) => Promise<ProxyAnswer | undefined>;
 
 export const pass: ProxyStep = (request) => request.forward();
 
-/** The server gets nothing, the client no response. */
+/** The server gets no request and the client no response. */
 export const cut: ProxyStep = async () => undefined;
 
-/** The server gets nothing; the client waits until the proxy is closed. */
+/** The server gets no request; the client waits until the proxy is closed. */
 export const hang: ProxyStep = () => new Promise(() => undefined);
 
-/** The server does what it is asked for, but the client gets no response. */
+/** The server handles the request, but the client gets no response. */
 export const loseResponse: ProxyStep = async (request) => {
   await request.forward();
   return undefined;
 };
 
-/** The server gets nothing; this is the response. */
+/** The server gets no request; the proxy sends this response. */
 export function answer(
   status: number,
   body = '{"error":"by the test"}',
@@ -102,7 +103,7 @@ export function answer(
   return async () => ({ status, body, headers });
 }
 
-/** Headers that reach the server; what a test needs more is added here. */
+/** The headers that the proxy forwards. Tests that need more add them here. */
 const REQUEST_HEADERS = ['content-type', 'x-api-key'] as const;
 
 /** A proxy in front of OpenSearch or of an API process. */
@@ -123,7 +124,7 @@ export function startProxy(server: string, step: ProxyStep, options?: ServerOpti
           const content = sent === '' ? {} : { body: sent };
           const answered = await fetch(to + path, { method, headers: forwarded, ...content });
           const type = answered.headers.get('content-type');
-          // `text()` would leave a byte order mark out.
+          // `text()` would remove a byte order mark.
           const text = Buffer.from(await answered.arrayBuffer()).toString();
           return {
             status: answered.status,
@@ -143,7 +144,7 @@ export function startProxy(server: string, step: ProxyStep, options?: ServerOpti
   }, options);
 }
 
-/** Does something in this environment, with a store whose requests to OpenSearch take this step. */
+/** Runs the work in this environment with a store whose requests to OpenSearch pass through this step. */
 export async function throughProxy<Result>(
   environment: TestEnvironment,
   step: ProxyStep,

@@ -11,12 +11,12 @@ export async function newEnvironment(settings: Record<string, string> = {}): Pro
   return environment;
 }
 
-/** So many nurses, numbered from RN.900001. */
+/** This many nurses, with numbers from RN.900001. */
 export function nurses(count: number): DayRow[] {
   return licensesOf('Nursing Board', 'RN.', count);
 }
 
-/** Files of this date with 20 nurses and two pharmacies, unless it has others. */
+/** Files with this date. By default they have 20 nurses and two pharmacies. */
 export function filesOf(
   { folder }: TestEnvironment,
   date: string,
@@ -26,7 +26,7 @@ export function filesOf(
   return writeDay(folder, `${date}-${newId()}`, { ...usual, ...day });
 }
 
-/** Publishes the files of this date. @throws {Error} when they do not go live */
+/** Publishes the files with this date. @throws {Error} when they do not go live */
 export async function published(
   environment: TestEnvironment,
   date: string,

@@ -19,14 +19,14 @@ import { pass } from './proxy.ts';
 import { publishByCommand } from './publishing.ts';
 import { installation } from './worker-installation.ts';
 
-/** What a worker logs when it takes a job. */
+/** The worker's log line when it takes a job. */
 const TAKEN = /"publication":"(\w+)","attempt":\d+,"msg":"publishing"/;
 
-/** The files of two days: those of the second are disturbed, those of the first are published in between. */
+/** The files of two days. Tests disturb the second day, and publish the first day in between. */
 export type Day = 'first' | 'second';
 
 const DATES = { first: '2026-11-20', second: '2026-11-21' } as const;
-/** What sets the second day apart. All of it goes into the feed of changes each time. */
+/** How the second day differs from the first. All differences go into the change feed each time. */
 const DIFFERENCES = {
   first: {},
   second: { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 },
@@ -34,14 +34,14 @@ const DIFFERENCES = {
 
 const UNDER_WAY: readonly unknown[] = ['active', 'delayed', 'waiting'];
 
-/** One installation with its worker, that publishes days through the command line and expects what must hold. */
+/** One installation with its worker. It publishes days through the command line and checks the results. */
 export type Publisher = Awaited<ReturnType<typeof publisher>>;
 
 /**
- * An installation on which both days have been published undisturbed, the first one last.
+ * An installation on which both days have been published undisturbed, the first day last.
  *
- * @param rows how many the files of the first day have
- * @param hasApi whether the REST API runs beside the worker
+ * @param rows the number of rows in the files of the first day
+ * @param hasApi whether the REST API also runs
  */
 export async function publisher(rows: number, settings: Record<string, string> = {}, hasApi = false) {
   const installed = await installation(settings);
@@ -61,7 +61,7 @@ export async function publisher(rows: number, settings: Record<string, string> =
     return worker;
   }
 
-  /** Asks for a day's files and waits to the end. */
+  /** Publishes a day's files and waits until the command ends. */
   const publish = (day: Day) => publishByCommand(environment.variables, files[day], '--json');
 
   async function published(day: Day): Promise<Published> {
@@ -81,7 +81,7 @@ export async function publisher(rows: number, settings: Record<string, string> =
 
   const isRunning = ({ child }: RunningProcess) => child.exitCode === null && child.signalCode === null;
 
-  /** Expects that this day alone is live, whole, with nothing left behind. */
+  /** Expects that only this day is live, that it is complete, and that nothing is left behind. */
   async function expectLive(day: Day): Promise<void> {
     await expectOneCompletePublication(environment, expected[day]);
     const ids = workers.filter(isRunning).map(({ child }) => child.pid ?? 0);
@@ -90,13 +90,13 @@ export async function publisher(rows: number, settings: Record<string, string> =
   }
   return {
     ...{ environment, queue, disturb, startWorker, files, publish },
-    /** How many documents the files of the second day make. */
+    /** The number of documents that result from the second day's files. */
     documents: expected.second.counts.licenses + expected.second.counts.endorsements,
     /** The worker that was started last. */
     worker: () => worker,
-    /** Starts a worker, with other settings if given, in place of those before, which are stopped or killed. */
+    /** Starts a worker, optionally with other settings. Earlier workers are stopped or killed. */
     restart,
-    /** Makes what a failed test may have left good again: requests pass, a worker runs, the first day is live. */
+    /** Repairs the state after a failed test: requests pass, a worker runs, and the first day is live. */
     makeReady: async (): Promise<void> => {
       disturb(pass);
       if (!isRunning(worker)) await restart();
@@ -104,7 +104,11 @@ export async function publisher(rows: number, settings: Record<string, string> =
       await lapseLocks(environment);
       await publish('first');
     },
-    /** Asks for a day's files and waits until the worker has taken the job. @returns its id, and how the command ended */
+    /**
+     * Requests a publication of a day's files and waits until the worker has taken the job.
+     *
+     * @returns the publication's id, and a promise of the command's result
+     */
     begin: async (day: Day) => {
       const printedBefore = worker.output().length;
       const ended = publish(day);
@@ -115,18 +119,23 @@ export async function publisher(rows: number, settings: Record<string, string> =
       });
       return { publication: publication ?? '', ended };
     },
-    /** Expects that this day alone is live, whole, with nothing left behind, and that a plain re-run goes live. */
+    /**
+     * Expects that only this day is live and complete, that nothing is left behind, and that publishing again succeeds.
+     */
     expectRecovered: async (day: Day): Promise<void> => {
       await expectLive(day);
       const other = day === 'second' ? 'first' : 'second';
       expectLiveResult(await publish(other));
       await expectLive(other);
     },
-    /** Expects that a publication's first attempt did not end it: a fault that came too late would leave one alone. */
+    /**
+     * Expects that the publication did not succeed on its first attempt. Otherwise the fault came too late to test
+     * anything.
+     */
     expectInterrupted: async (publication: string): Promise<void> => {
       expect((await queue.getJob(publication))?.attemptsStarted).toBeGreaterThan(1);
     },
-    /** Expects that the queue still waits for a publication's end, be it for another attempt. */
+    /** Expects that the queue still waits for the end of a publication, possibly for another attempt. */
     expectUnderWay: async (publication: string): Promise<void> => {
       expect(UNDER_WAY).toContain(await (await queue.getJob(publication))?.getState());
     },
@@ -139,18 +148,18 @@ const resultSaid = z.looseObject({
   seconds: z.number().default(0),
 });
 
-/** Expects that the command said that the files are live. */
+/** Expects that the command reported that the files are live. */
 export function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
   if (stdout === '') throw new Error(`The command printed nothing but: ${stderr}`);
   const { state, reasons, seconds } = resultSaid.parse(JSON.parse(stdout));
   expect({ code, state, reasons }).toEqual({ code: 0, state: 'live', reasons: [] });
-  // Also where it was killed between the switch and its last event.
+  // Also if it was killed between the switch and its last event.
   expect(seconds).toBeGreaterThan(0);
 }
 
 /**
- * Lets the lock of a killed worker's job lapse now, and has it noted as one to be looked at, instead of waiting
- * for it: a minute and a check later the queue would be in the same state. The next worker takes the job up.
+ * Expires the lock of a killed worker's job now and marks the job for the check of stalled jobs. Otherwise the test
+ * would have to wait a minute and one check until the queue reaches this state. The next worker takes the job.
  */
 export async function lapseLocks({ config }: TestEnvironment, name = PUBLISH_QUEUE): Promise<void> {
   const queue = `${queuePrefix(config.INDEX_PREFIX)}:${name}`;

@@ -8,13 +8,13 @@ import { publish } from '../../workers/publish/publish.ts';
 import { waitForLive } from './api.ts';
 import { type ProxyStep, throughProxy } from './proxy.ts';
 
-/** The State's two files, by their paths. */
+/** The paths of the State's two files. */
 export interface DatasetFiles {
   readonly individual: string;
   readonly business: string;
 }
 
-/** Runs `licenses publish` for two files, as a process. */
+/** Runs `licenses publish` for two files in a separate process. */
 export function publishByCommand(
   variables: Readonly<Record<string, string>>,
   { individual, business }: DatasetFiles,
@@ -24,25 +24,25 @@ export function publishByCommand(
 }
 
 export interface PublishingOptions {
-  /** Its id, as for a second attempt; a new one unless given. */
+  /** The id of the publication, for example for a second attempt; by default a new one. */
   readonly publication?: string;
   readonly date?: string;
-  /** Whether the guards stand in the way; left out, the publication is forced. */
+  /** Whether the guards apply. By default, the publication is forced. */
   readonly isGuarded?: boolean;
-  /** Why it is forced. */
+  /** The reason for forcing the publication. */
   readonly force?: string;
-  /** The guards that may fail, as `--accept` takes them. */
+  /** The guards that may fail, in the form of `--accept`. */
   readonly accept?: string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PublishProgress) => void;
   readonly giveUpAfterMs?: number;
-  /** What happens to its requests to OpenSearch. */
+  /** Handles the requests to OpenSearch. */
   readonly through?: ProxyStep | undefined;
 }
 
 /**
- * Publishes two files in this process: the worker's own steps, without the queue. When they are live, the API of the
- * environment answers from them, where one runs.
+ * Publishes two files in this process, with the worker's own steps but without the queue. When the files are live,
+ * waits until the API of the environment, if one runs, answers from them.
  */
 export async function publishFiles(
   environment: TestEnvironment,
@@ -68,7 +68,7 @@ export async function publishFiles(
   return result;
 }
 
-/** The result of a publication. @throws {Error} when it is not live */
+/** The result of a publication. @throws {Error} when it did not go live */
 export async function expectLive(
   publishing: Promise<PublishResult>,
 ): Promise<Extract<PublishResult, { state: 'live' }>> {

@@ -5,7 +5,10 @@ import { installedFolder } from './installed-folder.ts';
 
 const INSTALLED_WITHIN_MS = 300_000;
 
-/** Prints what wheels are made for. It fails where Python is older than the requirements need, or has no pip. */
+/**
+ * Prints the Python version and platform for which wheels are made. Fails if Python is older than the requirements
+ * need, or has no pip.
+ */
 const ABOUT = `
 import json, pip, sys, sysconfig
 assert sys.version_info >= (3, 11)
@@ -15,26 +18,29 @@ print(json.dumps(about, separators=(",", ":")), end="")
 
 const python = spawnSync('python3', ['-c', ABOUT], { encoding: 'utf8' });
 
-/** Why this machine can't run Python with installed requirements; `undefined` where it can. */
+/** The reason why this machine cannot run Python with installed requirements; `undefined` if it can. */
 export const NO_PYTHON =
   python.status === 0
     ? undefined
     : 'python3 of 3.11 or later with pip is missing; install it (Debian: apt-get install python3 python3-pip)';
 
 /**
- * Installs a file of requirements into a folder under STATE_DIR, unless it is there. Wheels are made for one
- * version of Python and one kind of machine, so each has its own.
+ * Installs a requirements file into a folder under STATE_DIR, unless it is installed. Wheels are specific to a version
+ * of Python and a kind of machine, so each combination has its own folder.
  *
- * @param requirements the path of the file, which pins everything by its hashes
- * @returns the folder, which `runPython` takes
- * @throws {Error} with what pip printed
+ * @param requirements the path of the file, which pins every package by its hashes
+ * @returns the folder, for `runPython`
+ * @throws {Error} with pip's output
  */
 export async function installedRequirements(requirements: string): Promise<string> {
   const contents = [await readFile(requirements, 'utf8'), python.stdout];
   return installedFolder('python', contents, (folder) => install(requirements, folder));
 }
 
-/** Only wheels: what pip would need for building one is not pinned. All that is needed is, so nothing is sought. */
+/**
+ * Installs only wheels, because build dependencies would not be pinned. The file lists every package, so dependencies
+ * are not resolved.
+ */
 async function install(requirements: string, folder: string): Promise<void> {
   const options = ['--require-hashes', '--only-binary=:all:', '--no-deps', '--no-compile'];
   const manner = ['--no-cache-dir', '--no-input', '--quiet'];
@@ -50,10 +56,10 @@ async function install(requirements: string, folder: string): Promise<void> {
 }
 
 /**
- * Runs Python to its end. It imports what is in this folder, and not what a user has installed.
+ * Runs Python until it ends. Python imports the packages in this folder, but not those installed by the user.
  *
- * @param parameters a file, or `-m` and a module, and what that takes
- * @param options.variables set for it besides those of this process
+ * @param parameters a file, or `-m` and a module, followed by their arguments
+ * @param options.variables additional environment variables
  */
 export function runPython(
   installed: string,

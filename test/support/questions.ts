@@ -4,7 +4,7 @@ import { daysBefore, todayInOhio } from '../../src/licenses/dates.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type FixtureRow, nurseRow, times } from './fixtures.ts';
 
-/** The fields of a question in the names of the REST API. A field may have a value that is no text. */
+/** The fields of a question, with the names of the REST API. The value of a field may be something other than text. */
 export const QUESTION_FIELDS = [
   'board',
   'license_number',
@@ -18,30 +18,32 @@ export const QUESTION_FIELDS = [
   'county',
 ] as const;
 
-/** A question, as a client sends it to /lookup/verify or as an item of a roster. */
+/** A question, as a client sends it to /lookup/verify or in a roster item. */
 export type Question = { readonly [Field in QuestionField]?: unknown };
 
 type QuestionField = (typeof QUESTION_FIELDS)[number];
 
-/** A field's text without blanks around it; empty where it is left out, blank, or no text. */
+/** The text of a field without surrounding blanks; empty if the field is missing, blank, or not text. */
 export function textOf(question: Question, field: QuestionField): string {
   const value = question[field];
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** Licenses that interfaces answered differently before, or easily could; the generated files have few of them. */
+/**
+ * Licenses for which interfaces gave different answers before, or easily could. Generated files contain few of them.
+ */
 export const ODD_ROWS: readonly FixtureRow[] = [
-  // One number at two boards.
+  // The same number at two boards.
   nurseRow('SHARED, NURSE', 'RN.72.0001'),
   nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: 'Medical Board', TYPE: 'Doctor of Medicine (MD)' }),
   nurseRow('SHARED, SPEECH', 'SP.72001', { BOARD: 'Speech and Hearing Professionals Board', TYPE: '' }),
   nurseRow('SHARED, SCHOOL', 'SP.72001', { BOARD: 'Psychology Board', TYPE: '', STATUS: 'Inactive' }),
-  // Two numbers of one board that some ways of writing do not tell apart.
+  // Two numbers of one board that look the same in some spellings.
   ...times(8, (at) => nurseRow('TWIN, DOT', `RN.71.000${at}`)),
   ...times(8, (at) => nurseRow('TWIN, NODOT', `RN.710.00${at}`)),
   // A name with more matches than a lookup returns.
   ...times(6, (at) => nurseRow('CROWD, FIRST', `RN.75900${at}`, { STATUS: 'Inactive' })),
-  // Endorsements whose own line is clear.
+  // Endorsements whose own row is clear.
   nurseRow('ENDORSED, SUSPENDED', 'RN.730001', {
     ...endorsement('APRN.CNP.730001'),
     ...{ STATUS: 'Inactive', SUB_STATUS: 'Suspended' },
@@ -56,7 +58,7 @@ export const ODD_ROWS: readonly FixtureRow[] = [
     SUB_STATUS: 'Active In Renewal',
   }),
   nurseRow('ENDORSED, CLEAR', 'RN.730005', endorsement('APRN.CNP.730005')),
-  // Names that are read in an odd way.
+  // Names that are parsed in an unusual way.
   nurseRow('COMMALESS,MARY', 'RN.740001'),
   nurseRow('SINGLENAME', 'RN.740002', { BOARD_ACTION: 'Yes' }),
   nurseRow('BLANKJUNIOR JR , MARTIN LEE', 'RN.740003', { SUB_STATUS: 'Probation' }),
@@ -65,7 +67,7 @@ export const ODD_ROWS: readonly FixtureRow[] = [
   nurseRow('-', 'RN.740006'),
   nurseRow(', ONLYGIVEN', 'RN.740007'),
   nurseRow('COMMAS, JR, MARTIN', 'RN.740008', { BOARD_ACTION: 'Yes' }),
-  // What is told of a date or an endorsement.
+  // Notes or cautions about a date or an endorsement.
   nurseRow('DATELESS, DORA', 'RN.760001', { EXPIRATION_DATE: '' }),
   nurseRow('CONFLICT, CORA', 'RN.760002', { ISSUE_DATE: '2020-01-01', EXPIRATION_DATE: '2015-10-31' }),
   nurseRow('SOON, SUE', 'RN.760003', { EXPIRATION_DATE: daysBefore(todayInOhio(), -10) }),
@@ -74,7 +76,7 @@ export const ODD_ROWS: readonly FixtureRow[] = [
     ENDORSEMENT_STATUS_1: 'Inactive',
   }),
   nurseRow('ACTION, ADA', 'RN.760005', { BOARD_ACTION: 'Consent Agreement' }),
-  // Their dates have passed since the State wrote the file.
+  // The dates have passed since the State wrote the file.
   nurseRow('PASSED, PAT', 'RN.760006', { EXPIRATION_DATE: daysBefore(todayInOhio(), 1) }),
   nurseRow('PASSING, PIA', 'RN.760007', {
     ...endorsement('APRN.CNP.760007'),
@@ -84,11 +86,11 @@ export const ODD_ROWS: readonly FixtureRow[] = [
 
 const LEFT = times(6, (at) => nurseRow(`LEFT, LOU ${at}`, `RN.77000${at}`, { SUB_STATUS: 'Probation' }));
 
-/** Of the first of two days: licenses that the second does not have, or has in rows that can't be read. */
+/** Rows of the first of two days: licenses that are missing or unreadable on the second day. */
 export const FIRST_DAY_ROWS = LEFT;
 export const SECOND_DAY_ROWS = LEFT.slice(0, 3).map((row) => ({ ...row, EXPIRATION_DATE: 'soon' }));
 
-/** Questions about what the second day has no more. */
+/** Questions about licenses that the second day no longer has. */
 export const LEFT_QUESTIONS: readonly Question[] = LEFT.flatMap(({ LICENSE_NUMBER: number = '' }) => [
   { board: 'Nursing Board', license_number: number },
   { board: 'Nursing Board', license_number: number.replace('.', ' ').toLowerCase(), last_name: 'Left' },
@@ -105,10 +107,10 @@ function endorsement(number: string): FixtureRow {
   };
 }
 
-/** What makes the crowd one. */
+/** Many people with the same surname. */
 export const CROWD = times(110, (at) => nurseRow(`CROWD, GIVEN ${at}`, `RN.${750_000 + at}`));
 
-/** The numbers of the odd rows, with those of their endorsements. */
+/** The numbers of the unusual rows and of their endorsements. */
 export const ODD_NUMBERS = ODD_ROWS.flatMap(({ LICENSE_NUMBER, ENDORSEMENT_NUMBER_1 }) =>
   [LICENSE_NUMBER, ENDORSEMENT_NUMBER_1].filter((number) => number !== undefined),
 );
@@ -123,7 +125,7 @@ function givenOf({ full_name: name }: StoredLicense): string {
   return name.replace(/^[^,]*,?\s*/, '');
 }
 
-/** Another digit for one of the last four. */
+/** Replaces one of the last four digits. */
 function mistyped(number: string, random: Random): string {
   const at = number.length - 1 - Math.floor(random() * 4);
   return number.slice(0, at) + String(Math.floor(random() * 10)) + number.slice(at + 1);
@@ -140,7 +142,7 @@ function anyOf<Thing>(things: readonly Thing[], random: Random): Thing {
   return thing;
 }
 
-/** Ways to write a number that all mean the same. */
+/** Spellings of a number that all mean the same. */
 const WAYS: readonly ((number: string) => string)[] = [
   (number) => ` ${number.toLowerCase().replace(/\W/g, ' ')}`,
   (number) => number.replace(/\W/g, ''),
@@ -180,7 +182,7 @@ const OF_EVERYBODY: readonly Habit[] = [
   ({ board, license_number }) => ({ board, license_number, last_name: ' ', first_name: '', city: '\t' }),
 ];
 
-/** Nonsense, and what no interface understands. */
+/** Nonsense that no interface understands. */
 const HOPELESS: readonly Habit[] = [
   ({ board }, random) => ({ board, last_name: anyOf(NONSENSE, random), first_name: 'Mary' }),
   ({ board }, random) => ({ board, license_number: anyOf(NONSENSE, random) }),
@@ -260,10 +262,10 @@ function establishment(license: StoredLicense): Question {
   return { board: license.board, search_type: 'business', business_name: license.full_name };
 }
 
-/** Of the odd licenses there are few, so that every fourth question is about one of them. */
+/** There are few unusual licenses, so every fourth question is about one of them. */
 const SHARE_OF_ODD = 0.25;
 
-/** Questions as people ask them about these licenses: right, mistyped and impossible ones. */
+/** Questions about these licenses as people ask them: correct, mistyped and impossible ones. */
 export function questionsAbout(
   licenses: readonly StoredLicense[],
   odd: readonly StoredLicense[],

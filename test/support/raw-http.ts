@@ -7,8 +7,8 @@ interface RawRequest extends RequestOptions {
 }
 
 /**
- * An HTTP request to a port of this machine with nothing added to it: a GET, unless another method is given. The headers
- * are sent as they are, Host and Origin too, which fetch would not let through.
+ * Sends an HTTP request to a port of this machine and adds nothing to it. The default method is GET. The headers are
+ * sent unchanged, including Host and Origin, which fetch would not allow.
  */
 export async function rawRequest(
   port: number,

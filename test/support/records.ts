@@ -5,7 +5,7 @@ import {
   type StoredLicense,
 } from '../../src/licenses/license.ts';
 
-/** The record of an invented nurse, with the fields given in place of hers. */
+/** The record of an invented nurse, with these fields replaced. */
 export function nurseRecord(fields: Partial<LicenseRecord> = {}): LicenseRecord {
   return {
     license_number: 'RN.123456',
@@ -33,7 +33,7 @@ export function storedLicense(
   return { ...license, keys: { kind, name: keys.name, holder: [...(keys.holder ?? [])] } };
 }
 
-/** `storedLicense()` as it is answered on 2026-11-21 from the publication of 2026-11-20. */
+/** `storedLicense()` in a response of 2026-11-21 from the publication of 2026-11-20. */
 export const ANSWERED_LICENSE = {
   found: true,
   ...nurseRecord(),

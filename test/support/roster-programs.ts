@@ -4,16 +4,16 @@ import { answered, type FileAnswer, fileServer } from './file-server.ts';
 import type { SampleService } from './shared-service.ts';
 import type { temporaryFolder } from './temporary-folder.ts';
 
-/** A program of the examples that reads a roster: how a user starts it in its folder. */
+/** An example program that reads a roster, with the command that starts it in its folder. */
 export interface RosterProgram {
   readonly folder: () => string;
   readonly command: readonly [string, ...string[]];
 }
 
-/** What a program is given. */
+/** The input of a program. */
 export interface RosterRun {
   readonly roster: string;
-  /** The name of another file that it is told to read. */
+  /** The name of another file that the program should read. */
   readonly file?: string;
   readonly address?: string;
   readonly key?: string;
@@ -32,12 +32,12 @@ export interface RosterContext {
   readonly folder: ReturnType<typeof temporaryFolder>;
 }
 
-/** The settings of a program. Python leaves no compiled modules in the checkout. */
+/** The environment of a program. Python must not write compiled modules into the checkout. */
 export function programVariables(address: string, key: string): Record<string, string> {
   return { LICENSES_URL: address, LICENSES_KEY: key, PYTHONDONTWRITEBYTECODE: '1' };
 }
 
-/** Runs the program on this roster. Its lines of output are parsed as JSON. */
+/** Runs the program on this roster, and parses its output lines as JSON. */
 export async function verifyRoster(
   { service, folder }: RosterContext,
   program: RosterProgram,
@@ -59,7 +59,7 @@ export async function verifyRoster(
   };
 }
 
-/** A roster with these lines after its header. */
+/** A roster with its header and these lines. */
 export function rosterOf(...rows: string[]): string {
   return ['board,license_number,last_name', ...rows, ''].join('\n');
 }
@@ -69,7 +69,7 @@ export function json(status: number, body: object, headers: Record<string, strin
   return answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
 }
 
-/** Runs the program against a server with these responses. The last one repeats. */
+/** Runs the program against a server that sends these responses. The last one is repeated. */
 export async function runAgainst(
   context: RosterContext,
   program: RosterProgram,

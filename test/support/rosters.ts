@@ -3,7 +3,7 @@ import type { ApiAnswer, ApiClient } from './api.ts';
 
 export const ROSTER_PATH = '/api/v1/lookup/batch';
 
-/** The fields of a roster's answer that tests read. */
+/** The fields of a roster response that tests read. */
 export const rosterAnswer = z.object({
   count: z.int(),
   summary: z.object({
@@ -19,7 +19,7 @@ export const rosterAnswer = z.object({
   results: z.array(z.looseObject({ outcome: z.string() })),
 });
 
-/** Sends a roster as JSON; a text as it is. */
+/** Sends a roster as JSON. Text is sent unchanged. */
 export function sendRoster(rest: ApiClient, body: unknown): Promise<ApiAnswer> {
   const asText = { headers: { 'content-type': 'application/json' } };
   return rest.request('POST', ROSTER_PATH, typeof body === 'string' ? { ...asText, body } : { json: body });

@@ -1,10 +1,10 @@
 import type { NewRecord } from '../../src/records/saved-records.ts';
 import { nurseRecord } from './records.ts';
 
-/** Room for what a test saves, which is not signed. */
+/** Limits that are high enough for tests, without signing. */
 export const RECORD_LIMITS = { perDay: 1000, bytes: 1_000_000_000, sign: async () => undefined };
 
-/** What was shown of an invented nurse, with the fields given in place of hers. */
+/** A shown result for an invented nurse, with these fields replaced. */
 export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecord<'license'> {
   return {
     kind: 'license',
@@ -37,7 +37,7 @@ export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecor
   };
 }
 
-/** What was shown of a list with so many rows, each of which three licenses fit. */
+/** A shown list with this many rows. Each row matches three licenses. */
 export function shownList(rows: number): NewRecord<'list'> {
   const { board, license_number, full_name, license_type, status, raw_status, expiry_date } = nurseRecord();
   const license = { board, license_number, full_name, license_type, status, raw_status, expiry_date };

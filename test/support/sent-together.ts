@@ -6,7 +6,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import type { ApiAnswer } from './api.ts';
 import { readResponse } from './transcripts/connection.ts';
 
-/** Node reads no more from a socket at once. */
+/** Node reads at most this many bytes from a socket at once. */
 const MAX_READ_BYTES = 65_536;
 
 interface Lookups {
@@ -19,9 +19,9 @@ interface Lookups {
 
 /**
  * Sends lookups so that the API process receives all of them in one turn of its event loop, however busy the machine
- * is: the process is stopped until they lie in one connection, and they fit into one read of it.
+ * is. The process is paused until all of them wait in one connection, and they fit into one read.
  *
- * @returns the answers, in the order of the lookups
+ * @returns the responses, in the order of the lookups
  */
 export async function sentTogether({ api, port, key, bodies }: Lookups): Promise<ApiAnswer[]> {
   const requests = Buffer.from(
@@ -50,7 +50,7 @@ function requestFor(key: string, body: string, isLast: boolean): string {
   );
 }
 
-/** The answers that one connection brought, one after the other. */
+/** The consecutive responses received on one connection. */
 function answersIn(received: Buffer): ApiAnswer[] {
   const answers: ApiAnswer[] = [];
   for (let rest = received; rest.length > 0; ) {

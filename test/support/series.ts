@@ -1,4 +1,4 @@
-/** The series of an admin port's `/metrics`, by name and labels. */
+/** The metric series in `/metrics` of an admin port, by name and labels. */
 export async function seriesAt(port: number, host = '127.0.0.1'): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`http://${host}:${port}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -10,14 +10,14 @@ export async function seriesAt(port: number, host = '127.0.0.1'): Promise<Readon
   );
 }
 
-/** The value of one series. @throws {Error} when there is none */
+/** The value of one series. @throws {Error} when the series does not exist */
 export async function valueAt(port: number, name: string): Promise<number> {
   const value = (await seriesAt(port)).get(name);
   if (value === undefined) throw new Error(`There is no series ${name}.`);
   return value;
 }
 
-/** How many requests an interface has answered or given up on. */
+/** The number of requests that an interface has answered or given up on. */
 export async function requestsEnded(port: number, ofInterface: 'rest' | 'mcp'): Promise<number> {
   const counts = [...(await seriesAt(port))].filter(
     ([name]) =>

@@ -13,28 +13,28 @@ export const HIGH_LIMITS = {
   WEB_REQUESTS_PER_MINUTE: '1000000',
 };
 
-/** An API process that answers from published files, with all that it needs. */
+/** An API process that answers from published files, with everything it needs. */
 export interface TestService {
   readonly environment: TestEnvironment;
   /** The process that was started last. */
   readonly api: RunningProcess;
   readonly rest: ApiClient;
-  /** Starts the process again, as after a release. */
+  /** Restarts the process, as after a release. */
   restartApi(): Promise<void>;
-  /** Stops the process and removes what was made; so does the end of the test file. */
+  /** Stops the process and removes what was created. The end of the test file does the same. */
   stop(): Promise<void>;
 }
 
 interface ServiceOptions {
-  /** Settings beside the test environment's; limits are high unless given here. */
+  /** Additional settings. Limits are high unless set here. */
   readonly settings?: Record<string, string>;
-  /** What to publish, of one day, of several or of none: the fixtures, unless given. */
+  /** The files to publish: of one day, several days or none. Default: the fixtures. */
   readonly files?: (folder: string) => Promise<DatasetFiles | readonly DatasetFiles[]>;
-  /** What happens to the requests of the process to OpenSearch. */
+  /** Handles the process's requests to OpenSearch. */
   readonly proxied?: ProxyStep | undefined;
 }
 
-/** A new environment with published files, and an API process on it. */
+/** A new environment with published files, and an API process that uses it. */
 export async function startService({
   settings = {},
   files = async () => FIXTURES,

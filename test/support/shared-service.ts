@@ -8,7 +8,7 @@ import { apiClient } from './api.ts';
 import { type WebServer, webServer } from './proxy.ts';
 import { startService, type TestService } from './service.ts';
 
-/** What a shared service has published: the fixtures, what `npm start` publishes, or the days of the evaluation. */
+/** The data of each shared service: the fixtures, the sample data of `npm start`, or the days of the evaluation. */
 const DATA: Readonly<Record<SharedData, Parameters<typeof startService>[0]>> = {
   fixtures: {
     settings: { MCP_ALLOWED_HOSTS: 'licenses.example', MCP_ALLOWED_ORIGINS: 'https://assistant.example' },
@@ -21,15 +21,15 @@ const sharedData = z.enum(['fixtures', 'sample', 'evaluation']);
 
 export type SharedData = z.output<typeof sharedData>;
 
-/** An API process that a test file reads from, and does nothing else to. */
+/** An API process that test files may only read from. */
 export type ReadService = Pick<TestService, 'environment' | 'rest' | 'stop'>;
 
-/** The environment variable with the address at which a run of the tests tells where its services are. */
+/** The environment variable with the URL at which test files ask for a shared service. */
 export const SERVICES_VARIABLE = 'TEST_SERVICES';
 
 /**
- * An API process for test files that only read, with limits that no test reaches: one for all files of a run. Each
- * gets a key of its own.
+ * An API process for test files that only read, with limits that no test reaches. All files of a run share it, each
+ * with its own key.
  */
 export async function sharedService(data: SharedData = 'fixtures'): Promise<ReadService> {
   const services = process.env[SERVICES_VARIABLE];
@@ -39,10 +39,10 @@ export async function sharedService(data: SharedData = 'fixtures'): Promise<Read
   return { environment, rest: await apiClient(environment), stop: () => environment.cleanUp() };
 }
 
-/** An API process that answers from what `npm start` publishes. */
+/** An API process that answers from the sample data of `npm start`. */
 export type SampleService = Awaited<ReturnType<typeof startSampleService>>;
 
-/** @returns also where it answers, and the run date of the sample data, `YYYY-MM-DD` */
+/** @returns the service, its address, and the run date of the sample data, `YYYY-MM-DD` */
 export async function startSampleService() {
   const service = await sharedService('sample');
   const { config, store } = service.environment;
@@ -50,7 +50,7 @@ export async function startSampleService() {
   return { ...service, url: `http://127.0.0.1:${config.PORT}`, date: live?.metadata.date ?? '' };
 }
 
-/** Starts each service when the first test file asks for it. @param begin called before the first starts */
+/** Starts each service when the first test file asks for it. @param begin called before the first service starts */
 export async function serveServices(begin: () => void): Promise<WebServer> {
   const services = new Map<string, Promise<TestService>>();
   const server = await webServer(async ({ url = '' }, response) => {

@@ -1,7 +1,4 @@
-/**
- * A process started with `--import` of this file has a clock that is wrong by `CLOCK_SHIFT_MS`. Its timers run
- * as ever.
- */
+/** Shifts the clock of a process started with `--import` of this file by `CLOCK_SHIFT_MS`. Timers are not affected. */
 const shift = Number(process.env.CLOCK_SHIFT_MS ?? 0);
 const RealDate = Date;
 

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Store } from '../../src/storage/store.ts';
 import { documentsIn } from './documents.ts';
 
-/** Stands in the file for the prefix of the installation's indices. */
+/** Replaces the installation's index prefix in the file. */
 const PREFIX = '{prefix}';
 
-/** Settings that OpenSearch gives an index itself. */
+/** Settings that OpenSearch itself assigns to an index. */
 const OWN_SETTINGS = new Set(['creation_date', 'uuid', 'version', 'provided_name']);
 
 const json = z.record(z.string(), z.unknown());
@@ -16,9 +16,9 @@ const storedIndex = z.object({
   aliases,
   mappings: json,
   settings: z.object({ index: json }),
-  /** Set after the documents have been written: one of them forbids writing. */
+  /** Set after the documents have been written, because one of them forbids writing. */
   blocks: json,
-  /** In the order in which they were written. */
+  /** The documents in the order in which they were written. */
   documents: z.array(z.object({ id: z.string(), source: json })),
 });
 
@@ -30,7 +30,7 @@ const definitions = z.record(
     settings: z.object({ index: z.looseObject({ blocks: json.optional() }) }),
   }),
 );
-/** Writes every index of an installation to a file, one line of JSON each: definition, aliases and documents. */
+/** Writes every index of an installation to a file, one JSON line each: definition, aliases and documents. */
 export async function saveStoredData(store: Store, file: string): Promise<void> {
   await store.client.indices.refresh({ index: `${store.prefix}*` });
   const { body } = await store.client.indices.get({ index: `${store.prefix}*` });
@@ -52,14 +52,14 @@ export async function saveStoredData(store: Store, file: string): Promise<void> 
   await writeFile(file, `${lines.join('\n')}\n`.replaceAll(store.prefix, PREFIX));
 }
 
-/** What `saveStoredData` wrote. */
+/** Reads a file written by `saveStoredData`. */
 export async function readStoredData(file: string, prefix = PREFIX) {
   const text = await readFile(file, 'utf8');
   const lines = text.trimEnd().replaceAll(PREFIX, prefix).split('\n');
   return lines.map((line) => storedIndex.parse(JSON.parse(line)));
 }
 
-/** Creates the indices that `saveStoredData` wrote, under another prefix, without help of any index template. */
+/** Creates the indices in a file of `saveStoredData` under another prefix, without using index templates. */
 export async function loadStoredData(store: Store, file: string): Promise<void> {
   for (const stored of await readStoredData(file, store.prefix)) {
     const { index, documents, blocks, ...definition } = stored;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** A text of test/fixtures. In it, `\uXXXX`, `\t` and `\r` stand for characters that nobody sees. */
+/** A text in test/fixtures. In the file, `\uXXXX`, `\t` and `\r` stand for invisible characters. */
 export function fixtureText(file: string): string {
   return readFileSync(resolve(import.meta.dirname, '../fixtures', file), 'utf8')
     .replaceAll(/\\u([0-9a-f]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
@@ -14,7 +14,7 @@ export function linesOf(table: string): string[] {
   return table.split('\n').filter((line) => line !== '');
 }
 
-/** What is read in a text, and as what: `TEXT = MEANING; TEXT = MEANING`. A meaning may be missing. */
+/** Texts with their expected meanings: `TEXT = MEANING; TEXT = MEANING`. A meaning may be missing. */
 export function pairsOf(table: string): [text: string, meaning: string][] {
   const pairs = linesOf(table).flatMap((line) => line.split('; '));
   return pairs.map((pair) => {
@@ -23,7 +23,7 @@ export function pairsOf(table: string): [text: string, meaning: string][] {
   });
 }
 
-/** The cells of each line of a table: `A | B | C`. In a cell, `x*200` stands for 200 times `x`. */
+/** The cells of each line in a table: `A | B | C`. In a cell, `x*200` stands for `x` repeated 200 times. */
 export function cellsOf(table: string): string[][] {
   return linesOf(table).map((line) =>
     line

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 
-/** A folder of the calling test file's own: made before its tests, removed with all that is in it after them. */
+/**
+ * A folder for the calling test file. It is created before the file's tests, and removed with its contents afterwards.
+ */
 export function temporaryFolder(): { path(...parts: string[]): string } {
   let folder: string | undefined;
   beforeAll(async () => {

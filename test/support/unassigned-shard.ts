@@ -2,8 +2,9 @@ import { expect } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
 
 /**
- * Takes one of the two shards of an index away: the index is copied, and the only node may hold one shard of the
- * copy that takes its name. OpenSearch answers searches from that shard, and does not count the other as failed.
+ * Makes one of an index's two shards unavailable. The index is copied, the copy takes its name, and the only node may
+ * hold only one shard of the copy. OpenSearch then answers searches from that shard, and does not count the other as
+ * failed.
  */
 export async function unassignOneShard(client: Client, index: string): Promise<void> {
   const copy = `${index}-copy`;

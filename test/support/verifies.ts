@@ -3,7 +3,7 @@ import { type RequirementId, requirement } from '../requirements.ts';
 import { nameWithIds } from './requirement-ids.ts';
 
 /**
- * A test that says which requirements it verifies; its name lists them.
+ * Declares a test with the requirements it verifies. Its name lists them.
  *
  * @throws {Error} when an id is not in test/requirements.ts
  */

@@ -28,7 +28,7 @@ const WATCHED = 'RN.900001';
 export const NOT_WATCHED = 'RN.900002';
 const FIRST_DAY = '2026-10-01';
 
-/** What must never be in a log: the path and the query of a webhook's address may be secret. */
+/** Must never appear in a log: the path and query of a webhook's URL may be secret. */
 export const SECRET_PATH = 'the-secret-path';
 
 export const SECRET_KEY = 'a secret key of the tests, of 32 characters and more';
@@ -65,10 +65,10 @@ export async function startReceiver() {
     response.writeHead(status, sent).end();
   });
   return {
-    /** A path of its own for each name. */
+    /** A different path for each name. */
     url: (name = '') => `${server.url}/${SECRET_PATH}/${name}?token=${SECRET_PATH}`,
     received: received as readonly Received[],
-    /** How it answers from now on; it is asked when the request has been read. */
+    /** Sets how the receiver responds from now on. The function is called when a request has been read. */
     respond: (next: Respond) => {
       respond = next;
     },
@@ -78,7 +78,7 @@ export async function startReceiver() {
 
 export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>>;
 
-/** An installation with one day published, whose workers reach OpenSearch through a proxy. */
+/** An installation with one published day, whose workers reach OpenSearch through a proxy. */
 export async function webhookInstallation(settings: Record<string, string> = {}) {
   const { environment, workers, startWorker, disturb, stopWorkers } = await installation({
     WEBHOOK_SECRET_KEY: SECRET_KEY,
@@ -93,7 +93,7 @@ export async function webhookInstallation(settings: Record<string, string> = {})
   let day = 0;
   const cities = new Map<string, string>();
 
-  /** Files of the next day, in which the watched license or another one has moved. */
+  /** Files for the next day, in which the holder of the watched license or of another one has moved. */
   function nextFiles(changed = WATCHED): Promise<DatasetFiles> {
     day += 1;
     cities.set(changed, `CITY ${day}`);
@@ -104,14 +104,14 @@ export async function webhookInstallation(settings: Record<string, string> = {})
     });
   }
 
-  /** Queues what is to be delivered, as each worker does once a minute, and begins with it at once. */
+  /** Queues the due deliveries, as each worker does once a minute, and starts them at once. */
   async function reconcile(): Promise<void> {
     await queueUndelivered(store, queue);
     const queued = (await queue.getDelayed()).filter(({ attemptsMade }) => attemptsMade === 0);
     await Promise.all(queued.map((job) => job.promote().catch(() => undefined)));
   }
 
-  /** Publishes in this process: for the workers, another one did it. */
+  /** Publishes in this process, which to the workers looks like another worker. */
   async function publishNext(changed?: string): Promise<void> {
     await expectLive(publishFiles(environment, await nextFiles(changed)));
     await reconcile();
@@ -119,12 +119,12 @@ export async function webhookInstallation(settings: Record<string, string> = {})
 
   const latest = async () => latestCursor((await liveFeed(store)).state);
 
-  /** The webhook of an account as it is now. */
+  /** The current webhook of an account. */
   async function webhookOf(name: string): Promise<Webhook | undefined> {
     return (await WEBHOOKS.read(store, accountId(name)))?.document;
   }
 
-  /** Enters an account that watches one license, with a webhook that has been told of everything. */
+  /** Creates an account that watches one license, with a webhook that is up to date with the feed. */
   async function subscribe(account: string, url: string): Promise<Webhook> {
     const id = accountId(account);
     const created_at = new Date().toISOString();
@@ -152,7 +152,7 @@ export async function webhookInstallation(settings: Record<string, string> = {})
     ...{ queue, latest, nextFiles, publishNext, webhookOf, subscribe },
     subscribeMany: (count: number, url: string) =>
       Promise.all(Array.from({ length: count }, (_, at) => subscribe(`Account ${at}`, url))),
-    /** Does to a webhook what its account does when it resumes it; workers notice that within a minute. */
+    /** Changes a webhook as its account does when resuming it. Workers notice this within a minute. */
     resume: async (name: string) => {
       const going = { paused: null, failing_since: null };
       await WEBHOOKS.update(store, accountId(name), (current) => current && { ...current, ...going });
@@ -166,13 +166,13 @@ export async function webhookInstallation(settings: Record<string, string> = {})
     reconcile,
     removeWebhook: (name: string) =>
       environment.client.delete({ index: store.names.webhooks, id: accountId(name), refresh: true }),
-    /** Waits until an account has been told of everything. */
+    /** Waits until an account has received everything. */
     untilDelivered: (name: string) =>
       eventually(
         `${name} has been told`,
         async () => (await webhookOf(name))?.delivered_cursor === (await latest()),
       ),
-    /** Waits until workers have nothing to deliver, and what waits after a failure waits on. */
+    /** Waits until workers have nothing to deliver. Deliveries that wait after a failure keep waiting. */
     untilReconciled: async (): Promise<void> => {
       await reconcile();
       const count = () => queue.getJobCountByTypes('active', 'waiting');
@@ -182,8 +182,8 @@ export async function webhookInstallation(settings: Record<string, string> = {})
 }
 
 /**
- * Publishes, and waits until the receiver is asked. What this returns makes it answer that request; later ones are
- * answered at once.
+ * Publishes, and waits until the receiver gets a request. The returned function answers that request; later requests
+ * are answered at once.
  */
 export async function publishUntilAsked(
   installed: WebhookInstallation,

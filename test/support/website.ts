@@ -18,18 +18,21 @@ const validator = new HtmlValidate({
   rules: { 'no-trailing-whitespace': 'off', 'void-style': 'off', 'long-title': 'off' },
 });
 
-/** A browser tab at the website, with all that it complained of. */
+/** A browser tab on the website that collects all problems. */
 export type SiteTab = Awaited<ReturnType<typeof siteTab>>;
 
-/** Every kind of element that a page has, with its parent, its classes and the names of its attributes. */
+/** Every kind of element on a page, with its parent, its classes and the names of its attributes. */
 const STRUCTURE = `[...new Set(Array.from(document.querySelectorAll('*'), (each) =>
   [each.parentElement?.localName, each.localName, each.getAttribute('class'), ...each.getAttributeNames().sort()].join(' ')
 ))].sort().join()`;
 
-/** The structures that were found valid, and accessible at a width and in colors: other pages of the same differ in text alone. */
+/**
+ * The page structures already found valid, and accessible at a width and in a color scheme. Other pages with the same
+ * structure differ only in text.
+ */
 const found = new Set<string>();
 
-/** Half of a screen: what a browser at 200 % shows. */
+/** Half the width of a screen: what a browser shows at 200 % zoom. */
 const ZOOMED = 720;
 const PHONE = 360;
 
@@ -44,7 +47,7 @@ export async function siteTab(
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('console', (message) => {
-    // The browser reports a page's own status, such as 404, as an error.
+    // The browser reports the page's own status, such as 404, as an error.
     if (!message.text().startsWith('Failed to load resource: the server responded with a status of'))
       complaints.push(`console: ${message.text()}`);
   });
@@ -57,7 +60,7 @@ export async function siteTab(
     void dialog.dismiss();
   });
 
-  /** Expects it unless a page of the same structure was found so. */
+  /** Expects no problems, unless a page with the same structure was already found to have none. */
   async function expectNone(look: string, problems: () => Promise<string[]>): Promise<void> {
     const key = look + z.string().parse(await page.evaluate(STRUCTURE));
     if (!found.has(key)) expect(await problems()).toEqual([]);
@@ -77,20 +80,20 @@ export async function siteTab(
   const resize = (to: number) => page.setViewportSize({ width: to, height: 900 });
   return {
     page,
-    /** What it complained of: errors, what was written to the console, what came from another host, dialogs. */
+    /** The problems so far: errors, console output, requests to other hosts, dialogs. */
     complaints: complaints as readonly string[],
     /** Opens a path of the website. @returns the status code */
     open: async (path: string) => (await page.goto(`${origin}${path}`))?.status() ?? 0,
     /**
-     * Expects that the page shown is valid HTML without accessibility violations, unless one of the same structure was,
-     * that there is no complaint, and that the page is no wider than the screen.
+     * Expects that the current page is valid HTML without accessibility violations (checked once per structure), that
+     * there are no complaints, and that the page is no wider than the screen.
      */
     expectGood,
-    /** Expects the same on a phone and in the dark, and that at 200 % zoom nothing is cut off. */
+    /** Expects the same on a phone and in dark mode, and that nothing is cut off at 200 % zoom. */
     expectGoodEverywhere: async () => {
       await expectGood();
       await page.emulateMedia({ colorScheme: 'dark' });
-      // Only the colors differ.
+      // Only the colors differ in dark mode.
       await expectNone('dark', () => axeViolations(evaluate, ['color-contrast']));
       await page.emulateMedia({ colorScheme: null });
       await resize(ZOOMED);
@@ -99,7 +102,7 @@ export async function siteTab(
       await expectGood();
       await resize(width);
     },
-    /** Forgets complaints, pages that were opened beside it, and the medium, for the next test. */
+    /** Clears complaints, closes additional pages and resets the medium for the next test. */
     reset: async () => {
       complaints.length = 0;
       for (const other of context.pages()) if (other !== page) await other.close();
@@ -108,7 +111,7 @@ export async function siteTab(
   };
 }
 
-/** What a validator says of the page's HTML as the browser has read it. */
+/** The validator's errors for the page's HTML as the browser has parsed it. */
 async function htmlErrors(page: Page): Promise<string[]> {
   const report = await validator.validateString(await page.content());
   return report.results.flatMap(({ messages }) =>
@@ -117,8 +120,8 @@ async function htmlErrors(page: Page): Promise<string[]> {
 }
 
 /**
- * @param evaluate a script in the page; its policy does not apply to what a test evaluates
- * @param runOnly the rules; all, where there are none
+ * @param evaluate runs a script in the page; the page's policy does not apply to it
+ * @param runOnly the rules to check; all by default
  */
 export async function axeViolations(
   evaluate: (script: string) => Promise<unknown>,

@@ -2,16 +2,16 @@ import { strToU8, zipSync } from 'fflate';
 
 /** The parts of a workbook that differ between tests. */
 export interface WorkbookParts {
-  /** What is inside `sheetData` of each sheet. */
+  /** The content of `sheetData` for each sheet. */
   readonly sheets: readonly string[];
-  /** Of each sheet: `visible` unless said otherwise. */
+  /** The state of each sheet; `visible` by default. */
   readonly states?: readonly string[];
   readonly workbookPr?: string;
   readonly sharedStrings?: string;
   readonly styles?: string;
-  /** Other entries of the zip file, or other content of these. */
+  /** Additional entries of the zip file, or replacements for existing entries. */
   readonly others?: Readonly<Record<string, string | Uint8Array>>;
-  /** Entries that are named and left out. */
+  /** Entries that are referenced but left out. */
   readonly missing?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ function mediaTypes({ sheets, sharedStrings, styles }: WorkbookParts): string[] 
   ];
 }
 
-/** An Excel workbook, as small as a program may write it. */
+/** A minimal Excel workbook. */
 export function workbook(parts: WorkbookParts): Buffer {
   const { sheets, states = [], workbookPr = '', sharedStrings, styles, others = {}, missing = [] } = parts;
   const sheetTags = sheets.map(
@@ -76,7 +76,7 @@ export function workbook(parts: WorkbookParts): Buffer {
   );
 }
 
-/** A row of texts. */
+/** A row of text cells. */
 export function textRow(...cells: readonly string[]): string {
   return `<row>${cells.map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`).join('')}</row>`;
 }

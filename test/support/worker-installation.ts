@@ -6,7 +6,7 @@ import { publishQueue } from '../../src/publications/job.ts';
 import { type ProxyStep, pass, startProxy } from './proxy.ts';
 import { type DatasetFiles, publishByCommand } from './publishing.ts';
 
-/** An installation whose workers reach OpenSearch through a proxy that can wait for requests and disturb them. */
+/** An installation whose workers reach OpenSearch through a proxy that can watch for requests and disturb them. */
 export type Installation = Awaited<ReturnType<typeof installation>>;
 
 /** A new installation without workers. */
@@ -20,7 +20,7 @@ export async function installation(settings: Record<string, string> = {}) {
   return {
     environment,
     queue,
-    /** Those that were started and not stopped together. */
+    /** The workers started since `stopWorkers` was last called. */
     workers: workers as readonly RunningProcess[],
     /** Starts a worker that reaches OpenSearch through the proxy. */
     startWorker: async (more: Record<string, string> = {}): Promise<RunningProcess> => {
@@ -28,11 +28,11 @@ export async function installation(settings: Record<string, string> = {}) {
       workers.push(worker);
       return worker;
     },
-    /** What happens to the requests of workers to OpenSearch from now on. */
+    /** Sets how the proxy handles workers' requests to OpenSearch from now on. */
     disturb: (next: ProxyStep) => {
       step = next;
     },
-    /** Does something at the next request of this kind, before OpenSearch gets it. Settles when it is done. */
+    /** Runs the work at the next matching request, before OpenSearch gets it. Settles when the work is done. */
     at: (request: RegExp, work: (path: string) => unknown) =>
       new Promise<void>((resolve, reject) => {
         step = async (each) => {
@@ -49,7 +49,7 @@ export async function installation(settings: Record<string, string> = {}) {
   };
 }
 
-/** Runs `licenses publish --json` with these files, of which a board may have many more or fewer licenses. */
+/** Runs `licenses publish --json` with these files. The number of licenses of a board may have changed a lot. */
 export function publish({ environment }: Pick<Installation, 'environment'>, files: DatasetFiles) {
   return publishByCommand(environment.variables, files, '--json', '--accept', 'board_changed');
 }

@@ -2,15 +2,15 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a name or a number is in the worst case: each piece of it again and again, to the limit of a body. */
+/** Worst cases of a name or a number: a piece repeated up to the limit of a body. */
 export type Cases = readonly (readonly [name: string, text: string])[];
 
-/** A text of this many characters made of a piece. */
+/** A text of this length made by repeating a piece. */
 export function filled(piece: string, length: number): string {
   return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
 }
 
-/** A start, then a piece again and again up to a limit, then an end. */
+/** A start, a piece repeated up to a limit, and an end. */
 function around(start: string, piece: string, end = '', limit = MEGABYTE): string {
   const left = limit - Buffer.byteLength(start) - Buffer.byteLength(end);
   return start + piece.repeat(Math.floor(left / Buffer.byteLength(piece))) + end;
@@ -20,7 +20,7 @@ const HEADER = 'license_number\n';
 const BOARDS_ROW = filled('nursing medical pharmacy dental social worker counselor,', 200 * 56).slice(0, -1);
 const COLUMNS = Array.from({ length: 199 }, (_, at) => `c${at}`).join(',');
 
-/** Rosters as CSV of 1 MB: quotation marks, separators and line breaks in every order that a parser could mind. */
+/** Rosters as 1 MB of CSV: quotation marks, separators and line breaks in every order that could slow a parser. */
 export const WORST_TABLES: Cases = [
   ['stray marks, then blanks', `${HEADER}"${'x"'.repeat(260_000)}x${' '.repeat(520_000)}\n`],
   ['stray marks in plain cells', around(HEADER, 'x" ')],
@@ -44,7 +44,7 @@ export const WORST_TABLES: Cases = [
   ['letters that fold to fifteen', around(`last_name\n`, `${'\ufdfa'.repeat(66)}\n`)],
 ];
 
-/** Rosters as JSON of 1 MB. */
+/** Rosters as 1 MB of JSON. */
 export const WORST_ROSTERS: Cases = [
   ['500,000 items', around('{"items":[', '0,', '0]}')],
   ['nested lists', `{"items":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
@@ -61,7 +61,7 @@ export const WORST_ROSTERS: Cases = [
   ['prototype names', around('{"items":[{', '"__proto__":{"constructor":0},', '"a":0}]}')],
 ];
 
-/** Forms of 1 MB, as a browser would encode them in an address. */
+/** URL-encoded forms of 1 MB. */
 export const WORST_FORMS: Cases = [
   ['524,288 fields', around('', 'a&')],
   ['a million separators', around('', '&')],
@@ -70,10 +70,10 @@ export const WORST_FORMS: Cases = [
   ['one long name', around('', 'a')],
 ];
 
-/** As long as a browser's. */
+/** As long as the boundary of a browser. */
 const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW';
 
-/** Forms of 1 MB in parts. */
+/** Multipart forms of 1 MB. */
 export const WORST_PARTS: Cases = [
   ['200,000 boundaries', around('', `--${BOUNDARY}\r\n`)],
   ['20,000 parts', around('', part('a', ''), `--${BOUNDARY}--\r\n`)],
@@ -96,7 +96,7 @@ function part(name: string, value: string): string {
   return `${partStart(name)}${value}\r\n`;
 }
 
-/** A form with one field, in parts. */
+/** A multipart form with one field. */
 export function formParts(name: string, value: string): string {
   return `${part(name, value)}--${BOUNDARY}--\r\n`;
 }
@@ -105,12 +105,12 @@ function keys(count: number): string {
   return Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',');
 }
 
-/** A roster with an item a thousand times. */
+/** A roster with the same item a thousand times. */
 function thousand(item: string): string {
   return `{"items":[${Array(1000).fill(item).join()}]}`;
 }
 
-/** Header values of 15 KB that parsers of lists, parameters and quotation marks mind. */
+/** Header values of 15 KB that could slow parsers of lists, parameters and quotation marks. */
 export const WORST_HEADERS: Cases = [
   ['open marks and commas', `a;b="${',""'.repeat(5300)}`],
   ['commas', filled(',', 15_000)],
@@ -123,7 +123,7 @@ export const WORST_HEADERS: Cases = [
   ['queries', filled('number=1&a=1&__proto__=1&constructor=1&', 15_000)],
 ];
 
-/** Values of 200 characters, the most that a field takes. */
+/** Values of 200 characters, the maximum for a field. */
 export const WORST_VALUES: Cases = [
   ['digits that look like letters', filled('0O1l5S8B', 200)],
   ['blanks and letters', filled('a ', 200)],
@@ -134,7 +134,7 @@ export const WORST_VALUES: Cases = [
   ['combining marks', `a${filled('\u0300\u0316', 199)}`],
 ];
 
-/** A text compressed in each way that is taken, by Content-Encoding. */
+/** Compressed versions of a text, by each accepted Content-Encoding. */
 export const COMPRESSIONS: ReadonlyMap<string, (text: string | Buffer) => Buffer> = new Map([
   ['gzip', (text) => gzipSync(text)],
   ['x-gzip', (text) => gzipSync(text)],

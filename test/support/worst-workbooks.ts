@@ -2,10 +2,10 @@ import { strToU8, zipSync } from 'fflate';
 import { textRow, type WorkbookParts, workbook } from './workbooks.ts';
 import { filled } from './worst-bodies.ts';
 
-/** Nearly all that is unpacked of a workbook. */
+/** Slightly less than the maximum unpacked size of a workbook. */
 const BYTES = 7_500_000;
 
-/** What parsers repeat work for: marks that open something, blanks, and the ends of nothing. */
+/** Pieces that make parsers repeat work: opening marks, blanks, and closing marks without an opening one. */
 export const PIECES: readonly string[] = ['[', '"', '\\', ' ', '_x', '<', '&#', '0', '#', 'é', "'", '(', '-'];
 
 const escaped = (text: string) =>
@@ -16,7 +16,7 @@ const NUMBERS = '<row><c s="0"><v>43528</v></c></row>'.repeat(1000);
 
 const STYLES = '<xf numFmtId="164"/>'.repeat(500);
 
-/** A file with a piece at the bounds in each place that is read of a workbook. */
+/** A file with the piece repeated up to the limits, for each place that is read in a workbook. */
 function places(piece: string): readonly (readonly [string, WorkbookParts])[] {
   const text = escaped(filled(piece, 1_000_000));
   const part = filled(piece, BYTES);
@@ -42,7 +42,7 @@ function places(piece: string): readonly (readonly [string, WorkbookParts])[] {
   ];
 }
 
-/** Elements that a sheet may have again and again. */
+/** Elements that may occur repeatedly in a sheet. */
 const ELEMENTS = [
   ['empty rows', '<row r="1" ht="12"><c r="A1" s="0"/></row>'],
   ['cells without an end', '<c><v>'],
@@ -73,7 +73,7 @@ function openDocument(rows: string): Buffer {
 
 const OLD_WORKBOOK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
 
-/** Workbooks of at most a megabyte, each with something that a parser could take long for. To make one takes a while. */
+/** Workbooks of at most a megabyte, each with content that could slow a parser. Making one takes a while. */
 export function* worstWorkbooks(
   pieces: readonly string[],
 ): Generator<readonly [name: string, file: () => Buffer]> {

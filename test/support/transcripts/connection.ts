@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** An HTTP response as it came. */
+/** An HTTP response as received. */
 export interface RawResponse {
   readonly statusLine: string;
   readonly status: number;
@@ -9,10 +9,10 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** Longer than any of the service's own time limits. */
+/** Longer than any time limit of the service. */
 const GIVEN_UP_AFTER_MS = 40_000;
 
-/** A request that no service knows, with an id by which its response is recognized. */
+/** A request for an unknown path, with an id that identifies its response. */
 const PROBE =
   'HEAD /probe HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-probe\r\nConnection: close\r\n\r\n';
 const PROBE_RESPONSE = /HTTP\/1\.1 (?:(?!HTTP\/1\.1 ).)*x-request-id: the-probe\r\n/is;
@@ -47,13 +47,13 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  /** Says that nothing more will be sent. */
+  /** Signals that the client will send nothing more. */
   closeSide(): void {
     this.#isHalfClosed = true;
     this.#socket.end();
   }
 
-  /** Breaks the connection off. */
+  /** Aborts the connection. */
   abort(): void {
     this.#socket.resetAndDestroy();
   }
@@ -72,10 +72,10 @@ export class Connection {
   }
 
   /**
-   * Closes the connection. Another request over it tells whether it could still be used, and what the service sent
-   * before that was answered.
+   * Closes the connection. A last request checks whether the connection was still usable, and reveals anything that the
+   * service sent before responding to it.
    *
-   * @param last the last response, which may say that the service closes the connection
+   * @param last the last response, which may announce that the service closes the connection
    */
   async end(last: RawResponse | undefined): Promise<{ wasOpen: boolean; more: Buffer }> {
     if (last?.headers.get('connection') !== 'close' && !this.#isHalfClosed) this.send(Buffer.from(PROBE));
@@ -95,7 +95,7 @@ export class Connection {
   }
 }
 
-/** The response at the beginning of these bytes and its size; `undefined` while it is not complete. */
+/** The response at the start of these bytes and its size; `undefined` if it is incomplete. */
 export function readResponse(bytes: Buffer, method: string) {
   const headSize = bytes.indexOf('\r\n\r\n');
   if (headSize < 0) return undefined;
@@ -106,7 +106,7 @@ export function readResponse(bytes: Buffer, method: string) {
   for (const line of lines) headers.append(line.replace(/:.*/s, ''), line.replace(/^[^:]*:/, '').trim());
   const hasBody = method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
   const length = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0;
-  // The service sends no chunks.
+  // The service sends no chunked responses.
   if (Number.isNaN(length)) throw new Error(`The response does not say its length: ${statusLine}`);
   const start = headSize + '\r\n\r\n'.length;
   if (bytes.length < start + length) return undefined;

@@ -2,21 +2,21 @@ import { Connection, type RawResponse } from './connection.ts';
 import { type Common, responseLines, visible } from './response-lines.ts';
 import { type Exchange, OUTCOMES, type Request } from './transcript.ts';
 
-/** Texts by the name that stands for them in angle brackets, such as `<key>`. */
+/** Texts by their placeholder names. In a transcript, the name is in angle brackets, such as `<key>`. */
 type Values = Readonly<Record<string, string>>;
 
-/** A service, for clients of any address. */
+/** A service for clients with any address. */
 export interface ServiceStage {
   readonly port: number;
   readonly adminPort: number;
   readonly values: Values;
-  /** What happens to the service, by the words of a `*` line. */
+  /** Actions on the service, by the text of a `*` line. */
   readonly events: ReadonlyMap<string, () => Promise<void>>;
 }
 
-/** Where and with what an exchange is played. */
+/** The service, address and values for playing an exchange. */
 export interface Stage extends ServiceStage {
-  /** The client's address, which no other exchange has: limits count by it. */
+  /** The client's address. Each exchange has its own, because limits are counted by address. */
   readonly localAddress: string;
   readonly common: Common;
 }
@@ -27,11 +27,11 @@ export class Player {
   readonly #text: string[] = [];
   #connection: Connection | undefined;
   #port: number;
-  /** Bytes for the next write. */
+  /** Bytes to send with the next write. */
   #unsent: Buffer[] = [];
-  /** The first lines of the requests that were not answered yet. */
+  /** The first lines of the requests that have no response yet. */
   #asked: string[] = [];
-  /** The responses that came, by the first lines of their requests. */
+  /** The received responses, with the first lines of their requests. */
   readonly answers: (readonly [line: string, response: RawResponse])[] = [];
   #last: RawResponse | undefined;
 
@@ -40,7 +40,7 @@ export class Player {
     this.#port = stage.port;
   }
 
-  /** @returns its text with the responses that came */
+  /** @returns the text of the exchange with the received responses */
   async play({ name, steps }: Exchange): Promise<string> {
     this.#text.push(`### ${name}`);
     for (const step of steps) {
@@ -87,7 +87,7 @@ export class Player {
     await happens();
   }
 
-  /** Sends what was not sent yet. */
+  /** Sends the pending bytes. */
   async #flush(): Promise<Connection> {
     this.#connection ??= await Connection.open(this.#port, this.#stage.localAddress);
     if (this.#unsent.length > 0) this.#connection.send(Buffer.concat(this.#unsent));
@@ -131,7 +131,7 @@ export class Player {
   }
 }
 
-/** The bytes of a request. `<length>` in its head is the length of its body. */
+/** The bytes of a request. `<length>` in its head is replaced by the length of its body. */
 function requestBytes({ head: [first, ...own], body: lines }: Request, { values, common }: Stage): Buffer {
   const body = bytesOf(lines.join('\n'), values);
   if (first === undefined) return body;
@@ -149,7 +149,7 @@ function bytesOf(text: string, values: Values): Buffer {
   return Buffer.from(expanded(latin1), 'latin1');
 }
 
-/** With what `<repeat 9>text</repeat>` stands for, one character for each byte. */
+/** Expands `<repeat 9>text</repeat>`, with one character for each byte. */
 function expanded(text: string): string {
   return text.replaceAll(/<repeat (\d+)>(.*?)<\/repeat>/gs, (_, count, inner: string) =>
     inner.repeat(Number(count)),

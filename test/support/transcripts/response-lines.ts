@@ -2,13 +2,17 @@ import { gunzipSync } from 'node:zlib';
 import { SERVICE_VERSION } from '../../../src/config.ts';
 import type { RawResponse } from './connection.ts';
 
-/** What many exchanges have, by its name: the headers of a kind of request or response, or an object as compact JSON. */
+/**
+ * Text shared by many exchanges, by name: the headers of a kind of request or response, or an object as compact JSON.
+ */
 export interface Common {
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly objects: ReadonlyMap<string, string>;
 }
 
-/** Reads the file of what is common: `### name`, then its lines. A kind of headers may begin with an earlier one. */
+/**
+ * Reads the file of shared text: `### name`, followed by its lines. A kind of headers may start with an earlier kind.
+ */
 export function readCommon(text: string): Common {
   const headers = new Map<string, readonly string[]>();
   const objects = new Map<string, string>();
@@ -25,21 +29,21 @@ export function readCommon(text: string): Common {
   return { headers, objects };
 }
 
-/** Of a longer body, only the beginning is shown. */
+/** Longer bodies are truncated to this many bytes. */
 const MAX_BODY_BYTES = 7000;
 const BEGINNING_BYTES = 60;
 
 const LINE_WIDTH = 110;
 
-/** The longest that an address waits for its limit. */
+/** The longest time that an address waits for its limit to reset. */
 const RATE_LIMIT_SECONDS = 60;
-/** On a busy machine, a time in a response may be so long ago when it is read. */
+/** On a busy machine, a time in a response may be this long ago when it is read. */
 const SLOW_SECONDS = 30;
 
-/** What is left of a limit that nobody reaches. How much depends on whether Redis answered in time. */
+/** The remainder of a limit that no exchange reaches. The exact value depends on whether Redis answered in time. */
 const NEARLY_ALL = 900_000;
 
-/** A response without its common headers. Placeholders replace what differs from run to run. */
+/** A response without its common headers. Placeholders replace values that differ from run to run. */
 export function responseLines(response: RawResponse, common: Common) {
   const headers = [...response.headers].map(
     ([name, value]) => `${name}: ${maskedHeader(name, value, response.status)}`,
@@ -50,11 +54,10 @@ export function responseLines(response: RawResponse, common: Common) {
 }
 
 /**
- * Replaces the common headers of a response by the name of their kind: the kind from which the response differs least.
+ * Replaces the common headers of a response by the name of the most similar kind.
  *
  * @param headers `name: value`
- * @returns the first line with the kind, `- name` for each common header that is missing, and the headers that are not
- * common
+ * @returns the first line with the kind, `- name` for each missing common header, and the headers that are not common
  */
 function withoutCommonHeaders(line: string, headers: readonly string[], common: Common): readonly string[] {
   if (headers.length === 0) return [line];
@@ -73,7 +76,7 @@ function nameOf(header: string): string {
   return header.slice(0, header.indexOf(':'));
 }
 
-/** Text whose bytes outside printable ASCII are visible. */
+/** Text in which bytes outside printable ASCII are made visible. */
 export function visible(bytes: Buffer): string {
   return bytes
     .toString('latin1')
@@ -91,7 +94,7 @@ function maskedHeader(name: string, value: string, status: number): string {
     case 'last-modified':
       return is(value === new Date(value).toUTCString(), '<date>');
     case 'content-length':
-      // The body was read by it.
+      // The length was used to read the body, so it is correct.
       return is(number >= 0, '<length>');
     case 'x-request-id':
       return is(REQUEST_ID.test(value), '<request id>');
@@ -102,7 +105,7 @@ function maskedHeader(name: string, value: string, status: number): string {
     case 'retry-after':
       return is(status === 429 && number >= 1 && number <= RATE_LIMIT_SECONDS, '<seconds>');
     case 'etag':
-      // It changes with the version of the service.
+      // The entity tag changes with the version of the service.
       return is(/^"[0-9a-f]{16}"$|^W\/"[a-z0-9]{16}-[\d.]+"$/.test(value), '<entity tag>');
     case 'x-feed-cursor':
       return is(CURSOR.test(value), '<cursor>');
@@ -121,17 +124,17 @@ const PUBLICATION_ID = /^[a-z0-9]{16}$/;
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 
-/** A field of JSON; a quote may have a backslash, inside a JSON string. */
+/** A JSON field. Inside a JSON string, its quotes may be escaped by a backslash. */
 function field(name: string, value: string, mask: string): readonly [RegExp, string] {
   return [new RegExp(String.raw`(\\?"${name}\\?": ?)${value}`, 'g'), `$1${mask}`];
 }
 
-/** What differs from run to run. */
+/** The values that differ from run to run. */
 const MASKS = [
   field('days_until_expiry', String.raw`-?\d+`, '<days>'),
   field('age_in_days', String.raw`\d+`, '<days>'),
   field('data_age_days', String.raw`\d+`, '<days>'),
-  // The last cells of a row of a list.
+  // The last cells of a row in a list.
   [/(?<=\d{4}-\d\d-\d\dT00:00:00[,;])\d+/g, '<days>'],
   [/The data is (?:late|stale): \d+ days old\./g, 'The data is <how old>.'],
   field('freshness', '"[a-z]+"', '<freshness>'),
@@ -151,7 +154,7 @@ const MASKS = [
   [/try again in \d+ seconds/, 'try again in <seconds> seconds'],
 ] as const;
 
-/** A page of the website. Other tests look at what it shows. */
+/** A page of the website. Other tests check its content. */
 const PAGE = /^<!doctype html>.*<title>(.*)<\/title>.* href="\/assets\/.*$/s;
 
 function shownBody(response: RawResponse, objects: Common['objects']): string {
@@ -176,7 +179,10 @@ function isCompactJson(text: string): boolean {
 
 const TOKENS = /"(?:\\.|[^"\\])*"|[[\]{},]|[^"[\]{},]+/g;
 
-/** Breaks compact JSON into lines: what is in an object or array that is too long, as many fields on a line as it has room for. */
+/**
+ * Breaks compact JSON into lines. An object or array that is too long is split, with as many fields on each line as
+ * fit.
+ */
 function inLines(json: string, indent: string): string {
   const [start] = /^(?:"[^"]*":)?[[{]/.exec(json) ?? [];
   if (start === undefined || indent.length + json.length <= LINE_WIDTH) return json;

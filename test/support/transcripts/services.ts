@@ -12,7 +12,7 @@ import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import { HIGH_LIMITS } from '../service.ts';
 
-/** The services that the transcripts are about. */
+/** The services used by the transcripts. */
 export type TranscriptServices = Awaited<ReturnType<typeof startTranscriptServices>>;
 
 const PLAIN = {
@@ -32,7 +32,7 @@ const LIMITED = {
 };
 
 /**
- * Starts a service without a proxy before it, at which nothing is published at first, and one with low limits behind one
+ * Starts two services: one without a proxy and initially without a publication, and one with low limits behind one
  * proxy.
  */
 export async function startTranscriptServices() {
@@ -53,7 +53,7 @@ export async function startTranscriptServices() {
   }
   const [plain, limited] = await Promise.all([
     start(port, adminPort, { ...PLAIN, OPENSEARCH_URL: proxy.url }),
-    // Counts in memory are exact; those in Redis start over in memory when Redis is too slow once.
+    // Counts in memory are exact. Counts in Redis would start again in memory if Redis is too slow once.
     start(limitedPort, limitedAdminPort, { ...LIMITED, REDIS_URL: `redis://127.0.0.1:${closed}` }),
   ]);
 
@@ -103,7 +103,7 @@ async function untilReady(adminPort: number, status: 200 | 503): Promise<void> {
   );
 }
 
-/** Publishes the fixtures, two licenses that one number fits, eleven of one name, and one that can't be read. */
+/** Publishes the fixtures, two licenses that match one number, eleven with the same name, and an unreadable one. */
 async function publish(environment: TestEnvironment): Promise<void> {
   const { store, client, folder } = environment;
   const twins = [nurseRow('TWIN, DOT', 'RN.71.0001'), nurseRow('TWIN, NODOT', 'RN.710.001')];

@@ -1,16 +1,16 @@
-/** One exchange of a transcript file, as the file has it. */
+/** One exchange in a transcript file. */
 export interface Exchange {
-  /** What it shows. */
+  /** The title of the exchange. */
   readonly name: string;
-  /** What the client does: it sends something, or what the `*` line says. */
+  /** The client's steps: requests to send, or actions named in `*` lines. */
   readonly steps: readonly (Request | string)[];
-  /** All its lines, the recorded responses included. */
+  /** All lines of the exchange, including the recorded responses. */
   readonly recorded: string;
 }
 
 /** A request, or the rest of one: a body without a head. */
 export interface Request {
-  /** Its first line, at the end of which is the kind of its common headers, and its other headers. */
+  /** The first line, which ends with the kind of the common headers, and the other headers. */
   readonly head: readonly string[];
   readonly body: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface Transcript {
   readonly exchanges: readonly Exchange[];
 }
 
-/** `*` lines that a recording writes; all others are actions of the client. */
+/** The `*` lines that a recording writes. All other `*` lines are actions of the client. */
 export const OUTCOMES = {
   closes: '* the service closes the connection',
   sendsMore: '* the service sends more than its response',
@@ -31,7 +31,7 @@ export const OUTCOMES = {
 /**
  * Reads a transcript file.
  *
- * @throws {Error} for a line that is not one of a transcript
+ * @throws {Error} for an invalid line
  */
 export function readTranscript(text: string): Transcript {
   const [introduction = '', ...sections] = text.split(/^(?=### )/m);
