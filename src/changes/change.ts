@@ -120,7 +120,8 @@ export function changedFields(before: LicenseRecord | undefined, after: LicenseR
   for (const name of RECORD_FIELDS) compare(name, before?.[name], after?.[name]);
   const old = new Map(Object.entries(before?.extra_data ?? {}));
   const now = new Map(Object.entries(after?.extra_data ?? {}));
-  for (const label of [...new Set([...now.keys(), ...old.keys()])].sort())
+  const labels = [...now.keys(), ...[...old.keys()].filter((label) => !now.has(label))];
+  for (const label of labels.filter((label) => old.get(label) !== now.get(label)).sort())
     compare(extraField(label), old.get(label), now.get(label));
   return Object.fromEntries(fields);
 }

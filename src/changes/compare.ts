@@ -3,7 +3,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { currentBoardName } from '../licenses/boards.ts';
 import { valueAt } from '../licenses/counts.ts';
-import { fold } from '../licenses/fold.ts';
+import { fold, memoize } from '../licenses/fold.ts';
 import { type LicenseRecord, licenseRecord, storedLicense } from '../licenses/license.ts';
 import { nameParts } from '../licenses/names.ts';
 import { documentsById } from '../storage/checked-search.ts';
@@ -30,6 +30,8 @@ export interface DifferingLicense extends Difference {
    * The counterpart's license number, if both have the same surname: the State then writes the number in another way.
    */
   readonly renumbered?: string | undefined;
+  /** The fields in which the two records differ. */
+  readonly fields: ReturnType<typeof changedFields>;
 }
 
 /** The input of a comparison of two publications. */
@@ -93,7 +95,8 @@ async function recordsOfGroup(client: Client, { before, after }: Comparison, gro
     const { counterpart = '' } = each;
     const other = old.get(counterpart) ?? now.get(counterpart);
     const isOfOneHolder = other && surnameOf(other) === surnameOf(before ?? after);
-    return { ...each, before, after, renumbered: isOfOneHolder ? other?.license_number : undefined };
+    const renumbered = isOfOneHolder ? other?.license_number : undefined;
+    return { ...each, before, after, renumbered, fields: changedFields(before, after) };
   });
 }
 
@@ -125,11 +128,15 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
 /** Returns the State's column of a field. For `full_name`, it is the name column of the file that the row is in. */
 export function columnOfField(field: string, sourceRow: string): string {
   if (field === 'full_name') return sourceRow.startsWith('business') ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
+  return columnOf(field);
+}
+
+const columnOf = memoize((field) => {
   const label = field.slice(field.indexOf('.') + 1).toUpperCase();
   const name = label.replaceAll(' ', '_').replace(/^MEDICAL_/, 'MED_');
   const isPlace = isPlaceField(field) && !isPlaceColumn(name);
   return COLUMNS.get(field) ?? (isPlace ? `PARCEL_${name}` : name);
-}
+});
 
 /** Whether a column is part of the holder's address, which the State may withhold. */
 export function isPlaceColumn(column: string): boolean {
@@ -153,9 +160,9 @@ export interface ColumnChange {
 }
 
 /** Returns each column in which the two records of a license differ, once. */
-function changedColumns(before: ComparedLicense, after: ComparedLicense): ColumnChange[] {
+function changedColumns(before: ComparedLicense, after: ComparedLicense, fields: Records['fields']) {
   const columns = new Map<string, ColumnChange>();
-  for (const [field, change] of Object.entries(changedFields(before, after))) {
+  for (const [field, change] of Object.entries(fields)) {
     if (field.startsWith(ENDORSED_LICENSE)) continue;
     const column = columnOfField(field, after.source_row);
     const values =
@@ -236,7 +243,7 @@ export class BoardDifferences {
   readonly columns = new Map<string, ColumnDifferences>();
 }
 
-type Records = Pick<DifferingLicense, 'before' | 'after' | 'renumbered'>;
+type Records = Pick<DifferingLicense, 'before' | 'after' | 'renumbered' | 'fields'>;
 
 interface CounterOptions {
   /** Decides which column changes are counted; by default all. */
@@ -254,9 +261,9 @@ export function differenceCounter({ isCounted = () => true, groupsOf }: CounterO
   return {
     boards,
     /** @returns the columns of a changed license that count */
-    add({ before, after, renumbered }: Records): readonly ColumnChange[] {
+    add({ before, after, renumbered, fields }: Records): readonly ColumnChange[] {
       const license = after ?? before;
-      const columns = before && after ? changedColumns(before, after) : [];
+      const columns = before && after ? changedColumns(before, after, fields) : [];
       const counted = columns.filter(isCounted);
       if (license === undefined || (before && after && columns.length === 0)) return [];
       const { license_number: number } = license;

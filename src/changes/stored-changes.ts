@@ -7,7 +7,6 @@ import type { Store } from '../storage/store.ts';
 import {
   type ChangeCause,
   type ChangeKind,
-  changedFields,
   type FieldChange,
   isPlaceField,
   RENUMBERED,
@@ -95,7 +94,7 @@ export function withoutChanges(feed: FeedState): FeedChanges {
   return { feed, changes: { kinds: {}, causes: {}, boards: {} } };
 }
 
-type RecordPair = Pick<DifferingLicense, 'license' | 'renumbered'> &
+type RecordPair = Pick<DifferingLicense, 'license' | 'renumbered' | 'fields'> &
   Readonly<Record<'before' | 'after', LicenseRecord | undefined>>;
 
 const noCounts = () => new Map<string, number>();
@@ -129,9 +128,10 @@ export function changeMaker(
      * before. The change of a removed license has no place fields at all, because the State may withdraw the place
      * while the license is gone.
      */
-    make({ license, before, after, renumbered }: RecordPair, ofPair: ChangeCause): StoredChange | undefined {
+    make(pair: RecordPair, ofPair: ChangeCause): StoredChange | undefined {
+      const { license, before, after, renumbered } = pair;
       const record = after ?? before;
-      const fields = Object.entries(changedFields(before, after));
+      const fields = Object.entries(pair.fields);
       if (record === undefined || fields.length === 0) return undefined;
       const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
       const isOfNew = fields.every(([name]) => newFields?.has(name));

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { changedFields } from '../../src/changes/change.ts';
 import { storedRecords } from '../../src/changes/compare.ts';
 import { type FeedState, lastOf, newFeed } from '../../src/changes/feed.ts';
 import { CHANGES, changeMaker, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
@@ -53,7 +54,8 @@ test('a place that is withdrawn is erased also from changes under the number tha
     ] as const
   ).flatMap(([number, before, after, renumbered], at) => {
     const maker = changeMaker(beginning, { ...origin, epoch: 21 + at }, { dateBefore: '2026-11-01' });
-    return maker.make({ license: `NUR/${number}`, before, after, renumbered }, 'data') ?? [];
+    const fields = changedFields(before, after);
+    return maker.make({ license: `NUR/${number}`, before, after, renumbered, fields }, 'data') ?? [];
   });
   await CHANGES.putAll(
     store,

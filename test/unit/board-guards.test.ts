@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import type { ChangeCause } from '../../src/changes/change.ts';
+import { type ChangeCause, changedFields } from '../../src/changes/change.ts';
 import type { ComparedLicense } from '../../src/changes/compare.ts';
 import { readConfig } from '../../src/config.ts';
 import { guardedComparison } from '../../workers/publish/board-guards.ts';
@@ -153,7 +153,8 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
     const kind = pair.before === undefined ? 'added' : pair.after === undefined ? 'removed' : 'changed';
     const [differing] = [pair.after, pair.before].filter((each) => each !== undefined);
     const cause = differing ? causeOf(differing) : 'data';
-    compared.add({ ...pair, kind, isSameRow: cause === 'release' }, cause);
+    const fields = changedFields(pair.before, pair.after);
+    compared.add({ ...pair, fields, kind, isSameRow: cause === 'release' }, cause);
   }
   const { judgements, notes } = compared.judged();
   const refusing = judgements.filter(({ passed }) => !passed);

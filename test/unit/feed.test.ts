@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { changesOfOne, isPlaceField } from '../../src/changes/change.ts';
+import { changedFields, changesOfOne, isPlaceField } from '../../src/changes/change.ts';
 import {
   changesAfterCursor,
   coverageOf,
@@ -172,7 +172,8 @@ function changeOf(
 ) {
   const publication = { publication: 'p-2', epoch: 4, date: '2026-11-02' };
   const maker = changeMaker(BEGINNING, publication, { dateBefore: '2026-11-01', newFields });
-  return maker.make({ license: 'NUR/RN.1', before, after }, 'data');
+  const fields = changedFields(before, after);
+  return maker.make({ license: 'NUR/RN.1', before, after, fields }, 'data');
 }
 
 describe('a change of a license', () => {

@@ -1,4 +1,4 @@
-import { type ChangeCause, changedFields } from '../../src/changes/change.ts';
+import type { ChangeCause } from '../../src/changes/change.ts';
 import {
   BoardDifferences,
   type ColumnChange,
@@ -112,8 +112,7 @@ export function guardedComparison(
     const { before: old, after } = license;
     if (cause === 'release') {
       // Another version's hashes may differ although the records are the same.
-      if (after !== undefined && Object.keys(changedFields(old, after)).length > 0)
-        release.add(after.license_number);
+      if (after !== undefined && Object.keys(license.fields).length > 0) release.add(after.license_number);
       return;
     }
     if (old !== undefined) for (const { before } of populationsWith(old)) before.add(old, 1);
