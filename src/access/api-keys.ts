@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -170,7 +170,8 @@ async function activeAccount(store: Store, hash: string): Promise<string> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
     const key = (await API_KEYS.read(store, hash, { requestTimeout: KEY_LOOK_UP_MS }))?.document;
-    if (key === undefined || key.revoked_at !== null) return INACTIVE;
+    const isKnown = key !== undefined && timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash));
+    if (!isKnown || key.revoked_at !== null) return INACTIVE;
     const requestTimeout = Math.max(1, Math.round(deadline - performance.now()));
     const holder = (await ACCOUNTS.read(store, accountId(key.account), { requestTimeout }))?.document;
     return isActive(holder) ? key.account : INACTIVE;

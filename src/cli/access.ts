@@ -70,7 +70,7 @@ export const ACTIONS: Actions = {
   ),
   'accounts activate': setActive(true),
   'accounts deactivate': setActive(false),
-  // Which receivers are told of changes, and how far. The path of a URL may be a secret, so only its host is shown.
+  // Shows each receiver and the last change it got. The path of a URL may be a secret, so only the host is shown.
   'webhooks list': storeAction(async (store) => {
     const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
     const nameOf = new Map((await ACCOUNTS.list(store)).map(({ account }) => [accountId(account), account]));

@@ -31,7 +31,7 @@ async function verifyFile(work: RosterWork, { board, maxMatches, out = '' }: Opt
   // A file that can't be written is found before anything is sent.
   await appendFile(out, '');
   const [to, from] = await Promise.all([stat(out), stat(roster.path)]);
-  // Also by a link.
+  // A link may lead to the same file, so the inodes are compared.
   if (to.ino === from.ino && to.dev === from.dev)
     throw new Error('--out must be another file than the roster.');
   const query = new URLSearchParams();

@@ -12,7 +12,7 @@ import { uncaughtErrors } from '../telemetry/registry.ts';
 import { ClientError, errorResponse, REFUSED } from './errors.ts';
 import { largeResponses } from './limits.ts';
 
-/** What is known of a request while it is answered. */
+/** The state of a request while it is answered. */
 export interface RequestState {
   /** The client's X-Request-Id if it is valid, else a new one. */
   requestId: string;
@@ -21,23 +21,23 @@ export interface RequestState {
   log: Logger;
   /** When the request arrived, in the milliseconds of `performance.now()`. */
   arrivedAt: number;
-  /** The id of the active API key that came with it. */
+  /** The id of the active API key that the request carries. */
   keyId?: string;
   /** The name of the account that holds the key. */
   account?: string;
-  /** Milliseconds from its arrival until its key was checked. */
+  /** The milliseconds from the arrival of the request until its key was checked. */
   keyCheckedMs?: number;
-  /** Its path, for the log; where that says what was searched, the template of its route: `/licenses/:board/:number`. */
+  /** The path for the log. If the path would show what was searched, the route's template: `/licenses/:board/:number`. */
   path: string;
-  /** Whether the response is a file that is in memory once for all. */
+  /** Whether the response is a file that all requests share in memory. */
   isFile?: boolean;
-  /** What the body of an error has beside its detail; the one of a 401 is fixed. */
+  /** Further fields for the body of an error. The body of a 401 is fixed and has none. */
   errorFacts?: (() => Record<string, unknown>) | undefined;
-  /** The body of a request in JSON, as it was sent. */
+  /** The JSON body as it was sent. */
   sentJson?: string;
-  /** Random; the same where a request with an Idempotency-Key is done again because it was broken off. */
+  /** A random token. A request with an Idempotency-Key that is repeated after an interruption keeps its token. */
   onceToken?: string;
-  /** How the request ended, if its status code does not say it. */
+  /** How the request ended, if the status code does not show it. */
   outcome?: Outcome;
 }
 
@@ -45,13 +45,13 @@ export type Context = Koa.ParameterizedContext<RequestState>;
 
 export type Middleware = Koa.Middleware<RequestState>;
 
-/** Does this once the response has ended; at once where the client has left already. An error in it ends nothing else. */
+/** Runs `work` when the response has ended, or now if the client is gone. An error in it affects nothing else. */
 export function whenClosed(ctx: Context, work: () => void): void {
   const caught = () => {
     try {
       work();
     } catch (error) {
-      // Thrown on, it would end the process, and with it the requests of everybody else.
+      // If it were thrown, the process would end, and with it all other requests.
       uncaughtErrors.inc();
       logFailure(ctx, error);
     }
@@ -137,7 +137,7 @@ const LARGE_BYTES = 64 * 1024;
 function bodySize(ctx: Context): number {
   const body: unknown = ctx.body;
   const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
-  // As Koa would do it a little later.
+  // Koa would serialize the body later; the size is needed now.
   if (!isWritten && body != null) ctx.body = JSON.stringify(body);
   return ctx.response.length ?? 0;
 }
@@ -163,7 +163,7 @@ function readPath(ctx: Context): string {
   }
 }
 
-/** The last response of each connection, for what is said of a broken request after it. */
+/** The last response of each connection. The answer to a broken request waits for it. */
 export const lastResponses = new WeakMap<Duplex, ServerResponse>();
 
 /** Sets what every response has, and what happens when it ends. */
@@ -194,14 +194,14 @@ function refusalLog(log: Logger): (error: unknown) => void {
   };
 }
 
-/** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
+/** Answers an error with `{"detail": string}`. Only unexpected errors are logged with their stack. */
 function answerError(ctx: Context, error: unknown, noteRefusal: (error: unknown) => void): void {
   const { status, detail, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
   // 501: the operator has not set up what was asked for.
   else if (status >= 500 && status !== 501) logFailure(ctx, error);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
-  // Of what would have been sent.
+  // These headers belong to the response that is not sent.
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
   delete ctx.state.outcome;
   ctx.status = status;

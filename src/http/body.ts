@@ -23,13 +23,13 @@ export interface BodyLimit {
 const MAX_RECEIVED = 64;
 export const MAX_RECEIVED_OF_ADDRESS = 8;
 
-/** Of a list of licenses: 1 MB. Each interface has a limit of its own, so that no other takes its bytes. */
+/** The limit of a list of licenses: 1 MB. Each interface has its own, so that no interface uses up another's bytes. */
 export function listLimit(words: string): BodyLimit {
   const received = slots(MAX_RECEIVED * MB, () => MAX_RECEIVED_OF_ADDRESS * MB);
   return { bytes: MB, words, received };
 }
 
-/** Of a request with one lookup. */
+/** The limit of a request with one lookup. */
 export const LOOKUP_LIMIT: BodyLimit = { bytes: 16 * 1024, words: 'a lookup takes at most 16 KB' };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -86,7 +86,7 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
 
 const READ_ON_MS = 500;
 
-/** Reads on for a moment: who is still sending when the connection closes may lose the answer. Nothing of it is kept. */
+/** Reads and discards the rest for a moment: a client that is still sending when the connection closes may lose the answer. */
 async function readOn(req: IncomingMessage): Promise<void> {
   if (req.complete || req.destroyed) return;
   req.resume();
@@ -119,7 +119,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
     const parser = busboy({
       headers: ctx.req.headers,
       defParamCharset: 'utf8',
-      // It says that there are too many parts at the last one that it takes.
+      // busboy reports too many parts when it reaches the last allowed one.
       limits: { parts: maxFields + 1, fieldSize: bytes.length, fields: maxFields },
     });
     parser.on('field', (name, value) => form.append(name, value));
@@ -127,7 +127,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
       const parts: Buffer[] = [];
       file.on('data', (part) => parts.push(part));
       file.on('end', () => form.append(name, new File([Buffer.concat(parts)], filename)));
-      // The parser fails, too.
+      // The parser reports the same error.
       file.on('error', () => undefined);
     });
     for (const limit of ['partsLimit', 'fieldsLimit']) parser.once(limit, () => parser.destroy(tooMany));

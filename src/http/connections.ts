@@ -10,7 +10,7 @@ import { lastResponses, type RequestState } from './app.ts';
 import { slots } from './limits.ts';
 
 const MAX_CONNECTIONS = 10_000;
-/** Of one address, or of the /64 of an IPv6 address. Behind proxies only the proxies can count by client. */
+/** The connections of one IPv4 address, or of the /64 of an IPv6 address. Behind proxies, only the proxies can count by client. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
 
 /** An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections. */
@@ -66,7 +66,7 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
   });
 }
 
-/** Of what is not a request that Node can read, by the code of the error; 400 for all else. */
+/** The status for a request that Node cannot read, by error code; 400 for all other codes. */
 const STATUSES = new Map(Object.entries({ HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }));
 
 /** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
@@ -95,9 +95,9 @@ export async function listen(server: Server, host: string, port: number): Promis
   });
 }
 
-/** Takes no new connection, and ends once the requests in flight are answered. */
+/** Accepts no more connections, and resolves when all requests in flight are answered. */
 export async function close(server: Server): Promise<void> {
-  // A connection whose request is answered only now is idle only now.
+  // A connection becomes idle only when its request has been answered.
   const closingIdle = setInterval(() => server.closeIdleConnections(), 100);
   await server[Symbol.asyncDispose]();
   clearInterval(closingIdle);

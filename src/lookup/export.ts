@@ -60,11 +60,8 @@ export function licenseExports(
         const source = await live();
         const read = pagesOf(client, source.index, page, { size: RECORDS_A_PAGE, sort: ['_doc'] });
         try {
-          const began = await Promise.all([originOf(client, source), read.next()]).catch(
-            (error: unknown) => ({
-              error,
-            }),
-          );
+          const beginning = Promise.all([originOf(client, source), read.next()]);
+          const began = await beginning.catch((error: unknown) => ({ error }));
           signal.throwIfAborted();
           // The live publication may have been pruned before it was read.
           if ((await live()).index !== source.index) return undefined;

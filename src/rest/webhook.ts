@@ -11,7 +11,7 @@ import type { RestServices } from './services.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
-/** How many tests run at the same time, of one account one. */
+/** The number of tests that run at the same time. Each account may run one. */
 const MAX_TESTS = 20;
 /** A test may take 15 seconds. */
 const TEST_RESPONSE_MS = 20_000;
@@ -159,6 +159,6 @@ export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[]
   const refuse = () => {
     throw new ClientError(501, NOT_SET_UP);
   };
-  // Whatever is sent with it.
+  // Every request is refused, whatever its body.
   return routes.map((route) => ({ ...route, handle: refuse }));
 }

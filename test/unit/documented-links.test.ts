@@ -23,11 +23,18 @@ function problemOf(file: string, link: string): string | undefined {
 
 const OTHERS = globSync(['*.md', '{deploy,sample-data,test}/**/README.md'], { cwd: ROOT });
 
-test.each([...new Set([...DOCUMENTS, ...OTHERS])])(
-  'the links of %s lead to files and headings of this checkout',
-  (file) => {
-    const links = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
-    const relative = links.filter((link) => !/^[a-z]+:/.test(link));
-    expect(relative.flatMap((link) => problemOf(file, link) ?? [])).toEqual([]);
-  },
-);
+const ALL = [...new Set([...DOCUMENTS, ...OTHERS])];
+
+test.each(ALL)('the links of %s lead to files and headings of this checkout', (file) => {
+  const links = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+  const relative = links.filter((link) => !/^[a-z]+:/.test(link));
+  expect(relative.flatMap((link) => problemOf(file, link) ?? [])).toEqual([]);
+});
+
+const CODE = globSync('{src,workers,scripts,test,bench,sample-data,examples}/**/*.ts', { cwd: ROOT });
+
+test('the documents name only TypeScript files that exist', () => {
+  const names = ALL.flatMap((file) => [...documentText(file).matchAll(/`([\w./-]+\.ts)`/g)]);
+  const missing = names.filter(([, name = '']) => !CODE.some((path) => `/${path}`.endsWith(`/${name}`)));
+  expect(missing.map(([, name]) => name)).toEqual([]);
+});
