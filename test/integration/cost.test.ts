@@ -240,12 +240,13 @@ test('a lookup by number runs code of at most 22 files', async () => {
   const calls = await calledFiles(api);
   try {
     let files = await calls.during(() => byNumber('RN.910002'));
-    // A timer may run code of another file beside a lookup, but not beside each of ten.
-    for (const _ of times(9, Number)) {
+    // A timer may run code of another file beside a lookup, but not beside each of thirty.
+    for (const _ of times(29, Number)) {
       const called = new Set(await calls.during(() => byNumber('RN.910002')));
       files = files.filter((file) => called.has(file));
     }
-    expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });
+    // Shows every file if there are too many.
+    expect(files.length > MAX_FILES ? files : []).toEqual([]);
   } finally {
     calls.close();
   }
