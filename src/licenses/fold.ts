@@ -55,6 +55,7 @@ export function distinctKeys(keys: readonly string[]): string[] {
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text;
   const upper = text.toUpperCase();
+  if (PLAIN.test(upper)) return upper;
   if (ASCII_ONLY.test(upper)) return upper.replace(/[^A-Z0-9]/g, '');
   return unaccent(text).replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -129,15 +129,17 @@ export interface InvalidLookup {
 const anyText = z.string().max(MAX_CHARACTERS);
 
 /** Null, blank text and invisible characters count as absent. */
-const text = anyText.nullish().transform((value) => visibleText(value ?? '').trim() || undefined);
+const text = anyText
+  .nullish()
+  .transform((value) => (value ? visibleText(value).trim() || undefined : undefined));
 
 /** The fields of a lookup, with the names of every interface. Unknown fields are ignored. */
 export const lookupFields = z.object({
   // A board's name must be exact, so blanks around it are not removed.
-  board: anyText
-    .nullish()
-    .transform((value) => visibleText(value ?? ''))
-    .transform((value) => (value.trim() === '' ? undefined : value)),
+  board: anyText.nullish().transform((value) => {
+    const visible = visibleText(value ?? '');
+    return visible.trim() === '' ? undefined : visible;
+  }),
   license_number: text.describe(DESCRIPTIONS.lookup.license_number),
   last_name: text.describe(DESCRIPTIONS.lookup.last_name),
   first_name: text.describe(DESCRIPTIONS.lookup.first_name),

@@ -175,7 +175,7 @@ export function nameToSearch(licenseeName: string): string {
  */
 export function surnameKeys(lastName: string, hasGivenNames: boolean): string[] {
   const written = visibleText(lastName);
-  if (isOneWord(written)) return distinctKeys(saintForms(written));
+  if (ONE_WORD.test(written)) return distinctKeys(saintForms(written));
   const name = withoutEnd(withoutTitle(written), isNoSurname);
   return distinctKeys([surnameOf(name, hasGivenNames), written].flatMap((form) => saintForms(form)));
 }
@@ -188,7 +188,7 @@ export function surnameKey(lastName: string, hasGivenNames = false): string {
 /** The most likely key of typed given names: folded, without title, credentials and generational suffix. */
 export function givenNamesKey(firstName: string): string {
   const written = visibleText(firstName);
-  return fold(isOneWord(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
+  return fold(ONE_WORD.test(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
 }
 
 const TITLE = /^\P{L}*(\p{L}+)[.,\s]+(?=\p{L})/u;
@@ -216,10 +216,8 @@ function withoutEnd(name: string, isEnd: IsEnd): string {
   return withoutEnd(before.slice(0, endOf(before, at, false)), isEnd);
 }
 
-/** Whether a typed text is a single word, so that it has neither title nor suffix. */
-function isOneWord(name: string): boolean {
-  return !name.includes('.') && !hasTwoWords(name);
-}
+/** A typed text that is a single word, so that it has neither title nor suffix. */
+const ONE_WORD = /^[^\s,.]*[\s,]*$/;
 
 function hasTwoWords(name: string): boolean {
   return endOf(name, endOf(name, name.length, false), true) > 0;
