@@ -174,7 +174,7 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
 /** What is left of an address's limit. */
 export type Spent = Readonly<Pick<Spending, 'remaining' | 'msBeforeReset'>>;
 
-/** A request to count. Once it is counted, it says what is left. */
+/** A request to count. After counting, it contains what is left of the limit. */
 interface Spending {
   readonly address: string;
   readonly points: number;

@@ -32,7 +32,7 @@ export type PageOrigin = Pick<Origin, 'date' | 'isSampleData'>;
 /** An error in a field of a form. */
 export interface FieldProblem {
   readonly field: string;
-  /** What is wrong and what to do. */
+  /** The error and how to correct it. */
   readonly words: string;
 }
 
