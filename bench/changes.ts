@@ -21,7 +21,7 @@ const SEED = 5;
 
 const WITHOUT_COMPARISON = resolve(import.meta.dirname, 'publish/without-comparison.ts');
 
-/** A worker that compares publications, or one that does not: it has an installation of its own. */
+/** A kind of worker, with or without the comparison of publications. Each has its own installation. */
 interface Version {
   readonly name: string;
   readonly environment: TestEnvironment;
@@ -29,7 +29,7 @@ interface Version {
   readonly measured: ChangesReport['without'];
 }
 
-/** Publishes two days alternately with both workers, in changing order: one stores what changed, the other does not. */
+/** Publishes two days alternately with both kinds of workers, in changing order, and measures each publication. */
 async function measurePairs(versions: readonly [Version, Version], days: readonly DayFiles[]): Promise<void> {
   for (let pair = 0; pair <= pairs; pair += 1) {
     const files = days[pair % days.length];
@@ -37,7 +37,7 @@ async function measurePairs(versions: readonly [Version, Version], days: readonl
     for (const { name, environment, start, measured } of pair % 2 === 0 ? versions : versions.toReversed()) {
       const title = `${pair === 0 ? 'first' : `pair ${pair}`}, ${name}`;
       const took = await publication(environment, files, title, start);
-      // The first publication has nothing to compare with.
+      // The first publication has no earlier one to compare with.
       if (pair > 0) measured.push(took);
     }
   }

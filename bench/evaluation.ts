@@ -16,14 +16,14 @@ const TRIALS = 3;
 
 const result = z.object({ outcome: z.string().optional(), count: z.int().optional() });
 
-/** The tool, and how its call ended. */
+/** The tool and the outcome of its call. */
 function summaryOf({ call, isError, content }: Replayed): string {
   const { outcome = 'answered', count } = result.parse(content);
   const ending = isError ? 'refused' : outcome;
   return `${call.tool}: ${ending}${count !== undefined && count > 1 ? ` ${count}` : ''}`;
 }
 
-/** Replays the questions, and prints what came of each and how many tokens a model reads. */
+/** Replays the questions, and prints the outcome of each call and the number of tokens that a model reads. */
 async function printAnswers(client: Client): Promise<void> {
   const all: number[] = [];
   print('| question | calls | tokens |\n| --- | --- | ---: |');
@@ -43,8 +43,8 @@ async function printAnswers(client: Client): Promise<void> {
 }
 
 /**
- * Asks a model each kind of question in three trials, and writes what it did into the page of the questions. Only what its
- * command did is claimed of it.
+ * Asks a model each kind of question in three trials, and writes the results into the page of questions. The page only
+ * claims what the model's command did.
  */
 async function recordModel(client: Client, command: string): Promise<void> {
   const questions: ModelRun['questions'] = [];

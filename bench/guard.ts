@@ -14,15 +14,15 @@ import { ownPorts, type Service, withApi, withService } from './service.ts';
 const { rows, pairs, other, only } = optionsOf({
   rows: number(ALL_ROWS),
   pairs: number(7),
-  /** The checkout that is measured beside this one. */
+  /** The checkout to compare this one with. */
   other: text,
-  /** Measures only the kinds of requests with this in their name. */
+  /** Measures only kinds of requests whose names contain this text. */
   only: text,
 });
 
 const DRAWN = 130_000;
 const WARM_UP_SECONDS = 2;
-/** A kind of request may cost the API at most this many times the CPU that it costs in the other checkout. */
+/** The allowed ratio of the API's CPU per request to that in the other checkout. */
 const MAX_RATIO = 1.1;
 
 const contendersOf = (service: Service): Contender[] => [
@@ -30,7 +30,7 @@ const contendersOf = (service: Service): Contender[] => [
   ...rosterContenders(service),
 ];
 
-/** Measures the API's CPU for each item in two checkouts over the same index, in pairs. */
+/** Measures the API's CPU per item in two checkouts over the same index, in pairs. @returns what costs too much */
 async function measurePairs(current: Service, compared: Service): Promise<string[]> {
   const { client, index } = current;
   const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });

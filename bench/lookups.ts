@@ -27,11 +27,11 @@ import { residentMebibytes, sampledWhile } from './usage.ts';
 const options = optionsOf({
   rows: number(ALL_ROWS),
   rounds: number(5),
-  /** Measures only the contenders with this in their name, and writes no report. */
+  /** Measures only contenders whose names contain this text, and writes no report. */
   only: text,
-  /** How long the API's memory is watched at full rate. */
+  /** How long to watch the API's memory at full rate. */
   minutes: number(2),
-  /** Seconds for each contender before the first round. */
+  /** The seconds of warm-up per contender before the first round. */
   'warm-up': number(20),
 });
 
@@ -42,10 +42,10 @@ const GROWTH = 10;
 const MEMORY_EVERY_MS = 10_000;
 /** The most numbers that the service sends in one `_mget`. */
 const BATCH = 32;
-/** More than the API answers with suggestions at once. */
+/** With so many connections, the API answers misses without suggestions. */
 const BUSY_CONNECTIONS = 256;
 
-/** A service with this many rows, and the requests that are measured. */
+/** A service, and the contenders that are measured on it. */
 interface Bench {
   readonly service: Service;
   readonly all: readonly Contender[];
@@ -71,7 +71,7 @@ function contenders(service: Service): Contender[] {
       ...{ ...byRest, name: LOOKUPS.numberMcp, itemsPerRound: 20_000, load: mcpLoad(service.api) },
       ...single(({ number }) => toolCall('verify_license', { license_number: number })),
     },
-    // With the board and a version of the protocol, as clients send them.
+    // These send the board and a protocol version, as clients do.
     ...mcpContenders(service).filter(({ name }) => name.startsWith('number, MCP')),
     bare(service, LOOKUPS.nameBare, 30_000, NAME_TUNED),
     bare(service, LOOKUPS.nameBareWhole, 30_000, NAME_TUNED_WHOLE),
@@ -89,7 +89,7 @@ function inTurn({ persons }: Bench, all: readonly Contender[], more: Partial<Loa
   return inRounds(all, { rounds, warmUpSeconds, more, drawnFor: () => persons });
 }
 
-/** Resident memory of the API, in MiB, while it answers as fast as it can. */
+/** The API's resident memory in MiB while it answers at full rate. */
 async function memoryAtFullRate({ all, persons, service }: Bench): Promise<number[]> {
   const load = measure(named(all, LOOKUPS.number), persons, { seconds: options.minutes * 60 });
   const read = () => residentMebibytes([service.apiPid]);
@@ -98,7 +98,7 @@ async function memoryAtFullRate({ all, persons, service }: Bench): Promise<numbe
   return [...samples];
 }
 
-/** Starts the API with this many rows and measures it. */
+/** Starts the API with this many rows for a measurement. */
 function withBench<Result>(rows: number, work: (bench: Bench) => Promise<Result>): Promise<Result> {
   return withService(rows, async (service) => {
     const { client, index } = service;

@@ -35,7 +35,7 @@ const BUSINESSES = 2000;
 const AT_ONCE = 8;
 const COST_LOOKUPS = 1000;
 
-/** Every n-th license of a file, so that as many as wanted are drawn from all over it. */
+/** Takes licenses from the whole file at equal distances, as many as wanted. */
 async function sampleOf(
   file: 'individual' | 'business',
   path: string,
@@ -85,7 +85,7 @@ function hasTyped(request: LookupRequest, record: LicenseRecord): boolean {
   }
 }
 
-/** Whether searching for the suggestion finds the license. */
+/** Whether a search for this suggestion finds the license. */
 function finds(offer: string, { by }: LookupRequest, license: LicenseRecord): boolean {
   if (by === 'number') return offer === license.license_number;
   if (by === 'business') return matchesBusinessName(license.full_name, offer);
@@ -93,14 +93,14 @@ function finds(offer: string, { by }: LookupRequest, license: LicenseRecord): bo
   return matchesPersonName(license.full_name, { lastName, firstName });
 }
 
-/** One published dataset, and how it is asked. */
+/** A published dataset and the client to query it. */
 interface Published {
   readonly client: Client;
   readonly index: string;
   readonly licenses: readonly LicenseDocument[];
 }
 
-/** How often each typing habit finds the holder it asks for, or is offered what finds it. */
+/** Measures how often each typing habit finds the license, or gets a suggestion that finds it. */
 async function habitsOf(
   { client, index, licenses }: Published,
   habits: readonly TypingHabit[],
@@ -125,7 +125,7 @@ async function habitsOf(
   return measured;
 }
 
-/** A request that misses: the name or number with a letter or digit put in its middle. */
+/** A request without a match: a letter or digit is inserted in the middle of the name or number. */
 function mistyped(request: LookupRequest): LookupRequest {
   const broken = (text: string, extra: string) => {
     const middle = Math.ceil(text.length / 2);
@@ -141,7 +141,7 @@ function mistyped(request: LookupRequest): LookupRequest {
   }
 }
 
-/** What a miss with its suggestions costs against a hit, asked in turn, one at a time. */
+/** Compares the cost of a miss with suggestions to that of a hit. They are sent alternately, one at a time. */
 async function costsOfMiss({ client, index, licenses }: Published): Promise<Cost[]> {
   const search = searchByIndex(client, SINGLE_LIMITS)(index);
   const costs: Cost[] = [];

@@ -14,13 +14,13 @@ const {
 } = optionsOf({
   rows: number(ALL_ROWS),
   rounds: number(3),
-  /** Measures only the contenders with this in their name. */
+  /** Measures only contenders whose names contain this text. */
   only: text,
 });
 
-/** More than all rounds ask for, and a warm-up. */
+/** Enough licenses for all rounds and a warm-up. */
 const DRAWN = 60_000;
-/** All contenders warm the same API. */
+/** The warm-up can be short, because all contenders warm up the same API. */
 const WARM_UP_SECONDS = 10;
 
 await withService(rows, async (service) => {

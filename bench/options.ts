@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
-/** As many rows as the State's two files have. */
+/** The number of rows in the State's two files. */
 export const ALL_ROWS = 2_600_000;
 
-/** A number that the command line may replace. */
+/** A numeric option with this default. */
 export function number(standard: number) {
   return z.coerce.number().default(standard);
 }
 
-/** A text that the command line may give. */
+/** An optional text option. */
 export const text = z.string().optional();
 
 /**
- * The options of the measurement: `--NAME VALUE` for each name of the shape.
+ * The options of a measurement: `--NAME VALUE` for each name in the shape.
  *
  * @throws {Error} for an option that the shape does not have
  */

@@ -14,7 +14,7 @@ const SEED = 5;
 
 const { rows, rounds } = optionsOf({ rows: number(ALL_ROWS), rounds: number(3) });
 
-/** Prepared requests, a publication and the bulk helper in changing order. */
+/** Measures prepared requests, a publication and the bulk helper in changing order. */
 async function measure(bench: Bench): Promise<void> {
   const { tried, setting } = await tunedSetting(bench);
   const documents = Math.min(HELPER_DOCUMENTS, bench.rows);

@@ -9,10 +9,10 @@ import { parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/sources.ts';
 import { Tally } from '../workers/publish/tally.ts';
 
-/** Where a day's files are. */
+/** The paths of a day's files. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
 
-/** Publishes a day's files by the worker that runs. */
+/** Publishes a day's files with the running worker. */
 export async function published(
   config: Config,
   files: DayFiles,
@@ -34,7 +34,7 @@ export async function published(
   }
 }
 
-/** What the service's own parser makes of a day's files, batch by batch. */
+/** Parses a day's files with the service's own parser, batch by batch. */
 export async function* parsed(
   files: DayFiles,
   date: string,

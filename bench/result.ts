@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 
-/** The folder with the raw result of each measurement. */
+/** The folder of the raw results. */
 const FOLDER = resolve(import.meta.dirname, '../docs/performance');
 
-/** When, with which command and on what a result was measured. */
+/** The date, the command and the machine of a measurement. */
 const origin = z.strictObject({
   /** `YYYY-MM-DD`. */
   measuredOn: z.string(),
@@ -27,7 +27,7 @@ const resultFile = z.strictObject({ origin, report: z.unknown() });
 
 type Result = z.output<typeof resultFile>;
 
-/** Options of Java that change how fast OpenSearch is: the heap and how code is compiled. */
+/** Java options that affect OpenSearch's speed: the heap, the compilers and the garbage collector. */
 const FAST_OR_SLOW = /^-X(?:ms|mx|int|comp)|^-XX:.*(?:Compil|Tiered|GC)/;
 
 async function originOf(client: Client, command: string): Promise<Origin> {
@@ -53,7 +53,7 @@ export async function readResult(name: string): Promise<Result> {
 /**
  * Writes the raw result of a measurement into docs/performance, if the command has `--publish`.
  *
- * @param client the OpenSearch that was measured, which tells its Java
+ * @param client a client of the measured OpenSearch, which reports its Java version
  */
 export async function writeResult(name: string, report: unknown, client: Client): Promise<void> {
   const command = process.env.BENCH_PUBLISH;
@@ -63,14 +63,14 @@ export async function writeResult(name: string, report: unknown, client: Client)
   await writeFile(join(FOLDER, `${name}.json`), `${JSON.stringify(result, rounded)}\n`);
 }
 
-/** Clocks give a dozen digits; four after the point are more than they can tell. */
+/** Rounds numbers to four decimal places, because clocks are not more precise. */
 function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(4)) : value;
 }
 
-/** The machine of a measurement and what ran on it, to stand above the tables. */
+/** A line above the tables that describes the machine and its software. */
 export function machineLine({ cores, processor, ...origin }: Origin): string {
-  // Java takes the last.
+  // If the option is repeated, Java uses the last one.
   const heap = origin.javaOptions.findLast((option) => option.startsWith('-Xmx')) ?? 'the default heap';
   return `Machine: ${cores} cores (${processor}), ${origin.memoryGibibytes} GiB; Node ${origin.node}, Java ${origin.java} with \`${heap}\`.`;
 }

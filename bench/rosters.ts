@@ -26,7 +26,7 @@ import { residentMebibytes, sampledWhile } from './usage.ts';
 const { rows, rounds, only } = optionsOf({
   rows: number(ALL_ROWS),
   rounds: number(5),
-  /** Measures only the contenders with this in their name and writes no report. */
+  /** Measures only contenders whose names contain this text, and writes no report. */
   only: text,
 });
 
@@ -34,13 +34,13 @@ const DRAWN = 300_000;
 const WARM_UP_SECONDS = 10;
 const BESIDE = { lookupsPerSecond: 100, seconds: 2 };
 const ROSTER_HEAD_START_MS = 2000;
-/** The metric of the event loop's delay contains the time between two samples of Node. */
+/** Node's metric of the event loop delay includes the time between two samples. */
 const SAMPLE_MS = 10;
 const COMMAND_ROWS = 100_000;
 const COMMAND_SAMPLED_EVERY_MS = 200;
 const MATCHES = { each: 20, clients: 8, seconds: 2, sampledEveryMs: 100 };
 
-/** OpenSearch alone, single lookups, and rosters. */
+/** The contenders: OpenSearch alone, single lookups, and rosters. */
 function ownContenders(service: Service): Contender[] {
   const lookups = rest(service, ROSTERS.number, 20_000, numberAsked);
   return [
@@ -57,14 +57,14 @@ function ownContenders(service: Service): Contender[] {
   ];
 }
 
-/** Sends single number lookups at 100 a second, alone and beside rosters. */
+/** Sends 100 single number lookups per second, first alone and then beside rosters. */
 async function besideRosters(
   own: readonly Contender[],
   asked: readonly Asked[],
   metrics: string,
 ): Promise<RostersReport['beside']> {
   async function latency(): Promise<Latency> {
-    // Reading the metrics starts a new measurement of the event loop's delay.
+    // Reading the metrics restarts the measurement of the event loop delay.
     await eventLoopP99(metrics);
     const load = { rate: BESIDE.lookupsPerSecond, seconds: BESIDE.seconds };
     const { p50, p99 } = await measure(named(own, ROSTERS.number), asked, load);
@@ -86,7 +86,7 @@ async function eventLoopP99(metrics: string): Promise<number> {
   return Number(seconds) * 1000 - SAMPLE_MS;
 }
 
-/** Verifies a CSV file with a row for each license, numbers and names alternately, through the command line. */
+/** Verifies a CSV file with one row per license (alternately number and name) with the command line. */
 async function verifyByCommand(
   asked: readonly Asked[],
   { api, key, apiPid }: Service,
@@ -119,7 +119,7 @@ function csvOf(asked: readonly Asked[]): string {
   return `reference,board,license_number,last_name,first_name\n${lines.join('\n')}\n`;
 }
 
-/** The most resident memory of the API in MiB while eight clients send rosters of names with 20 matches each. */
+/** The API's peak resident memory in MiB while eight clients send rosters of names with 20 matches each. */
 async function memoryOfManyMatches(
   roster: Contender,
   asked: readonly Asked[],

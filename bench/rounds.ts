@@ -1,51 +1,50 @@
 import { z } from 'zod';
 import { markdownTable } from '../scripts/markdown-table.ts';
 
-/** What a contender did in one round. */
+/** The measurements of a contender in one round. */
 export const measured = z.object({
   seconds: z.number(),
-  /** Answers without the status or the text expected. */
+  /** The number of responses without the expected status or text. */
   wrong: z.int(),
-  /** Milliseconds of a request. */
+  /** The latency of a request in milliseconds. */
   p50: z.number(),
   p99: z.number(),
   bytes: z.int(),
-  /** How many licenses were asked for. */
+  /** The number of licenses that were looked up. */
   items: z.int(),
-  /** Items a second. */
+  /** Items per second. */
   rate: z.number(),
-  /** Microseconds of CPU of each server for an item. */
+  /** The CPU of each server per item, in microseconds. */
   cpu: z.record(z.string(), z.number()),
-  /** The same of the load generator; some results of 2026-11-24 do not have it. */
+  /** The CPU of the load generator per item. Some results of 2026-11-24 lack it. */
   generatorCpu: z.number().optional(),
 });
 
 export type Measured = z.output<typeof measured>;
 
-/** What each contender measured, round by round. */
+/** The measurements of each contender, by its name and in the order of rounds. */
 export type Rounds<Each = Measured> = Readonly<Record<string, readonly Each[]>>;
 
-/** The schema of rounds. */
 export const measuredRounds = z.record(z.string(), z.array(measured).readonly()).readonly();
 
 export const rateOf = ({ rate }: Measured) => rate;
 
-/** Microseconds of CPU of all servers together for an item. */
+/** The CPU of all servers together per item, in microseconds. */
 export function serverCpu({ cpu }: Measured): number {
   return Object.values(cpu).reduce((sum, each) => sum + each, 0);
 }
 
-/** The middle one; of an even count the higher of the two; 0 of none. */
+/** The median. For an even count, the higher of the two middle numbers; 0 if there are no numbers. */
 export function median(numbers: readonly number[]): number {
   return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
-/** The median of a contender's rounds. */
+/** The median over a contender's rounds. */
 export function medianOf<Each>(rounds: Rounds<Each>, name: string, of: (measured: Each) => number): number {
   return median((rounds[name] ?? []).map(of));
 }
 
-/** The median of one contender's figure divided by the other's in the same round, and its range: `0.88 × (0.83 to 1.09)`. */
+/** The median and range of the ratio of two contenders' figures in the same round: `0.88 × (0.83 to 1.09)`. */
 export function ratio(
   rounds: Rounds,
   [one, other]: readonly [string, string],
@@ -60,8 +59,8 @@ export function ratio(
 }
 
 /**
- * The order in which contenders take their turns in a round. It changes from round to round, so that none always
- * follows the same other or always comes first.
+ * The order of contenders in a round. It changes from round to round, so that no contender always comes first or always
+ * follows the same other one.
  */
 export function turnsOf<Each>(contenders: readonly Each[], round: number): Each[] {
   const first = contenders.length === 0 ? 0 : (round * 2) % contenders.length;
@@ -69,7 +68,7 @@ export function turnsOf<Each>(contenders: readonly Each[], round: number): Each[
   return round % 2 === 0 ? rotated : rotated.toReversed();
 }
 
-/** A column of a table with a row for each contender: its title, and what a cell has. */
+/** A column of a table with one row per contender: its title, and a function for its cells. */
 export type Column = readonly [title: string, cell: (results: Rounds, name: string) => string];
 
 /** A column with the median of a figure. */
@@ -80,7 +79,7 @@ export function figure(title: string, of: (measured: Measured) => number, digits
 export const P50 = figure('p50 ms', ({ p50 }) => p50, 1);
 export const P99 = figure('p99 ms', ({ p99 }) => p99, 1);
 
-/** CPU of all servers together, and of each. */
+/** A column with the CPU of all servers together and of each server. */
 export const cpuColumn = (title: string): Column => [
   title,
   (results, name) => {
@@ -91,7 +90,7 @@ export const cpuColumn = (title: string): Column => [
   },
 ];
 
-/** A column with each contender's rate against another's; empty where there is none. */
+/** A column with the ratio of each contender's rate to another's; empty if it is compared with none. */
 export function rateColumn(title: string, otherOf: (name: string) => string | undefined): Column {
   return [
     title,
@@ -102,13 +101,13 @@ export function rateColumn(title: string, otherOf: (name: string) => string | un
   ];
 }
 
-/** A table of what the contenders measured. */
+/** A table of the contenders' measurements. */
 export function roundsTable(title: string, results: Rounds, columns: readonly Column[]): string {
   const rows = Object.keys(results).map((name) => [name, ...columns.map(([, cell]) => cell(results, name))]);
   return markdownTable([title, ...columns.map(([header]) => header)], rows, 'numbers');
 }
 
-/** How many rows and rounds the figures of the tables are from. */
+/** Says how many rows and rounds the tables are based on. */
 export function introduction(rows: number, results: Rounds): string {
   const [first = []] = Object.values(results);
   return `${rows.toLocaleString('en-US')} rows, ${first.length} rounds.`;

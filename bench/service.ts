@@ -20,20 +20,20 @@ const NO_LIMIT = '1000000000';
 const NO_LIMITS = {
   REST_REQUESTS_PER_MINUTE: NO_LIMIT,
   MCP_REQUESTS_PER_MINUTE: '100000000',
-  // A range with a higher limit may have more requests in progress.
+  // An address range with a higher limit may have more requests in progress.
   MCP_RATE_LIMIT_RANGES: `127.0.0.0/8=${NO_LIMIT}`,
   WEB_REQUESTS_PER_MINUTE: NO_LIMIT,
   EXPORTS_PER_DAY: NO_LIMIT,
 };
 
-/** For requests over millions of rows. */
+/** The time limit of requests that process millions of rows. */
 export const REQUEST_MS = 600_000;
 
-/** The run date and the seed of the rows whose indices stay for later measurements. */
+/** The run date of the rows. Like the seed, it is fixed, because their indices are kept for later measurements. */
 export const DATE = '2026-11-20';
 const SEED = 7;
 
-/** Starts OpenSearch and Redis unless they run. */
+/** Runs the work with OpenSearch and Redis. Starts them unless they are running. */
 async function withServers<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
   const services = await startServices({});
   try {
@@ -43,7 +43,7 @@ async function withServers<Result>(work: (services: Services) => Promise<Result>
   }
 }
 
-/** Measures in an environment of its own, which is removed. */
+/** Runs a measurement in a new environment, and removes the environment afterwards. */
 export function withEnvironment(work: (environment: TestEnvironment) => Promise<void>): Promise<void> {
   return withServers(async (services) => {
     process.env.OPENSEARCH_URL = services.opensearch;
@@ -58,7 +58,7 @@ export function withEnvironment(work: (environment: TestEnvironment) => Promise<
   });
 }
 
-/** An installation of the service: its settings and what it stores. */
+/** An installation of the service: its settings and its stored data. */
 export interface Installation {
   readonly variables: Record<string, string>;
   readonly config: Config;
@@ -66,14 +66,14 @@ export interface Installation {
   readonly client: Client;
 }
 
-/** The API over one live index, for one measurement alone. */
+/** An API process over one live index, for one measurement. */
 export interface Service extends Installation {
-  /** The live physical index. */
+  /** The name of the live physical index. */
   readonly index: string;
   readonly openSearch: string;
   /** `http://host:port`. */
   readonly api: string;
-  /** The same of its admin port. */
+  /** The address of its admin port. */
   readonly admin: string;
   readonly key: string;
   readonly apiPid: number;
@@ -81,7 +81,7 @@ export interface Service extends Installation {
   readonly openSearchAlone: () => Promise<Servers>;
 }
 
-/** Starts the API over the live index for as long as the work takes. */
+/** Starts the API over the live index, and stops it after the work. */
 export async function withApi<Result>(
   installation: Installation,
   index: string,
@@ -108,7 +108,7 @@ export async function withApi<Result>(
   }
 }
 
-/** The process id of a Redis. */
+/** The process id of the Redis at this URL. */
 async function redisPids(url: string): Promise<number[]> {
   const redis = new Redis(url);
   try {
@@ -118,7 +118,7 @@ async function redisPids(url: string): Promise<number[]> {
   }
 }
 
-/** Starts the API with this many published rows. They stay for later measurements and are reused. */
+/** Starts the API with this many published rows. The rows are kept for later measurements. */
 export function withService<Result>(
   rows: number,
   work: (service: Service) => Promise<Result>,
@@ -143,7 +143,7 @@ export function withService<Result>(
   });
 }
 
-/** The settings with ports of their own. */
+/** The settings with free ports. */
 export async function ownPorts(variables: Record<string, string>): Promise<Record<string, string>> {
   const [port, adminPort, workerPort] = await freePorts(3);
   return {

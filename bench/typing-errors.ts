@@ -2,13 +2,13 @@ import type { LicenseRecord } from '../src/licenses/license.ts';
 import { givenNameVariants } from '../src/licenses/spelling.ts';
 import { business, number, person, type TypingHabit, type WrittenName } from './typing-habits.ts';
 
-/** The place in a text where a mistake is made: spread over the text, and the same in every run. */
+/** The position of a mistake in a text. Positions vary with the text, but are the same in every run. */
 function placeIn(text: string, from: number, to: number): number {
   const sum = Array.from(text).reduce((total, letter) => (total * 31 + letter.charCodeAt(0)) % 65_521, 7);
   return to <= from ? from : from + (sum % (to - from));
 }
 
-/** A mistake at a place of a text; `undefined` where it can't be made. */
+/** Makes a mistake at a position of a text; `undefined` if it is not possible there. */
 type Mistake = (text: string, at: number) => string | undefined;
 
 const swapped: Mistake = (text, at) =>
@@ -29,7 +29,7 @@ const misread: Mistake = (text, at) => {
   return lookalike === undefined ? undefined : text.slice(0, at) + lookalike + text.slice(at + 1);
 };
 
-/** The first place from a point on at which the mistake can be made. */
+/** Makes the mistake at the first possible position, starting from `placeIn` and wrapping around. */
 function made(text: string, mistake: Mistake, from: number, to: number): string | undefined {
   const start = placeIn(text, from, to);
   const places = Array.from({ length: to - from }, (_, at) => from + ((start - from + at) % (to - from)));
@@ -40,7 +40,7 @@ function made(text: string, mistake: Mistake, from: number, to: number): string 
   return undefined;
 }
 
-/** In the last group of digits. */
+/** Makes the mistake in the last group of digits. */
 function inDigits(mistake: Mistake): (written: string) => string | undefined {
   return (written) => {
     const match = /\d+(?=\D*$)/.exec(written);
@@ -49,7 +49,7 @@ function inDigits(mistake: Mistake): (written: string) => string | undefined {
   };
 }
 
-/** In the part of a name before a suffix or a second name, but not in its first letter. */
+/** Makes the mistake in the first part of a name, before a suffix or second name, but not in its first letter. */
 function inWord(mistake: Mistake): (name: string) => string | undefined {
   return (name) => {
     const length = /^\p{L}+/u.exec(name)?.[0].length ?? 0;
@@ -108,7 +108,7 @@ function otherSurname(last: string): string | undefined {
   return others[placeIn(last, 0, others.length)];
 }
 
-/** The holder's name, sent along with a number. */
+/** The same habit, with the holder's name sent along with the number. */
 function withName(habit: TypingHabit): TypingHabit {
   return {
     name: `${habit.name}, with the holder's name`,
@@ -130,7 +130,7 @@ const NUMBER_ERRORS = [
   number('with another digit', inDigits(changedDigit)),
 ];
 
-/** Mistakes that the folding rules do not undo. `docs/matching.md` has what becomes of each. */
+/** Mistakes that the folding rules do not undo. `docs/generated/matching.md` has the result of each. */
 export const TYPING_ERRORS: readonly TypingHabit[] = [
   ...NUMBER_ERRORS,
   number('with O for 0, I for 1 or S for 5', inDigits(misread)),

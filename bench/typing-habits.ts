@@ -2,14 +2,14 @@ import { boardByName } from '../src/licenses/boards.ts';
 import type { LicenseRecord } from '../src/licenses/license.ts';
 import type { LookupRequest } from '../src/licenses/lookup.ts';
 
-/** A way in which people write what they look for. */
+/** A way in which people type a number or a name. */
 export interface TypingHabit {
   readonly name: string;
-  /** The lookup that somebody with this habit asks for a license; `undefined` where the habit does not apply. */
+  /** The lookup of a license by somebody with this habit; `undefined` if the habit does not apply. */
   ask(license: LicenseRecord, kind: 'person' | 'business'): LookupRequest | undefined;
 }
 
-/** @param write `undefined` where the habit does not apply */
+/** @param write returns `undefined` if the habit does not apply */
 export function number(name: string, write: (number: string) => string | undefined): TypingHabit {
   return {
     name: `number ${name}`,
@@ -27,7 +27,7 @@ export interface WrittenName {
   readonly first: string;
 }
 
-/** @param write `undefined` where the habit does not apply */
+/** @param write returns `undefined` if the habit does not apply */
 export function person(name: string, write: (name: WrittenName) => WrittenName | undefined): TypingHabit {
   return {
     name: `person ${name}`,
@@ -48,7 +48,7 @@ export function person(name: string, write: (name: WrittenName) => WrittenName |
   };
 }
 
-/** @param write `undefined` where the habit does not apply */
+/** @param write returns `undefined` if the habit does not apply */
 export function business(name: string, write: (name: string) => string | undefined): TypingHabit {
   return {
     name: `business ${name}`,
@@ -67,7 +67,7 @@ const firstWord = (text: string) => text.split(/\s+/)[0] ?? '';
 const titleCase = (text: string) =>
   text.toLowerCase().replace(/(^|[\s'-])\p{L}/gu, (start) => start.toUpperCase());
 
-/** The twelve habits that the rates in `docs/matching.md` are measured with. */
+/** The habits whose results are in `docs/generated/matching.md`. */
 export const TYPING_HABITS: readonly TypingHabit[] = [
   number('in lower case', (text) => text.toLowerCase()),
   number('with blanks for separators', (text) => text.replace(/[.-]/g, ' ')),

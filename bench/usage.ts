@@ -5,10 +5,10 @@ import type { Client } from '@opensearch-project/opensearch';
 /** Process ids of servers, by name. */
 export type Servers = Readonly<Record<string, readonly number[]>>;
 
-/** Linux counts CPU time in hundredths of a second, whatever the kernel's own tick. */
+/** Linux reports CPU time in hundredths of a second, whatever the kernel's own tick. */
 const TICKS_A_SECOND = 100;
 
-/** CPU seconds that processes have used since their start, user and system (Linux); 0 for one that has ended. */
+/** The CPU seconds of processes since their start, user and system (Linux); 0 for a process that has ended. */
 export function cpuSeconds(pids: readonly number[]): Promise<number> {
   return sumOf(pids, async (pid) => {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
@@ -17,7 +17,7 @@ export function cpuSeconds(pids: readonly number[]): Promise<number> {
   });
 }
 
-/** Resident memory of processes in MiB (Linux); 0 for one that has ended. */
+/** The resident memory of processes in MiB (Linux); 0 for a process that has ended. */
 export function residentMebibytes(pids: readonly number[]): Promise<number> {
   return sumOf(pids, async (pid) => kibibytesIn(`/proc/${pid}/status`, 'VmRSS').then((size) => size / 1024));
 }
@@ -31,7 +31,7 @@ async function sumOf(pids: readonly number[], read: (pid: number) => Promise<num
   return (await Promise.all(pids.map(read))).reduce((sum, each) => sum + each, 0);
 }
 
-/** The process ids of the children that a process's first thread has started (Linux). */
+/** The ids of the child processes that were started by a process's first thread (Linux). */
 export async function childrenOf(pid: number): Promise<number[]> {
   const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return [...list.matchAll(/\d+/g)].map(([id]) => Number(id));
@@ -43,7 +43,7 @@ export async function openSearchPids(client: Client): Promise<number[]> {
   return Object.values(body.nodes).flatMap((node) => node.process?.id ?? []);
 }
 
-/** Does the work, and reads something again and again meanwhile. */
+/** Waits for the work, and takes samples meanwhile. */
 export async function sampledWhile<Result>(
   work: Promise<Result>,
   read: () => Promise<number>,

@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies: this runs on whatever Node the machine has, before anything is installed.
+// Plain JavaScript without dependencies, because it runs on any version of Node, before anything is installed.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -12,8 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const programs = join(root, 'node_modules', '.bin');
 
 /**
- * Installs the dependencies unless they are there, in the versions of package-lock.json. Of npm's output, its progress
- * and errors are shown, not its warnings: most tell an older Node that some packages need the one that npm installs.
+ * Installs the dependencies in the versions of package-lock.json, unless they are installed already. Shows npm's
+ * progress and errors, but not its warnings: most say that packages need the newer Node that npm is about to install.
  */
 export async function installDependencies() {
   if (dependenciesAreInstalled()) return;
@@ -26,10 +26,10 @@ export async function installDependencies() {
 }
 
 /**
- * Installs the dependencies if need be and runs a TypeScript program of this folder with Node 24, in this
- * process if it is one. Arguments, output, signals and the exit code pass through.
+ * Installs the dependencies if necessary and runs a TypeScript program of this folder with Node 24, in this process if
+ * it already is Node 24. Passes on arguments, output, signals and the exit code.
  *
- * @param {string} program its file name
+ * @param {string} program the file name of the program
  */
 export async function runWithNode24(program) {
   process.chdir(root);
@@ -54,7 +54,7 @@ function nodeMajor() {
   return Number(process.versions.node.split('.')[0]);
 }
 
-/** Whether npm has noted, as it does when an installation is complete, the versions that the lock file names. */
+/** Whether npm has recorded a complete installation of the versions in the lock file. */
 function dependenciesAreInstalled() {
   const installed = readLock(join(root, 'node_modules', '.package-lock.json'));
   const wanted = readLock(join(root, 'package-lock.json'));

@@ -2,12 +2,12 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import type { HolderKind } from '../../src/licenses/license.ts';
 
-/** A license to be asked for. */
+/** A license to look up. */
 export interface Asked {
   readonly board: string;
   readonly number: string;
   readonly fullName: string;
-  /** A person's, as written. */
+  /** The surname of a person, as the State writes it. */
   readonly lastName: string;
   readonly firstName: string;
 }
@@ -22,10 +22,10 @@ const page = z.object({
   }),
 });
 
-/** The most that one search returns. */
+/** The most licenses that one search returns. */
 const PAGE = 10_000;
 
-/** Licenses from all over an index, each once, in no order; fewer than wanted where there are no more. */
+/** Draws random licenses from the whole index, without duplicates. Draws fewer than `count` if there are no more. */
 export async function drawLicenses(
   client: Client,
   index: string,

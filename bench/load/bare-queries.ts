@@ -4,16 +4,16 @@ import { foldPersonName, givenNamesKey } from '../../src/licenses/names.ts';
 import type { Asked } from './asked.ts';
 
 /**
- * What goes to OpenSearch without this service, over the same rows. Fixed: a change of the service's own queries
- * must not change it.
+ * A query sent directly to OpenSearch over the same rows, as a baseline. It is fixed: a change of the service's own
+ * queries must not change it.
  */
 export interface BareQuery {
-  /** Behind the index's name. */
+  /** The path after the index name. */
   readonly path: string;
   readonly body: (asked: Asked) => object;
 }
 
-/** One license by its number: the same term that the service asks for. */
+/** One license by its number, with the same term query as the service. */
 export const NUMBER_TERM: BareQuery = {
   path: '/_search?filter_path=timed_out,_shards.failed,hits.hits._source',
   body: ({ number }) => ({
@@ -23,15 +23,15 @@ export const NUMBER_TERM: BareQuery = {
   }),
 };
 
-/** The same with whole hits sent back: quicker for OpenSearch, which copies them, and more to read for the client. */
+/** The same query, returning whole hits. OpenSearch copies them, which is faster, but the client has more to read. */
 export const NUMBER_TERM_WHOLE: BareQuery = { ...NUMBER_TERM, path: '/_search' };
 
-/** How many letters of the given name are asked for. */
+/** The number of letters of the given name in a query. */
 export const GIVEN_LETTERS = 3;
 
 /**
- * Surname and beginning of the given name, as well as we know how: nothing scored or counted, the order that of
- * the index, and only the records sent back.
+ * Surname and beginning of the given name, in the fastest query we know: no scores, no counts, in index order, and
+ * returning only the records.
  */
 export const NAME_TUNED: BareQuery = {
   path: '/_search?filter_path=timed_out,_shards.failed,hits.hits._source',
@@ -43,10 +43,10 @@ export const NAME_TUNED: BareQuery = {
   }),
 };
 
-/** The same with whole hits sent back. */
+/** The same query, returning whole hits. */
 export const NAME_TUNED_WHOLE: BareQuery = { ...NAME_TUNED, path: '/_search' };
 
-/** The beginning of `BOARD/SURNAME/GIVEN` that finds a person. */
+/** The prefix of `BOARD/SURNAME/GIVEN` that finds a person. */
 function holderPrefix({ board, fullName, firstName }: Asked): string {
   const given = givenNamesKey(firstName.slice(0, GIVEN_LETTERS));
   return `${boardKey(board)}/${foldPersonName(fullName).surname}/${given}`;

@@ -6,33 +6,33 @@ import type { Asked } from './asked.ts';
 import { type BareQuery, GIVEN_LETTERS } from './bare-queries.ts';
 import type { Load } from './load.ts';
 
-/** One way of asking, measured beside the others. */
+/** One way of looking licenses up, measured in comparison with others. */
 export interface Contender {
   readonly name: string;
-  /** How many licenses one request asks for. */
+  /** The number of licenses per request. */
   readonly itemsPerRequest: number;
   readonly itemsPerRound: number;
   readonly load: Omit<Load, 'asks'>;
-  /** The body of a request, or with GET what follows the path. */
+  /** The body of a request, or for GET the end of the path. */
   readonly ask: (asked: readonly Asked[]) => object | string;
-  /** The servers that answer. */
+  /** The servers whose CPU is measured. */
   readonly servers: () => Promise<Servers>;
 }
 
-/** What a contender asks, and in how large requests. */
+/** The requests of a contender and their size. */
 type Asking = Pick<Contender, 'itemsPerRequest' | 'ask'>;
 
 const CONNECTIONS = 64;
-/** The most items of a roster. */
+/** The maximum number of items in a roster. */
 const ROSTER = 1000;
 const ROSTER_CLIENTS = 2;
 
-/** A request for each license. */
+/** One request per license. */
 export function single(ask: (asked: Asked) => object | string): Asking {
   return { itemsPerRequest: 1, ask: ([asked]) => (asked === undefined ? {} : ask(asked)) };
 }
 
-/** How a server is asked for licenses with 64 requests at a time. */
+/** A load of POST requests, 64 at a time. */
 function postLoad(origin: string, path: string, headers: Load['headers'] = {}): Contender['load'] {
   return {
     method: 'POST',
@@ -45,7 +45,7 @@ function postLoad(origin: string, path: string, headers: Load['headers'] = {}): 
   };
 }
 
-/** OpenSearch alone, with a query for each license. */
+/** OpenSearch alone, with one query per license. */
 export function bare(
   { openSearch, index, openSearchAlone: servers }: Service,
   name: string,
@@ -56,7 +56,7 @@ export function bare(
   return { name, itemsPerRound, ...single(query.body), load, servers };
 }
 
-/** OpenSearch alone, with this many ids in each request. */
+/** OpenSearch alone, with this many ids per request. */
 export function bareIds(
   { openSearch, index, openSearchAlone: servers }: Service,
   name: string,
@@ -70,7 +70,7 @@ export function bareIds(
   };
 }
 
-/** REST, with a request for each license. */
+/** REST, with one request per license. */
 export function rest(
   { api, key, servers }: Service,
   name: string,
@@ -81,13 +81,13 @@ export function rest(
   return { name, itemsPerRound, ...single(ask), load, servers };
 }
 
-/** REST, asked for a number that no license has. */
+/** REST, with numbers that no license has. */
 export function restMissed(service: Service, name: string, itemsPerRound: number): Contender {
   const contender = rest(service, name, itemsPerRound, unknownNumber);
   return { ...contender, load: { ...contender.load, status: 404, expected: '"did_you_mean"' } };
 }
 
-/** An API that takes many items in a request, with rosters of 1,000 by two clients. */
+/** An API that takes many items per request, with two clients that send rosters of 1,000. */
 function rosters(
   load: Contender['load'],
   servers: Contender['servers'],
@@ -101,7 +101,7 @@ function rosters(
   };
 }
 
-/** Half numbers, half names; of 100 items five are missed and one is invalid. */
+/** Half numbers, half names. Of 100 items, five are not found and one is invalid. */
 function mixedItem(asked: Asked, at: number): object {
   const place = at % 100;
   if (place === 99) return { board: asked.board };
@@ -109,7 +109,7 @@ function mixedItem(asked: Asked, at: number): object {
   return place % 2 === 0 ? numberAsked(asked) : nameAsked(asked);
 }
 
-/** Rosters of numbers, of names and of both. */
+/** Rosters of numbers, of names, and of both. */
 export function rosterContenders(service: Service): Contender[] {
   const { load } = rest(service, '', 0, numberAsked);
   const batch = { ...load, path: '/api/v1/lookup/batch', expected: '"outcome":"found"' };
@@ -120,34 +120,32 @@ export function rosterContenders(service: Service): Contender[] {
   ];
 }
 
-/** How the API is asked by MCP, which takes no key. */
+/** The load for the MCP server, which needs no key. */
 export function mcpLoad(api: string, headers: Load['headers'] = {}): Contender['load'] {
   const accept = 'application/json, text/event-stream';
-  // What a tool says of a license. A miss repeats the number too.
+  // The number alone would not prove a match, because the result of a miss repeats it.
   return { ...postLoad(api, '/mcp', { accept, ...headers }), expected: '"outcome":"found"' };
 }
 
-/** A request to an MCP server. */
 export function mcpRequest(method: string, params: object): object {
   return { jsonrpc: '2.0', id: 1, method, params };
 }
 
-/** A call of a tool. */
 export function toolCall(name: string, parameters: object): object {
   return mcpRequest('tools/call', { name, arguments: parameters });
 }
 
-/** A license by its number. */
+/** Asks for a license by its number. */
 export function numberAsked({ board, number }: Asked): object {
   return { board, license_number: number };
 }
 
-/** A person by surname and beginning of the given name. */
+/** Asks for a person by surname and beginning of the given name. */
 export function nameAsked({ board, lastName, firstName }: Asked): object {
   return { board, last_name: lastName, first_name: firstName.slice(0, GIVEN_LETTERS) };
 }
 
-/** A number with a digit too much, as it is mistyped. */
+/** Asks for a number with extra digits, which no license has. */
 export function unknownNumber({ board, number }: Asked): object {
   return { board, license_number: `${number}77` };
 }

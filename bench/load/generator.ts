@@ -6,8 +6,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Sends each ask once over kept-alive connections, one request at a time on each. The servers measured need the
- * CPU that a whole HTTP client would take, so answers are read by hand.
+ * Sends each ask once over kept-alive connections, one request at a time per connection. Parses responses by hand,
+ * because a complete HTTP client would take CPU from the measured servers.
  */
 async function generate(task: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(task.origin);
@@ -45,7 +45,7 @@ async function generate(task: Load): Promise<LoadResult> {
       const due = dueAt(number);
       const isInTime = due > performance.now();
       if (isInTime) await sleep(due - performance.now());
-      // A request in time counts from when it is sent: the timer is up to a millisecond late, and that is ours.
+      // For a request in time, measure from when it is sent: the timer's delay of up to a millisecond is our own.
       const countedFrom = isInTime ? performance.now() : due;
       socket.write(requestOf(ask));
       const answer = await answers.next();
@@ -77,12 +77,12 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** The answers on one connection, in order. */
+/** The responses on one connection, in order. */
 function answersOf(socket: Socket) {
   let received: Buffer = Buffer.alloc(0);
   let waiting: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined;
 
-  /** As the head tells; nothing follows an answer in chunks before the next request. */
+  /** The end of the body according to the head. After a chunked response, nothing follows before the next request. */
   function endOfBody(head: string, start: number): number {
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length !== undefined) return start + Number(length);

@@ -3,34 +3,34 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** The order for the generator process: one load against one server. */
+/** The task of the generator process: one load on one server. */
 export const load = z.object({
   /** `http://host:port`. */
   origin: z.string(),
   path: z.string(),
   headers: z.record(z.string(), z.string()),
-  /** One body for each request. With GET, what follows `path`. */
+  /** The body of each request. For GET, the text after `path`. */
   asks: z.array(z.string()),
   method: z.enum(['GET', 'POST']),
-  /** What every good answer has. */
+  /** The status of a correct response. `expected` is a text that its body contains. */
   status: z.int(),
   expected: z.string(),
   connections: z.int(),
-  /** Requests a second, evenly spaced whatever the answers take; as fast as they are answered when left out. */
+  /** Requests per second, evenly spaced. If left out, each connection sends as soon as it has its response. */
   rate: z.number().optional(),
-  /** Goes on for so long, asking the same again; each ask is sent once when left out. */
+  /** The duration, during which asks are repeated. If left out, each ask is sent once. */
   seconds: z.number().optional(),
 });
 
 export type Load = z.output<typeof load>;
 
-/** What came of a load. */
+/** The result of a load. */
 const loadResult = z.object({
   seconds: z.number(),
   answers: z.int(),
-  /** Answers without the status or the text expected. */
+  /** The number of responses without the expected status or text. */
   wrong: z.int(),
-  /** Milliseconds; with a rate, a request that had to wait for its turn counts from when it was due. */
+  /** Milliseconds. With a rate, the time of a late request counts from when it was due. */
   p50: z.number(),
   p99: z.number(),
   bytes: z.int(),
@@ -40,7 +40,7 @@ const loadResult = z.object({
 
 export type LoadResult = z.output<typeof loadResult>;
 
-/** The load, made by a process of its own. */
+/** Runs a load in a separate process. */
 export async function generated(task: Load): Promise<LoadResult> {
   const child = fork(join(import.meta.dirname, 'generator.ts'));
   child.send(task);

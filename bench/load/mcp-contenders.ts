@@ -13,15 +13,15 @@ import {
   unknownNumber,
 } from './contenders.ts';
 
-/** A way of asking by REST or by MCP. */
+/** A contender that uses REST or MCP. */
 export interface McpContender extends Contender {
-  /** Whose licenses it is asked for. */
+  /** The kind of holders whose licenses it looks up. */
   readonly kind: HolderKind;
-  /** The contender that asks REST the same. */
+  /** The name of the contender that asks the same over REST. */
   readonly rest?: string;
 }
 
-/** What distinguishes the requests of a revision of the protocol. */
+/** The parts of requests that depend on the revision of the protocol. */
 interface Era {
   readonly name: string;
   readonly headers: (method: string, tool?: string) => Record<string, string>;
@@ -53,21 +53,21 @@ const ERAS: readonly Era[] = [
   },
 ];
 
-/** A tool and the call that is measured. */
+/** A tool and the measured call. */
 interface Question {
   readonly name: string;
   readonly tool: string;
   readonly ask: (asked: Asked) => object;
-  /** Asks REST the same. */
+  /** The contender that asks the same over REST. */
   readonly rest: Contender;
   readonly kind?: HolderKind;
-  /** What every good answer has; "found" when left out. */
+  /** A text that every correct response contains; by default `"outcome":"found"`. */
   readonly expected?: string;
 }
 
 const COUNT = 6000;
 
-/** Every question by REST and by MCP in both eras of the protocol, and the list of tools. */
+/** Every question over REST and over MCP in both eras of the protocol, and the list of tools. */
 export function mcpContenders(service: Service): McpContender[] {
   const number = {
     name: 'number',
@@ -99,7 +99,7 @@ export function mcpContenders(service: Service): McpContender[] {
       expected: '"outcome":"not_found"',
     },
   ];
-  // As the tool's description has it; REST requires the board.
+  // The tool's description recommends to omit the board; REST requires it.
   const alone = {
     ...number,
     name: 'number without its board',
@@ -136,7 +136,7 @@ function listOfTools({ api, servers }: Service, era: Era): McpContender {
   };
 }
 
-/** A business by the first of its trade names. */
+/** Asks for a business by the first of its trade names. */
 function businessAsked({ board, fullName }: Asked): object {
   const [tradeName] = fullName.split(/ D\.B\.A\b/);
   return { board, business_name: tradeName };

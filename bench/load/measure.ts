@@ -5,10 +5,10 @@ import type { Asked } from './asked.ts';
 import type { Contender } from './contenders.ts';
 import { generated, type Load } from './load.ts';
 
-/** The last of those drawn, which the rounds do not come to where enough are drawn. */
+/** The number of licenses for the warm-up, taken from the end. Rounds reach them only if too few were drawn. */
 const WARM_UP_ASKED = 5000;
 
-/** Asks one contender for these licenses, and tells what it took. */
+/** Lets one contender look up these licenses, and measures it. */
 export async function measure(
   contender: Contender,
   asked: readonly Asked[],
@@ -33,7 +33,7 @@ async function cpuOf(servers: Servers): Promise<Record<string, number>> {
   return Object.fromEntries(await Promise.all(spent));
 }
 
-/** Whole requests: licenses that do not fill one are left out. */
+/** Makes full requests. Leaves out licenses that do not fill one. */
 function requestsFor({ ask, itemsPerRequest }: Contender, asked: readonly Asked[]): string[] {
   const requests: string[] = [];
   for (let end = itemsPerRequest; end <= asked.length; end += itemsPerRequest) {
@@ -43,7 +43,7 @@ function requestsFor({ ask, itemsPerRequest }: Contender, asked: readonly Asked[
   return requests;
 }
 
-/** What was measured, in one line. */
+/** Describes a measurement in one line. */
 export function described(measurement: Measured): string {
   const { rate, p50, p99, cpu, generatorCpu = 0, bytes, items, wrong } = measurement;
   const parts = Object.entries(cpu).map(([name, micro]) => `${name} ${micro.toFixed(1)}`);
@@ -57,16 +57,17 @@ export function described(measurement: Measured): string {
 /** How contenders take their turns. */
 export interface Turns<Each extends Contender> {
   readonly rounds: number;
-  /** For each of them, before the first round. */
+  /** The warm-up of each contender before the first round. */
   readonly warmUpSeconds: number;
-  /** What is different of the load in the rounds, such as its rate. */
+  /** Changes to the load in the rounds, such as its rate. */
   readonly more?: Partial<Load>;
-  /** The licenses that one is asked for, in all rounds together. */
+  /** The licenses for one contender in all rounds together. */
   readonly drawnFor: (contender: Each) => readonly Asked[];
 }
 
 /**
- * Every contender in turn, in changing order, in each round with other licenses as far as there are enough.
+ * Measures the contenders one after another, in changing order. Each round uses other licenses, as long as there are
+ * enough.
  *
  * @throws {Error} when a contender gives wrong answers before the first round
  */
@@ -93,14 +94,14 @@ export async function inRounds<Each extends Contender>(
   return results;
 }
 
-/** As many of the drawn licenses as a round has, each once, from where the round before ended. */
+/** The drawn licenses for one round, without duplicates, starting where the previous round ended. */
 function shareOf(drawn: readonly Asked[], count: number, round: number): Asked[] {
   const wanted = Math.min(count, drawn.length);
   const start = (round * wanted) % drawn.length;
   return [...drawn.slice(start), ...drawn.slice(0, start)].slice(0, wanted);
 }
 
-/** The contender of a name. @throws {Error} when there is none */
+/** The contender with this name. @throws {Error} if there is none */
 export function named(contenders: readonly Contender[], name: string): Contender {
   const contender = contenders.find((each) => each.name === name);
   if (contender === undefined) throw new Error(`There is no contender ${name}.`);

@@ -3,27 +3,27 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { type DayFiles, parsed } from '../published.ts';
 import { DATE } from '../service.ts';
 
-/** One ready-made bulk body in the file of all. */
+/** The position of one prepared bulk body in the file of bodies. */
 export interface BodyPart {
   readonly start: number;
   readonly end: number;
   readonly documents: number;
 }
 
-/** What is measured, and with what. */
+/** The input of the measurements. */
 export interface Bench {
   readonly environment: TestEnvironment;
   readonly files: DayFiles;
   readonly rows: number;
-  /** Ready-made bulk bodies, one after the other. */
+  /** A file of consecutive prepared bulk bodies. */
   readonly bodies: { readonly path: string; readonly parts: readonly BodyPart[] };
 }
 
-/** The smallest body that is tried, in megabytes; larger ones are several of these. */
+/** The smallest body to try, in megabytes. Larger bodies consist of several of these. */
 export const SMALLEST_MEGABYTES = 2;
 const BODY_BYTES = SMALLEST_MEGABYTES * 1e6;
 
-/** Writes what our own parser makes of the files as bulk bodies of 2 MB, one after the other. */
+/** Parses the files with the service's own parser, and writes the documents as consecutive bulk bodies of 2 MB. */
 export async function writeBodies(files: DayFiles, path: string): Promise<BodyPart[]> {
   const parts: BodyPart[] = [];
   const file = await open(path, 'w');
@@ -52,7 +52,7 @@ export async function writeBodies(files: DayFiles, path: string): Promise<BodyPa
   return parts;
 }
 
-/** The same documents in larger bodies. */
+/** Joins the bodies to larger ones with the same documents. */
 export function joined(parts: readonly BodyPart[], megabytes: number): BodyPart[] {
   const together = megabytes / SMALLEST_MEGABYTES;
   const bodies: BodyPart[] = [];
@@ -65,7 +65,7 @@ export function joined(parts: readonly BodyPart[], megabytes: number): BodyPart[
   return bodies;
 }
 
-/** How many documents the bodies have. */
+/** The number of documents in the bodies. */
 export function documentsIn(parts: readonly BodyPart[]): number {
   return parts.reduce((sum, { documents }) => sum + documents, 0);
 }

@@ -12,17 +12,17 @@ import { cpuSeconds, openSearchPids } from '../usage.ts';
 import { type Bench, type BodyPart, documentsIn, joined, SMALLEST_MEGABYTES } from './bodies.ts';
 
 const TUNED_OVER_ROWS = 300_000;
-/** Megabytes of a body and requests in flight, each around what is best. */
+/** The sizes of bodies and numbers of parallel requests to try, around the best values. */
 const TRIED: readonly Setting[] = [
   ...[2, 3, 4, 6].map((inFlight) => ({ bodyMegabytes: 8, inFlight })),
   ...[SMALLEST_MEGABYTES, 4, 16].map((bodyMegabytes) => ({ bodyMegabytes, inFlight: 6 })),
 ];
 const FIRST: Setting = { bodyMegabytes: 8, inFlight: 3 };
 
-/** The helper only gets slower as its index grows, so a part of the files flatters it. */
+/** The helper gets slower as its index grows, so measuring it with a part of the files favors it. */
 export const HELPER_DOCUMENTS = 600_000;
 
-/** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. */
+/** The upper bound: a client that only sends prepared bodies, including the refresh. */
 export async function ceiling(
   { bodies, environment }: Bench,
   { bodyMegabytes, inFlight }: Setting,
@@ -60,7 +60,7 @@ async function push({ start, end }: BodyPart, file: FileHandle, url: URL): Promi
   if (answer !== '{"errors":false}') throw new Error(`A bulk request failed: ${answer.slice(0, 200)}`);
 }
 
-/** Which bodies, and how many requests in flight, serve the plain client best. */
+/** Finds the body size and the number of parallel requests that are fastest for the plain client. */
 export async function tunedSetting(bench: Bench): Promise<Pick<PublishReport, 'tried' | 'setting'>> {
   const share = Math.ceil(
     (bench.bodies.parts.length * TUNED_OVER_ROWS) / Math.max(bench.rows, TUNED_OVER_ROWS),
@@ -78,10 +78,10 @@ export async function tunedSetting(bench: Bench): Promise<Pick<PublishReport, 't
   return { tried, setting: fastest?.setting ?? FIRST };
 }
 
-/** The client's own bulk helper into a default mapping, with the first 600,000 documents. Documents a second. */
+/** Measures the client's bulk helper with a default mapping and 600,000 documents. @returns documents per second */
 export async function bulkHelper({ bodies, environment }: Bench): Promise<number> {
   const { client, config } = environment;
-  // No template has this name.
+  // No index template matches this name.
   const index = `${config.INDEX_PREFIX}default-${newId()}`;
   const settings = { 'index.number_of_shards': 1, 'index.number_of_replicas': 0 };
   await client.indices.create({ index, body: { settings } });

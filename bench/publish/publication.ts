@@ -9,10 +9,10 @@ import { childrenOf, cpuSeconds, openSearchPids, residentMebibytes, sampledWhile
 const MEMORY_EVERY_MS = 100;
 
 /**
- * One publication by a worker of its own, from request to switched alias, and what its processes held at most.
+ * Measures one publication by a new worker, from the request to the switched alias, and the worker's peak memory.
  *
- * @param name in what is printed
- * @param start starts the worker; by default that of this checkout
+ * @param name the name to print
+ * @param start starts the worker; by default the one of this checkout
  */
 export async function publication(
   { store, client, config, variables }: TestEnvironment,

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * A worker started with `--import` of this file publishes without comparing: it hashes no record, notes nothing for a
- * comparison, and takes its publication for one that has nothing to be compared with.
+ * A worker started with `--import` of this file publishes without comparing. It hashes no records, stores nothing for a
+ * comparison, and treats its publication as one without a predecessor.
  */
 const REPLACED = new Map([
   ['/src/changes/digest.ts', ["return hash('sha1', text).slice(0, 2 * RECORD_HASH_BYTES);", "return '';"]],

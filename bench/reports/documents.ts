@@ -8,15 +8,15 @@ import { changesReport, changesText, publishReport, publishText } from './publis
 import { withFigures } from './readme.ts';
 import { rostersReport, rostersText } from './rosters.ts';
 
-/** A text made from a report whose shape is checked first. */
+/** Returns a function that validates a report and makes a text from it. */
 function of<Schema extends z.ZodType>(schema: Schema, text: (report: z.output<Schema>) => string) {
   return (report: unknown) => text(schema.parse(report));
 }
 
-/** A part of a page. */
+/** A section of a page. */
 interface Section {
   readonly title: string;
-  /** The raw result of docs/performance that it is made from. */
+  /** The name of the raw result in docs/performance. */
   readonly result: string;
   readonly text: (report: unknown) => string;
 }
@@ -24,7 +24,7 @@ interface Section {
 interface Page {
   readonly path: string;
   readonly title: string;
-  /** What stands above the tables. */
+  /** The text above the tables. */
   readonly introduction: string;
   readonly sections: readonly Section[];
 }
@@ -81,7 +81,7 @@ const PAGES: readonly Page[] = [
 
 const README = 'README.md';
 
-/** The README with the figures of the raw results. */
+/** The README with the figures from the raw results. */
 async function readmeText(): Promise<string> {
   const report = async (name: string) => (await readResult(name)).report;
   return withFigures(await readFile(resolve(import.meta.dirname, '../..', README), 'utf8'), {
@@ -91,7 +91,7 @@ async function readmeText(): Promise<string> {
   });
 }
 
-/** The pages and the README as the raw results make them: their text by their path in the checkout. */
+/** The texts of the pages and the README, made from the raw results, by their paths in the checkout. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const page of PAGES) files.set(page.path, await pageText(page));

@@ -33,42 +33,42 @@ export const LOOKUPS = {
   missedBusy: 'number missed, REST, too busy for suggestions',
 } as const;
 
-/** Everything that `npm run bench lookups` measured. */
+/** The result of `npm run bench lookups`. */
 export const lookupsReport = z.strictObject({
   rows: z.int(),
   results: measuredRounds,
-  /** The same rate for all: half of the most that REST answers. */
+  /** All contenders at the same rate, which is half of the maximum of REST. */
   halfRate: z.strictObject({ rate: z.number(), results: measuredRounds }),
-  /** Resident MiB of the API at full rate, one reading after the other. */
+  /** The API's resident memory at full rate, in MiB, over time. */
   memory: z.array(z.number()),
-  /** Over a tenth of the rows. */
+  /** The rounds with a tenth of the rows. */
   fewer: measuredRounds,
 });
 
 export type LookupsReport = z.output<typeof lookupsReport>;
 
-/** Everything that `npm run bench mcp` measured. */
+/** The result of `npm run bench mcp`. */
 export const mcpReport = z.strictObject({
   rows: z.int(),
   results: measuredRounds,
-  /** For a contender, the one that asks REST the same. */
+  /** For each contender, the name of the one that asks the same over REST. */
   comparedWith: z.record(z.string(), z.string()),
 });
 
 export type McpReport = z.output<typeof mcpReport>;
 
-/** Microseconds of a server's CPU for a lookup. */
+/** A server's CPU per lookup, in microseconds. */
 export const cpuOf =
   (server: string) =>
   ({ cpu }: Measured) =>
     cpu[server] ?? 0;
 
-/** How many of the machine's cores were busy. */
+/** The number of busy cores. */
 function coresInUse(measured: Measured): number {
   return (measured.rate * (serverCpu(measured) + (measured.generatorCpu ?? 0))) / 1e6;
 }
 
-/** What is compared, the figure, and its target. */
+/** The rows of a table: what is compared, the figure, and its target. */
 function comparisons({ results, halfRate, memory, fewer }: LookupsReport): string[][] {
   const N = LOOKUPS;
   const rate = (one: string, other: string) => ratio(results, [one, other], rateOf);
@@ -104,7 +104,7 @@ const COLUMNS: readonly Column[] = [
   figure('cores', coresInUse, 2),
 ];
 
-/** The contenders of the table: without those that differ little from another. */
+/** The contenders in the table. Contenders that differ little from another one are left out. */
 const SHOWN = [
   LOOKUPS.numberBare,
   LOOKUPS.numberGet,
@@ -116,7 +116,7 @@ const SHOWN = [
   LOOKUPS.missedBusy,
 ];
 
-/** Of the results those of some contenders. */
+/** The results of these contenders. */
 function only(results: Rounds, names: readonly string[]): Rounds {
   return Object.fromEntries(Object.entries(results).filter(([name]) => names.includes(name)));
 }
@@ -138,7 +138,7 @@ export function lookupsText(report: LookupsReport): string {
 
 /** The table for docs/generated/performance.md. */
 export function mcpText({ rows, results, comparedWith }: McpReport): string {
-  // The protocols of 2025 cost less.
+  // Calls in the protocol of 2025 cost less, so they are left out.
   const names = Object.keys(results).filter((name) => !name.endsWith('MCP 2025'));
   const table = roundsTable('asked', only(results, names), [
     figure('calls a second', rateOf),
@@ -149,7 +149,7 @@ export function mcpText({ rows, results, comparedWith }: McpReport): string {
   return [introduction(rows, results), table].join('\n\n');
 }
 
-/** What the measured CPU allows, for docs/generated/performance.md. */
+/** The capacity that follows from the measured CPU, for docs/generated/performance.md. */
 export function capacityText({ results }: LookupsReport): string {
   const micros = (server: string) => medianOf(results, LOOKUPS.number, cpuOf(server));
   const [openSearch, redis, api] = [micros('OpenSearch'), micros('Redis'), micros('API')];

@@ -3,8 +3,8 @@ import { markdownTable } from '../../scripts/markdown-table.ts';
 import { median } from '../rounds.ts';
 
 /**
- * What became of a lookup. "Somebody else's": another license that has exactly what was typed. "Wrong": a license that
- * does not have it, or, with a name, one of somebody else without the warning that the name differs.
+ * The results of a lookup. "Somebody else's" is another license that has exactly what was typed. "Wrong" is a license
+ * that does not have it, or, if a name was sent, somebody else's license without the warning that the name differs.
  */
 export const VERDICTS = ['found', 'offered', "somebody else's", 'missed', 'wrong'] as const;
 
@@ -20,16 +20,16 @@ export type Habit = z.output<typeof habit>;
 
 const cost = z.strictObject({
   name: z.string(),
-  /** Milliseconds of each lookup, once as a hit and once as a miss. */
+  /** The milliseconds of each lookup, once as a hit and once as a miss. */
   hits: z.array(z.number()),
   misses: z.array(z.number()),
-  /** Misses that got a suggestion. */
+  /** The number of misses with a suggestion. */
   suggested: z.int(),
 });
 
 export type Cost = z.output<typeof cost>;
 
-/** Everything that `npm run bench matching` measured. */
+/** The result of `npm run bench matching`. */
 export const matchingReport = z.strictObject({
   rows: z.int(),
   habits: z.array(habit),

@@ -2,39 +2,39 @@ import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
 import { median } from '../rounds.ts';
 
-/** How fast documents became searchable, and what that cost. */
+/** How fast documents became searchable, and the CPU it took. */
 const loaded = z.object({
-  /** Documents a second. */
+  /** Documents per second. */
   rate: z.number(),
-  /** OpenSearch's CPU, in microseconds a document. */
+  /** OpenSearch's CPU per document, in microseconds. */
   openSearchCpu: z.number(),
 });
 
 export type Loaded = z.output<typeof loaded>;
 
-/** What a publication took. */
+/** The measurements of one publication. */
 const published = loaded.extend({
   mebibytes: z.number(),
   seconds: z.number(),
-  /** CPU of the worker and its child, in microseconds a document. */
+  /** The CPU of the worker and its child per document, in microseconds. */
   workerCpu: z.number(),
-  /** Seconds of each step. */
+  /** The seconds of each step. */
   steps: z.record(z.string(), z.number()),
 });
 
 export type Published = z.output<typeof published>;
 
-/** Settings of the plain client: the size of a request body in megabytes, and how many requests are in flight. */
+/** Settings of the plain client: the size of a request body in megabytes, and the number of parallel requests. */
 const setting = z.strictObject({ bodyMegabytes: z.number(), inFlight: z.int() });
 
 export type Setting = z.output<typeof setting>;
 
-/** Everything that `npm run bench publish` measured. */
+/** The result of `npm run bench publish`. */
 export const publishReport = z.strictObject({
   rows: z.int(),
-  /** The settings of the plain client that were tried over a part of the documents. */
+  /** The settings of the plain client that were tried with a part of the documents. */
   tried: z.array(z.strictObject({ setting, rate: z.number() })),
-  /** The fastest of them. */
+  /** The fastest setting. */
   setting,
   ceilings: z.array(loaded),
   publications: z.array(published),
@@ -86,7 +86,7 @@ export function publishText(report: PublishReport): string {
   ].join('\n\n');
 }
 
-/** Everything that `npm run bench changes` measured: publications with and without the comparison, in pairs. */
+/** The result of `npm run bench changes`: publications with and without the comparison, in pairs. */
 export const changesReport = z.strictObject({
   rows: z.int(),
   /** The share of licenses that differ between the two days. */

@@ -4,7 +4,7 @@ import type { McpReport } from './lookups.ts';
 import type { PublishReport } from './publish.ts';
 import type { RostersReport } from './rosters.ts';
 
-/** What the README's figures are made from. */
+/** The reports with the README's figures. */
 interface ReadmeReports {
   readonly rosters: RostersReport;
   readonly mcp: McpReport;
@@ -14,7 +14,7 @@ interface ReadmeReports {
 const START = '<!-- `npm run bench report` makes this table. -->';
 const END = '<!-- The end of the table. -->';
 
-/** The README's table of users: for each a figure, a command and a page. */
+/** The README's table of users, with a figure, a command and a page for each kind of user. */
 function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
   const { rows, seconds } = rosters.verifyCommand;
   const count = (value: number) => Math.round(value).toLocaleString('en-US');
@@ -47,7 +47,7 @@ function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
 /**
  * The README with a new table of users.
  *
- * @throws {Error} when it lacks the comments around the table
+ * @throws {Error} if the README lacks the comments around the table
  */
 export function withFigures(readme: string, reports: ReadmeReports): string {
   const [before, rest] = readme.split(START);

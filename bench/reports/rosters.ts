@@ -28,32 +28,32 @@ const latency = z.strictObject({
   /** Milliseconds. */
   p50: z.number(),
   p99: z.number(),
-  /** The event loop's delay in milliseconds. */
+  /** The delay of the event loop in milliseconds. */
   eventLoopP99: z.number(),
 });
 
 export type Latency = z.output<typeof latency>;
 
-/** Everything that `npm run bench rosters` measured. */
+/** The result of `npm run bench rosters`. */
 export const rostersReport = z.strictObject({
   rows: z.int(),
   results: measuredRounds,
-  /** What single lookups take while nothing else happens, and while two clients send rosters without pause. */
+  /** The latency of single lookups on an idle service, and while two clients send rosters without pause. */
   beside: z.strictObject({ idle: latency, beside: latency }),
-  /** What `licenses verify` did with a CSV file, and the most resident memory in MiB. */
+  /** The time of `licenses verify` for a CSV file, and the peak resident memory of the command and of the API. */
   verifyCommand: z.strictObject({
     rows: z.int(),
     seconds: z.number(),
     commandMebibytes: z.number(),
     apiMebibytes: z.number(),
   }),
-  /** MiB of the API with eight rosters of 1,000 names in flight, 20 matches each. */
+  /** The API's memory in MiB with eight parallel rosters of 1,000 names, with 20 matches each. */
   memory: z.number(),
 });
 
 export type RostersReport = z.output<typeof rostersReport>;
 
-/** What is compared, the figure, and its target. */
+/** The rows of a table: what is compared, the figure, and its target. */
 function comparisons({ results, beside, verifyCommand, memory }: RostersReport): string[][] {
   const N = ROSTERS;
   const rate = (one: string, other: string) => ratio(results, [one, other], rateOf);

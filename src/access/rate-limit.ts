@@ -174,7 +174,7 @@ export function withinGroup(each: RateLimit, all: RateLimit, group: string): Rat
 /** What is left of an address's limit. */
 export type Spent = Readonly<Pick<Spending, 'remaining' | 'msBeforeReset'>>;
 
-/** A request to count. Once it is counted, it says what is left. */
+/** A request to count. After counting, it contains what is left of the limit. */
 interface Spending {
   readonly address: string;
   readonly points: number;
@@ -187,7 +187,9 @@ interface Spending {
 const BATCHES = { maxBatchSize: 1000, concurrency: Number.POSITIVE_INFINITY };
 
 /**
- * A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away. */
+ * A Redis connection for counters. A command fails if it is not answered in 100 ms. While Redis is away, commands fail
+ * instead of waiting in a queue.
+ */
 export function limitsConnection(redisUrl: string): Redis {
   return new Redis(redisUrl, {
     enableOfflineQueue: false,

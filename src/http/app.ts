@@ -16,10 +16,10 @@ import { largeResponses } from './limits.ts';
 export interface RequestState {
   /** The client's X-Request-Id if it is valid, else a new one. */
   requestId: string;
-  /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
+  /** The client's trace (W3C Trace Context), for the log. */
   traceparent?: string | undefined;
   log: Logger;
-  /** When the request arrived, in the milliseconds of `performance.now()`. */
+  /** The arrival time, in milliseconds of `performance.now()`. */
   arrivedAt: number;
   /** The id of the active API key that the request carries. */
   keyId?: string;
@@ -60,7 +60,7 @@ export function whenClosed(ctx: Context, work: () => void): void {
   else ctx.res.once('close', caught);
 }
 
-/** Aborts when the client closes the connection before it has its answer, or has closed it already. */
+/** Aborts when the client closes the connection before it has its answer, or if it has already closed it. */
 export function clientGone(ctx: Context): AbortSignal {
   const gone = new AbortController();
   const abort = () => gone.abort(new ClientError(400, 'The client is gone.'));
@@ -71,22 +71,22 @@ export function clientGone(ctx: Context): AbortSignal {
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** As W3C Trace Context has it: version, trace, parent and flags; an id of zeros is none. */
+/** The format of W3C Trace Context: version, trace, parent and flags. An id of only zeros is invalid. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
-/** What a client says its request is part of, if it says so in the form of the standard. */
+/** The client's trace; `undefined` if it is not in the format of the standard. */
 export function traceparentOf(given: unknown): string | undefined {
   return typeof given === 'string' && TRACEPARENT.test(given) ? given : undefined;
 }
 
 /**
- * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
+ * The headers that libraries parse, and their maximum lengths. Some libraries take quadratic time to parse them, so a
  * longer header counts as absent.
  */
 const PARSED_HEADERS = [
   ['accept', 1000],
   ['accept-encoding', 1000],
-  // The parser of forms searches for a boundary, of at most 70 characters, as long as it is.
+  // The form parser searches for boundaries of any length, although a valid one has at most 70 characters.
   ['content-type', 200],
   ['if-none-match', 1000],
 ] as const;
@@ -99,18 +99,18 @@ const SECURITY_HEADERS = new Map([
 ]);
 
 /**
- * A Koa app without routes. Every response has a request id and the security headers; every error and every path
- * that nothing serves is answered with `{"detail": string}`; every request is one line in the log.
+ * A Koa app without routes. Every response has a request id and the security headers. Every error and every unknown
+ * path is answered with `{"detail": string}`. Every request is one line in the log.
  *
- * @param stopping aborted once the process is about to end; then every response closes its connection
- * @param trustedProxies how many proxies in front of it append the client's address to X-Forwarded-For
+ * @param stopping is aborted when the process is about to end; then every response closes its connection
+ * @param trustedProxies the number of proxies in front that append the client's address to X-Forwarded-For
  */
 export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const hold = largeResponses(log);
   const noteRefusal = refusalLog(log);
   app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
-  // Nothing may run before this: Koa answers what is thrown elsewhere with a plain text.
+  // This must be the first middleware: Koa answers errors thrown outside it with plain text.
   app.use(async (ctx, next) => {
     begin(ctx, log);
     try {
@@ -130,10 +130,10 @@ export function httpApp(log: Logger, stopping?: AbortSignal, trustedProxies = 0)
   return app;
 }
 
-/** A smaller response fits into the buffers of its connection; what connections may cost is bounded by their number. */
+/** Smaller responses fit into the buffers of their connections, and the number of connections is limited. */
 const LARGE_BYTES = 64 * 1024;
 
-/** How many bytes of the body are in memory: none of a stream whose length is not known. */
+/** The number of bytes of the body in memory; 0 for a stream of unknown length. */
 function bodySize(ctx: Context): number {
   const body: unknown = ctx.body;
   const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
@@ -143,10 +143,10 @@ function bodySize(ctx: Context): number {
 }
 
 /**
- * The path of a request. Refuses one that names no host, several, or another one in its address: a proxy in front might
- * have gone by the other (RFC 9112, 3.2).
+ * The path of a request. Refuses a request without a host, with several, or with a different one in its address: a
+ * proxy in front might have used the other host (RFC 9112, 3.2).
  *
- * @throws {BadRequestError} for an address that is none, too
+ * @throws {BadRequestError} also for an invalid address
  */
 function readPath(ctx: Context): string {
   const { rawHeaders, headers, url = '' } = ctx.req;
@@ -166,7 +166,7 @@ function readPath(ctx: Context): string {
 /** The last response of each connection. The answer to a broken request waits for it. */
 export const lastResponses = new WeakMap<Duplex, ServerResponse>();
 
-/** Sets what every response has, and what happens when it ends. */
+/** Sets the headers of every response, and logs the request when the response has ended. */
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
   lastResponses.set(ctx.req.socket, ctx.res);
@@ -180,7 +180,7 @@ function begin(ctx: Context, log: Logger): void {
   whenClosed(ctx, () => logRequest(ctx));
 }
 
-/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
+/** Counts refused requests by reason, such as an OpenSearch outage. Logs at most one line per minute and reason. */
 function refusalLog(log: Logger): (error: unknown) => void {
   const counterOf = memoize((error) =>
     onceAMinute((requests, last: object) =>
@@ -198,7 +198,7 @@ function refusalLog(log: Logger): (error: unknown) => void {
 function answerError(ctx: Context, error: unknown, noteRefusal: (error: unknown) => void): void {
   const { status, detail, retryAfter } = errorResponse(error);
   if (status === 503) noteRefusal(error);
-  // 501: the operator has not set up what was asked for.
+  // 501: the operator has not configured the requested feature.
   else if (status >= 500 && status !== 501) logFailure(ctx, error);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   // These headers belong to the response that is not sent.
@@ -215,7 +215,7 @@ export function logFailure({ state: { log, requestId, path } }: Context, error: 
   );
 }
 
-/** One log line for each request, never with a key, a name that was searched for or data of a holder. */
+/** Logs one line per request. It never contains a key, a searched name or data of a holder. */
 function logRequest({ state, method, status }: Context): void {
   const { log, requestId, traceparent, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
@@ -223,10 +223,10 @@ function logRequest({ state, method, status }: Context): void {
 }
 
 /**
- * The protocol by which the client's request came, as the nearest trusted proxy says; `undefined` where none does. A
- * proxy appends to X-Forwarded-Proto or replaces it, so the last entry is its own; a client can write all others.
+ * The protocol of the client's request according to the nearest trusted proxy; `undefined` if it reports none. A proxy
+ * appends to X-Forwarded-Proto or replaces it, so the last entry is the proxy's own; clients can forge all others.
  *
- * `ctx.ip` follows the same rule through Koa's `maxIpsCount`; `ctx.protocol` does not: it takes the first entry.
+ * `ctx.ip` follows the same rule through Koa's `maxIpsCount`. `ctx.protocol` does not: it takes the first entry.
  */
 export function clientProtocol({ app, req }: Context): string | undefined {
   const header = req.headers['x-forwarded-proto'];

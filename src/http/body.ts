@@ -11,15 +11,15 @@ import type { Context } from './app.ts';
 import { ClientError, REFUSED } from './errors.ts';
 import { MB, slots } from './limits.ts';
 
-/** How many bytes a body may have, compressed or not, and how an error says it. */
+/** The maximum number of bytes of a body, both compressed and decompressed, and the words for it in errors. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly words: string;
-  /** Bounds the bytes of all such bodies that are received at the same time. Small ones are bounded by the connections. */
+  /** Limits the total bytes of bodies being received. Small bodies need no limit, because connections are limited. */
   readonly received?: ReturnType<typeof slots>;
 }
 
-/** The most that bodies of slow clients may take in memory: all together, and those of one address. */
+/** The most memory for bodies of slow clients, in MB: for all together, and for one address. */
 const MAX_RECEIVED = 64;
 export const MAX_RECEIVED_OF_ADDRESS = 8;
 
@@ -39,21 +39,21 @@ export const utf8WithMark = new TextDecoder('utf-8', { fatal: true, ignoreBOM: t
 const [unzipped, unbrotlied] = [promisify(unzip), promisify(brotliDecompress)];
 
 /**
- * How bodies are decompressed, by their Content-Encoding (RFC 9110, 8.4.1: `x-gzip` means `gzip`). The functions take
- * the whole body: a stream would need an owner of each of its errors, and of the client's going away.
+ * The decompression function for each Content-Encoding (RFC 9110, 8.4.1: `x-gzip` means `gzip`). The functions take the
+ * whole body. With streams, each stream's errors and a client that leaves would have to be handled.
  */
 const DECOMPRESSORS = new Map(
   Object.entries({ gzip: unzipped, 'x-gzip': unzipped, deflate: unzipped, br: unbrotlied }),
 );
 
 /**
- * The body as text, decompressed where it came with Content-Encoding gzip, deflate or br, in whatever case.
+ * The body as text. Decompresses gzip, deflate and br; the case of Content-Encoding does not matter.
  *
  * @throws {ClientError} 415 for another Content-Encoding, 413 for more bytes than the limit
  * @throws {BadRequestError} for a body that is not UTF-8
- * @throws {TooBusyError} or {TooManyRequestsError} when too much of such bodies is being received
- * @throws {ClientError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
- * the connection is closed, since what follows on it may be the rest of the body.
+ * @throws {TooBusyError} or {TooManyRequestsError} when too many bytes of such bodies are being received
+ * @throws {ClientError} 400 for a body with the wrong compression or length. Then, as for a body that is too large, the
+ * connection is closed, because the following bytes may belong to the body.
  */
 export async function textBody(ctx: Context, limit = LOOKUP_LIMIT, decoder = utf8): Promise<string> {
   const bytes = await bodyBytes(ctx, limit);
@@ -90,26 +90,26 @@ const READ_ON_MS = 500;
 async function readOn(req: IncomingMessage): Promise<void> {
   if (req.complete || req.destroyed) return;
   req.resume();
-  // The request may also fail, since the client may leave.
+  // The request may also fail, because the client may leave.
   await once(req, 'end', { signal: AbortSignal.timeout(READ_ON_MS) }).catch(() => undefined);
 }
 
-/** Whether raw-body or zlib has met the limit. */
+/** Whether raw-body or zlib reports that the limit was exceeded. */
 function isTooLarge(error: unknown): boolean {
   if (isHttpError(error)) return error.status === 413;
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
 /**
- * The fields of an HTML form, files among them.
+ * The fields of an HTML form, including files.
  *
- * @param maxFields enough for any page of the website but that of a list, which has a field for each column
+ * @param maxFields by default enough for all pages except the list page, which has one field per column
  * @throws {ClientError} 403 for a form that is not from this website's own pages, 415 for a body that is no form
- * @throws {BadRequestError} for more fields than a page has, or a form that is not written as it says
- * @throws what `textBody` does
+ * @throws {BadRequestError} for more fields than a page has, or a malformed form
+ * @throws the errors of `textBody`
  */
 export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): Promise<FormData> {
-  // Browsers name the origin.
+  // Browsers send the Origin header with every form.
   if (URL.parse(ctx.req.headers.origin ?? '')?.host !== ctx.host) throw REFUSED.otherOrigin();
   if (!ctx.is('urlencoded', 'multipart')) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
@@ -141,10 +141,10 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = 20): 
 }
 
 /**
- * The body as JSON; `undefined` where the request has neither a body nor a media type.
+ * The body as JSON; `undefined` if the request has neither a body nor a media type.
  *
- * @throws {ClientError} 415 for another media type than application/json; 400 for what is not JSON
- * @throws what `textBody` does
+ * @throws {ClientError} 415 for another media type than application/json; 400 for invalid JSON
+ * @throws the errors of `textBody`
  */
 export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unknown> {
   const mediaType = ctx.request.type.toLowerCase();

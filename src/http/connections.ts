@@ -13,7 +13,7 @@ const MAX_CONNECTIONS = 10_000;
 /** The connections of one IPv4 address, or of the /64 of an IPv6 address. Behind proxies, only the proxies can count by client. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
 
-/** An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections. */
+/** An HTTP server for an app. It disconnects slow and half-open clients, and limits connections. */
 export function httpServer(app: Koa<RequestState>, log: Logger): Server {
   const answer = app.callback();
   const server = createServer(
@@ -24,24 +24,24 @@ export function httpServer(app: Koa<RequestState>, log: Logger): Server {
       connectionsCheckingInterval: 1000,
       // Longer than proxies keep an idle connection, so that they close it first.
       keepAliveTimeout: 75_000,
-      // The app says what is wrong; Node would send 400 without a word.
+      // The app explains the error; Node would send a 400 without a body.
       requireHostHeader: false,
     },
     answer,
   );
-  // Node would send 417 without a word, and nothing would count it. A server may ignore an expectation (RFC 9110, 10.1.1).
+  // Node would send a 417 without a body, uncounted. A server may ignore an expectation (RFC 9110, 10.1.1).
   server.on('checkExpectation', answer);
   // A connection with a response in progress may be idle for at most this long.
   server.setTimeout(10_000);
-  // Connections from one proxy are those of many clients.
+  // The connections of a proxy belong to many clients.
   boundConnections(server, app.proxy ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, lastResponses.get(socket)));
   return server;
 }
 
 /**
- * Refuses connections over the limits. Where the server is full, it closes connections that wait for another request,
- * so that they never lock anybody out.
+ * Refuses connections over the limits. If the server is full, it closes idle connections, so that they never lock out
+ * other clients.
  */
 function boundConnections(server: Server, ofAddress: number, log: Logger): void {
   const logRefused = onceAMinute((connections) => log.warn({ connections }, 'connections refused: too many'));
@@ -69,7 +69,7 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
 /** The status for a request that Node cannot read, by error code; 400 for all other codes. */
 const STATUSES = new Map(Object.entries({ HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }));
 
-/** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
+/** Answers a malformed request after the response to the preceding one. The app never sees malformed requests. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -87,7 +87,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, befor
   );
 }
 
-/** Starts listening. @throws {ConfigError} naming the address and port when it can't */
+/** Starts listening. @throws {ConfigError} with the address and the port, if it cannot */
 export async function listen(server: Server, host: string, port: number): Promise<void> {
   const listening = once(server.listen(port, host), 'listening');
   await listening.catch(({ message }: Error) => {

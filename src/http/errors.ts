@@ -12,7 +12,7 @@ import {
   TooBusyError,
 } from '../storage/errors.ts';
 
-/** A request that is refused. The message says to its client what to send instead. */
+/** The request is refused. The message tells the client what to send instead. */
 export class ClientError extends Error {
   readonly status: number;
 
@@ -26,11 +26,11 @@ const ENCODINGS = 'This Content-Encoding is not taken; send the body as it is, o
 
 const OTHER_ORIGIN = 'This form was not sent from a page of this website. Go to the page and send it there.';
 
-/** The refusals that requests of every kind may meet. */
+/** Refusals that any kind of request may get. */
 export const REFUSED = {
   notJson: () => new ClientError(400, 'The body is not valid JSON.'),
   invalidKey: () => new ClientError(401, 'Invalid or inactive API key'),
-  /** For a request that came to a trusted proxy by plain http. */
+  /** For a request that reached a trusted proxy over plain http. */
   plainHttp: () =>
     new ClientError(403, 'Requests are taken by https only; send this one to the https address.'),
   otherOrigin: () => new ClientError(403, OTHER_ORIGIN),
@@ -45,12 +45,12 @@ export const REFUSED = {
 /** The part of an error that a client may see. */
 export type ErrorResponse = ReturnType<typeof told>;
 
-/** @param retryAfter seconds after which another try makes sense */
+/** @param retryAfter the number of seconds after which the client may retry */
 function told(status: number, detail: string, retryAfter?: number) {
   return { status, detail, retryAfter };
 }
 
-/** The one table from each kind of error to its status and a safe message, for every interface. */
+/** Maps each kind of error to its status and a safe message, for all interfaces. */
 export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof ClientError) return told(error.status, error.message);
   if (error instanceof BadRequestError) return told(400, error.message);
@@ -61,10 +61,10 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof SeveralLiveError) return told(503, error.message, 60);
   if (error instanceof TooBusyError) return told(503, 'The service is overloaded; try again shortly.', 1);
   const isAway = error instanceof SearchUnavailableError || isTransient(error) || isDenied(error);
-  // An index is missing after an upgrade, until a worker has prepared it.
+  // After an upgrade, an index is missing until a worker has created it.
   if (isAway || isIndexNotFound(error))
     return told(503, 'Lookups are not available right now; try again shortly.', 5);
-  // Of a library.
+  // An error from a library.
   if (isHttpError(error) && error.statusCode < 500)
     return told(error.statusCode, 'The request cannot be answered.');
   return told(500, 'Something went wrong on our side; the request was not answered.');

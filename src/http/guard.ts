@@ -18,22 +18,22 @@ import { ClientError, REFUSED } from './errors.ts';
 /** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';
 
-/** What is served at an address. */
+/** A route: a method, a path and its handler. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path, with parameters as @koa/router takes them, such as `/lookup/boards/:board/types`. */
+  /** The path with parameters in the syntax of @koa/router, such as `/lookup/boards/:board/types`. */
   readonly path: string;
   readonly handle: (ctx: RouterContext<RequestState>) => void | Promise<void>;
-  /** What the OpenAPI document says of it. Pages have none. */
+  /** The entry in the OpenAPI document. Pages have none. */
   readonly operation?: Operation;
 }
 
-/** What is served to a GET, and is no operation of the REST API. */
+/** A route for GET that is not an operation of the REST API. */
 export function get(path: string, handle: Route['handle']): Route {
   return { method: 'GET', path, handle };
 }
 
-/** What a request sends, by where it is sent. */
+/** The schemas of a request's input: path parameters, query and body. */
 type InputShape = {
   readonly path?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -43,24 +43,24 @@ type InputShape = {
 /** A response of an operation. */
 export interface ResponseEntry {
   readonly when: string;
-  /** Of its JSON body. A success without one has none; an error without one has `{"detail": string}`. */
+  /** The schema of the JSON body. Without it, a success has no body, and an error has `{"detail": string}`. */
   readonly body?: z.ZodType;
-  /** An error that it may say, where nothing was recorded. */
+  /** An error to show as the example if no response was recorded. */
   readonly error?: Error;
-  /** Its further headers. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, HeaderEntry>>;
-  /** The other media types that it may have. */
+  /** Further media types of the response. */
   readonly alternatives?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
 
-/** An object that has a name in the document. */
+/** An object schema with a name in the OpenAPI document. */
 export function named<Shape extends z.ZodRawShape>(id: string, shape: Shape, description?: string) {
   return z.object(shape).meta({ id, ...(description !== undefined && { description }) });
 }
 
 type HeaderEntry = ReturnType<typeof header>;
 
-/** A header that a response always has. @param description what it says */
+/** A header that a response always has. @param description the meaning of its value */
 export function header(description: string, type: 'string' | 'integer' = 'string') {
   return { description, required: true, schema: { type } };
 }
@@ -68,37 +68,37 @@ export function header(description: string, type: 'string' | 'integer' = 'string
 type Documented = 'summary' | 'description' | 'deprecated' | 'security' | 'callbacks';
 
 /**
- * What the OpenAPI document says of an operation. The errors that each operation has follow from it. With a `security`
- * of none, it takes requests without a key, which no limit of the REST API counts.
+ * The entry of an operation in the OpenAPI document. The general errors are added. An operation with an empty
+ * `security` needs no key and does not count against the limits of the REST API.
  */
 export interface Operation<Shape extends InputShape = InputShape>
   extends Readonly<Pick<ZodOpenApiOperationObject, Documented>> {
   readonly id: string;
   readonly tag: string;
-  /** What is read of a request before it is answered, if anything. */
+  /** The schemas of the input, if the operation reads any. */
   readonly input?: Shape;
-  /** The body as the document shows it, where the schema that reads it can't tell. */
+  /** The body schema for the document, if it differs from the schema that reads the body. */
   readonly shownBody?: z.ZodType;
-  /** Of the body. */
+  /** The limit of the body. */
   readonly limit?: BodyLimit;
-  /** By status. */
+  /** The responses, by status. */
   readonly responses: Readonly<Record<number, ResponseEntry>>;
-  /** Where it answers a request that is repeated with its Idempotency-Key with the first answer. */
+  /** Set if a repeated request with the same Idempotency-Key gets the first answer. */
   readonly firstAnswers?: FirstAnswers;
 }
 
 interface Endpoint<Shape extends InputShape> extends Omit<Operation<Shape>, 'tag'> {
-  /** @returns the body of the response; `undefined` where it is set already */
+  /** @returns the body of the response; `undefined` if the handler has set it */
   readonly handle: (ctx: Context, input: z.output<z.ZodObject<Shape>>) => Promise<unknown>;
 }
 
 /**
- * What makes the operations of one resource, which have a tag in the OpenAPI document: an operation has its address, what
- * it reads, its handler and its entry in the document. A request that does not fit the schemas gets 400 with their first
- * message.
+ * Returns a function that creates the routes of one resource, which share a tag in the OpenAPI document. A route has
+ * its address, its input schemas, its handler and its entry in the document. A request that does not match the schemas
+ * gets 400 with their first message.
  *
  * @param shared the responses that each operation has
- * @param base the path under which they are
+ * @param base the path before the paths of the operations
  */
 export function resource(tag: string, shared: Operation['responses'] = {}, base = REST_PATH) {
   return <const Shape extends InputShape>(
@@ -130,10 +130,10 @@ const KEY_USE =
   'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
 const idempotencyKey = z.stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS).optional();
 
-/** The header with which a client repeats a request without fear. */
+/** The header that makes it safe for a client to repeat a request. */
 export const idempotencyHeader = z.object({ 'idempotency-key': idempotencyKey.describe(KEY_USE) });
 
-/** Does the work of a request, or repeats the first answer to its Idempotency-Key, if it has one. */
+/** Handles a request. If it repeats an earlier Idempotency-Key, sends the first answer again instead. */
 async function onceWithKey(
   ctx: Context,
   { id: operation, firstAnswers }: Pick<Operation, 'id' | 'firstAnswers'>,
@@ -153,7 +153,7 @@ async function onceWithKey(
 }
 
 /**
- * The query parameters of a request, without those that are blank.
+ * The query parameters of a request, without blank ones.
  *
  * @throws {BadRequestError} for a parameter that is sent twice
  */
@@ -165,13 +165,13 @@ function sentQuery({ query }: Pick<Context, 'query'>): Record<string, unknown> {
   return Object.fromEntries(sent);
 }
 
-/** The id of the account that holds the request's key. Every route behind `guarded` has one. */
+/** The id of the account that holds the request's key. Every route behind `authenticated` has one. */
 export function accountOf({ state: { account } }: Pick<Context, 'state'>): string {
   if (account === undefined) throw new Error('The key of this request was not checked.');
   return accountId(account);
 }
 
-/** Serves the routes. Every other method at one of their paths gets 405 with Allow. */
+/** A router for these routes. Other methods at their paths get 405 with an Allow header. */
 export function routerOf(routes: readonly Route[]): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true });
   for (const [path, atPath] of Map.groupBy(routes, (route) => route.path)) {
@@ -195,10 +195,10 @@ export function under<Ctx extends Context>(path: string, middleware: compose.Mid
 }
 
 /**
- * Counts each request at an interface against the limit of its address before anything else, and sets the headers that
- * say what is left. Counts how it ended and how long it took, and for whose key.
+ * First counts each request at an interface against the limit of its address, and sets the rate limit headers. When the
+ * response has ended, counts its outcome, its duration and the use of its key.
  *
- * @param usage of an interface that takes keys; where another one answers in the end, only the first counts for the key
+ * @param usage counts the use of keys. If another interface answers in the end, only the first one counts the key
  */
 export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: KeyUsage): Middleware {
   return (ctx, next) => {
@@ -212,12 +212,12 @@ export function counted(name: 'rest' | 'mcp' | 'web', limit: RateLimit, usage?: 
 }
 
 /**
- * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
- * not say how the request came, the request is answered, and the log warns once.
+ * Refuses requests that reached a trusted proxy over plain http (HTTPS-03), because their key could have been read on
+ * the way. If the proxy does not report the protocol, the request is answered, and the log warns once.
  *
  * Lets only requests with an active API key pass (KEYS-03). A request with a bad key counts against the address's
  * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
- * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
+ * active are checked. This way, nobody can guess keys fast, and good keys from the same address still work.
  */
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   let hasWarned = false;
@@ -243,7 +243,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
   };
 }
 
-/** Counts points for a request. @throws {TooManyRequestsError} when they are over what is left; then none is counted */
+/** Counts points for a request. @throws {TooManyRequestsError} if the limit would be exceeded; then it counts none */
 export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise<Spent> {
   try {
     return await limit.spend(ctx.ip, points);
@@ -254,7 +254,7 @@ export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise
   }
 }
 
-/** Counts points as `spend` does, if there are any; the headers always say what is left. */
+/** Counts points as `spend` does, if there are any, and sets the rate limit headers. */
 export async function spendMore(ctx: Context, limit: RateLimit, points: number): Promise<void> {
   if (points > 0) tellLeft(ctx, limit, await spend(ctx, limit, points));
 }
@@ -265,18 +265,18 @@ function tellLeft(ctx: Context, limit: RateLimit, { remaining, msBeforeReset }: 
   ctx.set('x-ratelimit-reset', String(Math.ceil((Date.now() + msBeforeReset) / 1000)));
 }
 
-/** What a roster costs an address. */
+/** How rosters count against the limit of an address. */
 export interface RosterCost {
   readonly limit: RateLimit;
-  /** How many items cost as much as one request. */
+  /** The number of items that count as one request. */
   readonly itemsPerRequest: number;
 }
 
 /**
- * Counts the items of a roster against the address's limit. One point was counted when the request arrived.
+ * Counts the items of a roster against the limit of the address. One point was already counted on arrival.
  *
- * @throws {ClientError} 413 for more items than a whole minute's limit
- * @throws {TooManyRequestsError} for more than what is left of it
+ * @throws {ClientError} 413 for more items than the limit of a whole minute
+ * @throws {TooManyRequestsError} for more items than the rest of the limit allows
  */
 export async function spendForItems(ctx: Context, items: number, cost: RosterCost): Promise<void> {
   const points = Math.ceil(items / cost.itemsPerRequest);

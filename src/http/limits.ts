@@ -7,9 +7,9 @@ import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 
 /**
- * Bounds what is under way in this process, altogether and for each address or account, so that none takes everything.
+ * Limits the work in progress in this process, in total and per address or account, so that nobody can take everything.
  *
- * @param maxOf how many slots an address may have while this many are taken in all
+ * @param maxOf the number of slots an address may have while `taken` slots are in use in total
  */
 export function slots(max: number, maxOf: (address: string, taken: number) => number, retryAfterSeconds = 1) {
   const taken = new Map<string, number>();
@@ -20,15 +20,15 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
 
   function add(address: string, size: number): void {
     const count = takenBy(address) + size;
-    // An address that has nothing takes no memory.
+    // An address without slots uses no memory.
     if (count > 0) taken.set(addressKey(address), count);
     else taken.delete(addressKey(address));
     all += size;
   }
 
   /**
-   * @returns gives it back
-   * @throws {TooBusyError} or, where the address has too little left, {TooManyRequestsError}, immediately
+   * @returns a function that gives the slots back
+   * @throws {TooBusyError} if no slots are left, or {TooManyRequestsError} if the address has too many; immediately
    */
   function take(address: string, size: number): () => void {
     if (isFull(size)) throw new TooBusyError('Too much is under way.');
@@ -40,7 +40,7 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
   return {
     take,
     has: (address: string, size: number): boolean => !isFull(size) && !hasMost(address, size),
-    /** Does work that takes this many slots while it lasts. @throws as `take` */
+    /** Runs work that occupies this many slots. @throws the errors of `take` */
     during: async <Result>(address: string, size: number, work: () => Promise<Result>): Promise<Result> => {
       const giveBack = take(address, size);
       try {
@@ -55,16 +55,16 @@ export function slots(max: number, maxOf: (address: string, taken: number) => nu
 type Slots = ReturnType<typeof slots>;
 
 /**
- * As `during` of `slots`, but work waits for its slots. No more may wait than may be under way: the rest fails at once.
+ * Like `during` of `slots`, but work waits for its slots. As much work may wait as may run; further work fails at once.
  *
- * @param waitMs how long work waits at most
+ * @param waitMs the longest wait
  */
 export function waitingSlots(waitMs: number, ...bounds: Parameters<typeof slots>): Slots['during'] {
   const [underWay, waiting] = [slots(...bounds), slots(...bounds)];
   const ended = new EventEmitter().setMaxListeners(0);
 
   return async (address, size, work) => {
-    // It takes its slots in the step in which they were seen to be free: others have waited for them, too.
+    // Checks and takes the slots in the same step: other work also waits for them.
     const begin = () => ({ work: underWay.during(address, size, work).finally(() => ended.emit('work')) });
     if (underWay.has(address, size)) return begin().work;
     const begun = await waiting.during(address, size, async () => {
@@ -83,9 +83,9 @@ export const MB = 1024 * 1024;
 export const RESPONSE_LIMITS = {
   /** The most bytes of large responses that wait in memory for their clients. A full roster has 9 MB. */
   maxBytes: 128 * MB,
-  /** Of one client address, so that it never takes the room of others. */
+  /** The most bytes for one client address, so that it cannot take the room of others. */
   maxBytesOfClient: 32 * MB,
-  /** A client must read a response this fast (1 Mbit/s), after the first ten seconds. */
+  /** The speed at which a client must read after the first ten seconds (1 Mbit/s). */
   minBytesPerMs: 128,
   freeMs: 10_000,
 };
@@ -94,11 +94,11 @@ export const RESPONSE_LIMITS = {
 type Responding = Pick<Koa.Context, 'ip' | 'req' | 'res'>;
 
 /**
- * Bounds what clients that read slowly cost: each large response holds its bytes until it has ended, and is cut off
- * when its client has not read it in time.
+ * Limits the memory for clients that read slowly: each large response occupies its bytes until it has ended, and is cut
+ * off if its client does not read it in time.
  *
- * @returns takes the bytes that a response has of its own, and its size
- * @throws {TooBusyError} or {TooManyRequestsError} when there is no room for it
+ * @returns a function that takes the bytes a response occupies (0 if it is shared) and its size
+ * @throws {TooBusyError} or {TooManyRequestsError} when there is no room for the response
  */
 export function largeResponses(log: Logger, limits = RESPONSE_LIMITS) {
   const { take } = slots(limits.maxBytes, () => limits.maxBytesOfClient);
@@ -115,13 +115,13 @@ export function largeResponses(log: Logger, limits = RESPONSE_LIMITS) {
       giveBack();
       responseBytesHeld.dec(bytes);
     };
-    // Node tells nothing to a response that waits behind another one on a connection that has ended: this frees it.
+    // Node emits no event for a response that waits behind another one on a closed connection. This releases its bytes.
     const deadline = setTimeout(() => {
       release();
       if (req.socket.destroyed) return;
       responsesCut.inc();
       logCut();
-      // What the network has accepted and not delivered is dropped, too.
+      // Also drops bytes that the network has accepted but not delivered.
       req.socket.resetAndDestroy();
     }, ms);
     if (res.closed) release();

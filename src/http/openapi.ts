@@ -17,7 +17,7 @@ import { header, idempotencyHeader, named, type Operation, type ResponseEntry, t
 
 type Limits = Pick<Config, 'REST_REQUESTS_PER_MINUTE' | 'MCP_REQUESTS_PER_MINUTE'>;
 
-/** How a client gets a key, and what fair use is. */
+/** Explains how a client gets a key, and the fair use of the API. */
 function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string {
   return (
     'A key is free for every verified business: ask the operator of this service, who verifies the business and ' +
@@ -28,8 +28,8 @@ function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string 
 }
 
 /**
- * The OpenAPI document of these routes, made of the schemas that check requests and shape responses. It is 3.0.3, which
- * the generators of clients read completely (docs/decisions/010).
+ * The OpenAPI document of these routes, made from the schemas that check requests and shape responses. Its version is
+ * 3.0.3, which client generators support completely (docs/decisions/010).
  */
 export function openApiDocument(routes: readonly Route[], limits: Limits): object {
   const paths = new Map<string, ZodOpenApiPathsObject[string]>();
@@ -63,7 +63,7 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): objec
   return createDocument(document, { override: withoutEngineLimits });
 }
 
-/** Integers have the bounds of JavaScript, which say nothing of the field. */
+/** Removes the bounds of JavaScript integers, which say nothing about the field. */
 const withoutEngineLimits: ZodOpenApiOverride = ({ jsonSchema }) => {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -72,10 +72,10 @@ const withoutEngineLimits: ZodOpenApiOverride = ({ jsonSchema }) => {
 const example = z.unknown().transform((value) => ({ value }));
 const examples = z.record(z.string(), z.record(z.string(), z.record(z.string(), example)));
 
-/** What the service has answered, by operation, then by `request` or status, then by name. */
+/** Recorded requests and responses: by operation, then by `request` or status, then by name. */
 const EXAMPLES = new Map(Object.entries(examples.parse(recorded)));
 
-/** The body that the document shows for a request. */
+/** The request body in the document. */
 export function requestBody(id: string, schema: z.ZodType) {
   const content = { 'application/json': { schema, examples: EXAMPLES.get(id)?.request ?? {} } };
   return { required: true, content };
@@ -113,7 +113,7 @@ function operationEntry(operation: Operation): ZodOpenApiOperationObject {
 
 const AWAY = 'Nothing is published yet, or lookups are not available now';
 
-/** The errors that follow from what an operation reads, and those of every operation. */
+/** The errors of every operation, and those that depend on its input. */
 function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
   return {
     ...(Object.keys(input).length > 0 && {

@@ -4,10 +4,10 @@ import { gzip } from 'node:zlib';
 import type { Context } from './app.ts';
 import { get, type Route } from './guard.ts';
 
-/** Smaller files fit into one packet, compressed or not. */
+/** Smaller files fit into one packet even uncompressed. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/** The route of a file that never changes while the process runs. It is compressed when it is first asked for. */
+/** The route of a file that does not change while the process runs. Compresses the file at the first request. */
 export function staticFile(
   path: string,
   content: string | Buffer,
@@ -26,7 +26,7 @@ export function staticFile(
 
 const gzipped = promisify<Buffer, Buffer>(gzip);
 
-/** Sends the body compressed to a client that takes that. */
+/** Compresses the body if the client accepts gzip. */
 export async function compressBody(ctx: Context, compress: () => Promise<Buffer>): Promise<void> {
   ctx.vary('Accept-Encoding');
   if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;

@@ -8,11 +8,11 @@ export const INSTRUCTIONS = `Tells whether a person or a business holds an Ohio 
 - A salon, pharmacy, firm, funeral home or repair shop: verify_business_license.
 Several people share a name, and one person may hold several licenses: compare city, county and license type with what you were told, and ask which one is meant rather than choose. not_found never means that somebody is unlicensed. With whatever a tool told you, tell its data_as_of date, and that the issuing board is the authority.`;
 
-/** What a search for several returns. */
+/** What a search by name returns. Several descriptions share this sentence. */
 const SEVERAL =
   'Returns up to 100 licenses (or limit), exact names first; total and by_status count all that match, so limit 1 tells how many. in_common has the fields that all listed share; they are not repeated in each. A long list comes as groups with the same status and type instead of licenses: columns names what each row of a group has. A single match comes with its whole record; of several, verify_license gives the rest.';
 
-/** By the name of the tool. */
+/** The descriptions, by the name of the tool. */
 export const DESCRIPTIONS = {
   verify_license: `Looks up one Ohio license by its number and returns the whole record: holder, board, type, status, expiry date, place, board_action (whether the board has acted on it; null is not given by the State, which is no No), cautions (what must be told; the message says how), and in extra_data all else that the State publishes of it, such as the ZIP, a nurse's compact eligibility, specialties, or the license that an advanced-practice number endorses. raw_status is the status to tell: "Active - Probation" is not just active.
 Use it whenever a license number is known, of a person or a business; one call for each number.

@@ -26,24 +26,25 @@ import { type ToolServices, toolCaller, toolServers } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
-/** Further requests wait, so that callers without a key leave capacity for callers with one. */
+/** The most requests at the same time. Further ones wait, so that callers with a key keep their share of capacity. */
 export const MAX_IN_FLIGHT = 200;
 
 /**
- * The most of them from one address: as many as a roster has items, which a client may ask for one by one. The
- * users of a hosted assistant share its addresses: an address whose range may send more in a minute has more in
- * proportion, up to half of all, while at most three quarters of all are taken. The last quarter is for others.
+ * The most requests at the same time from one address: as many as a roster has items, because a client may send one
+ * request per item. The users of a hosted assistant share its addresses, so an address range with a higher rate limit
+ * gets proportionally more slots: up to half of all, as long as at most three quarters are taken. The last quarter is
+ * reserved for other callers.
  */
 export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
 const MAX_IN_FLIGHT_OF_HOSTS = MAX_IN_FLIGHT * 0.75;
 
-/** How long a request waits for a slot. As many may wait as there are slots. */
+/** How long a request waits for a slot. There are as many waiting places as slots. */
 const SLOT_WAIT_MS = 1000;
 
 /**
- * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses. Ordinary
- * tool calls need none of the SDK. Each other request gets a server of its own, because the SDK's HTTP transport can’t be
- * shared.
+ * The MCP endpoint: stateless Streamable HTTP for the 2026 and 2025 revisions of the protocol, with JSON responses.
+ * Ordinary tool calls bypass the SDK. Every other request gets its own server, because the SDK's HTTP transport cannot
+ * be shared.
  */
 export function mcpEndpoint(
   config: Config,
@@ -69,25 +70,25 @@ export function mcpEndpoint(
     }
   }
 
-  /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
+  /** Parses the body once. Only malformed JSON goes to the SDK as text, so that the SDK rejects it. */
   async function respond(ctx: Context, text: string): Promise<void> {
     const parsedBody = parseJson(text);
     const { id, method, params } = message.parse(parsedBody);
-    // The assistant's own trace, where a proxy between may have begun another in the header.
+    // Prefer the assistant's own trace: a proxy may have replaced the trace in the header.
     ctx.state.traceparent = traceparentOf(params?._meta?.[TRACEPARENT_META_KEY]) ?? ctx.state.traceparent;
     const items = params?.name === 'verify_roster' ? params.arguments?.items?.length : undefined;
     const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
     ctx.body = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
     if (ctx.body !== undefined) return;
-    // The protocol dropped batches in 2025-06-18. A batch would count as one request however many calls it has, and a
-    // call that is canceled by the same batch would never get a response.
+    // The protocol dropped batches in revision 2025-06-18. A batch would count as one request, whatever its size, and a
+    // call that the same batch cancels would never get a response.
     if (Array.isArray(parsedBody)) return sendError(ctx, 400, ProtocolErrorCode.InvalidRequest, NO_BATCHES);
     if (method === 'subscriptions/listen')
       return sendError(ctx, 404, ProtocolErrorCode.MethodNotFound, NO_SUBSCRIPTIONS, id);
     const headers = new Headers();
     for (const [name, value] of Object.entries(ctx.req.headers)) headers.set(name, String(value));
-    // The SDK refuses a client that does not list both types of the protocol.
+    // The SDK refuses clients that do not accept both media types of the protocol.
     headers.set('accept', 'application/json, text/event-stream');
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
@@ -106,7 +107,7 @@ export function mcpEndpoint(
     return Math.min(MAX_IN_FLIGHT / 2, Math.ceil(MAX_IN_FLIGHT_PER_ADDRESS * share));
   });
 
-  /** The whole body comes first: a client that never finishes it holds no slot. */
+  /** Reads the whole body first, so that a client that never finishes its body occupies no slot. */
   const handleRequest: Middleware = async (ctx) => {
     const text = await textBody(ctx);
     await inFlight(ctx.ip, 1, () => respond(ctx, text));
@@ -123,7 +124,7 @@ const params = z.object({
   _meta: z.record(z.string(), z.unknown()).optional().catch(undefined),
 });
 
-/** What this service itself reads of a message. */
+/** The parts of a message that this service reads itself. */
 const message = z
   .object({
     id: z.union([z.string(), z.number()]).nullable().catch(null),
@@ -132,12 +133,12 @@ const message = z
   })
   .catch({ id: null, method: undefined });
 
-/** Nearly every client lists the type like this. Reading all of the header takes several µs. */
+/** Matches the Accept header of nearly every client. Parsing the whole header would take several µs. */
 const ACCEPTS_JSON = /^application\/json(?:,|$)/;
 
 type AllowedNames = Pick<Config, 'MCP_ALLOWED_HOSTS' | 'MCP_ALLOWED_ORIGINS'>;
 
-/** Why an Origin is not allowed; `undefined` when it is. Clients other than browsers send none, which is allowed. */
+/** Why an Origin is not allowed; `undefined` if it is. Only browsers send one; a request without Origin is allowed. */
 function originError(origin: string, { MCP_ALLOWED_ORIGINS: allowed }: AllowedNames): string | undefined {
   if (allowed.includes(origin)) return undefined;
   const checked = validateOriginHeader(origin, [...localhostAllowedOrigins(), ...allowed]);
@@ -169,7 +170,7 @@ function checkRequest(config: AllowedNames): Middleware {
       ? originError(ctx.get('origin'), config)
       : `${host.message}. The setting MCP_ALLOWED_HOSTS has those that are allowed.`;
     if (error !== undefined) return sendError(ctx, 403, NOT_ALLOWED, error);
-    // A person has opened the server's address in a browser: that page says how to connect.
+    // A person has opened the server's address in a browser: redirect to the page that explains how to connect.
     if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
       return ctx.redirect('/developers#assistants');
     const accepts = () => ACCEPTS_JSON.test(ctx.get('accept')) || ctx.accepts('json') !== false;
@@ -188,12 +189,12 @@ async function sendResponse(ctx: Context, response: Response): Promise<void> {
     else ctx.set(name, value);
   }
   const text = withoutInternalErrors(await response.text());
-  // Koa would give an empty text a type.
+  // For an empty text, Koa would set a content type.
   ctx.body = text === '' ? null : text;
   ctx.status = response.status;
 }
 
-/** The SDK's code for a Host, Origin or Accept that is not allowed. */
+/** The SDK's error code for a Host, Origin or Accept header that is not allowed. */
 const NOT_ALLOWED = -32000;
 
 const errorMessage = z.object({
@@ -208,7 +209,7 @@ const NO_SUBSCRIPTIONS = 'Method not found: there are no subscriptions.';
 
 /**
  * Removes the text of unexpected errors from a response. The SDK puts such text into the error's data as a string, and
- * the list of a schema's errors into the error's message. That list has several lines; messages for clients have one.
+ * the validation errors of a schema into the error's message. They take several lines; messages for clients take one.
  */
 function withoutInternalErrors(text: string): string {
   if (!text.includes('"error":{"code":')) return text;
@@ -229,7 +230,7 @@ function sendError(ctx: Context, status: number, code: number, message: string, 
   ctx.body = { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** The parsed JSON; `undefined` for malformed JSON. */
+/** Parses JSON; `undefined` if it is malformed. */
 function parseJson(body: string): unknown {
   try {
     return JSON.parse(body);

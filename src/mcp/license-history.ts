@@ -18,7 +18,7 @@ import {
   type ToolResult,
 } from './results.ts';
 
-/** More would fill a model's context. */
+/** More changes would fill a model's context. */
 const MAX_CHANGES = 50;
 
 const change = historyChange.pick({
@@ -32,17 +32,17 @@ export const historyResult = z.object({
   ...resultOrigin,
   coverage_start: z.string(),
   gaps: z.array(historyGap).optional(),
-  /** As it is now; null when it is not in the dataset. */
+  /** The license as it is now; null if it is not in the dataset. */
   license: compactLicense.nullable(),
-  /** The newest first. */
+  /** Newest first. */
   changes: z.array(change),
   truncated: z.literal(true).optional(),
 });
 
 /**
- * The history of a license, for a model.
+ * Answers license_history.
  *
- * @throws {BadRequestError} saying what to send instead
+ * @throws {BadRequestError} whose message says what to send instead
  */
 export async function historyForModel(
   services: { readonly lookups: Lookups; readonly changes: Changes },
@@ -64,7 +64,7 @@ export async function historyForModel(
   return { outcome: history.outcome.outcome, content };
 }
 
-/** @throws {BadRequestError} when the number alone does not tell the board */
+/** @throws {BadRequestError} if the number alone does not identify the board */
 async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
   const { outcome, ...origin } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
   const board = outcome.outcome === 'found' ? boardByName(outcome.record.board) : undefined;

@@ -13,10 +13,10 @@ import {
 import { z } from 'zod';
 import { type CallTool, SERVER } from './tools.ts';
 
-/** The revision of the protocol that needs no session. The SDK serves one. */
+/** The revision of the protocol without sessions. The SDK supports exactly one such revision. */
 const REVISION = '2026-07-28';
 
-/** A tool call with nothing in it that needs the SDK. */
+/** A tool call that uses no feature of the SDK. */
 const ordinaryCall = z.strictObject({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.int()]),
@@ -34,10 +34,10 @@ const ordinaryCall = z.strictObject({
 });
 
 /**
- * Answers ordinary tool calls exactly as the SDK would. Its server, transport, web request and web response for each
- * call take more CPU than the lookup (docs/decisions/012).
+ * Answers ordinary tool calls exactly as the SDK would. The SDK creates a server, a transport, a web request and a web
+ * response for each call, which takes more CPU than the lookup (docs/decisions/012).
  *
- * @returns `undefined` for any other message, which the SDK answers
+ * @returns `undefined` for any other message, which the SDK must answer
  */
 export async function answerOrdinary(
   callTool: CallTool,
@@ -53,10 +53,10 @@ export async function answerOrdinary(
   return result && { result: { ...result, ...ADDED[era] }, jsonrpc: '2.0', id: call.id };
 }
 
-/** What the SDK adds to a result in each era. */
+/** The fields that the SDK adds to a result for clients of each era. */
 const ADDED = { legacy: {}, modern: { resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER } } };
 
-/** The era of a tool call whose headers the SDK's transports would take; `undefined` for one that they may refuse. */
+/** The protocol era of a tool call, if the SDK's transports would accept its headers; `undefined` if they may not. */
 function eraOf(
   headers: IncomingHttpHeaders,
   call: z.output<typeof ordinaryCall>,
@@ -72,7 +72,7 @@ function eraOf(
   return hasHeaders && isEnvelope(call.params._meta ?? {}) ? 'modern' : undefined;
 }
 
-/** Whether the SDK would take this as the envelope of a call of revision 2026-07-28. Its classifier takes 6 µs. */
+/** Whether the SDK would accept this as the envelope of a 2026-07-28 call. The SDK's own classifier takes 6 µs. */
 function isEnvelope(meta: Readonly<Record<string, unknown>>): boolean {
   const { [CLIENT_INFO_META_KEY]: client, [LOG_LEVEL_META_KEY]: logLevel } = meta;
   return (

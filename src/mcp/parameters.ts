@@ -5,17 +5,20 @@ import { type Filter, mapFilters } from '../licenses/filters.ts';
 import { visibleText } from '../licenses/fold.ts';
 import { BadRequestError, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 
-/** A JSON Schema of an object, for the parameters and the results of tools. */
+/** The JSON Schema of a tool's parameters or result. */
 export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
 
-/** What some validators do not know, what a parameter's error says, and what the descriptions of the tools say of results. */
+/**
+ * Keywords that are left out of schemas, because some validators do not know them, or because the error messages of
+ * parameters or the descriptions of tools already give the information.
+ */
 const LEFT_OUT = {
   input: ['propertyNames', 'minLength', 'maxLength'],
   output: ['propertyNames', 'format', 'minimum', 'maximum', 'additionalProperties', 'description'],
 } as const;
 
 /**
- * The JSON Schema that clients are shown: short, because models read it.
+ * The JSON Schema that clients get. It is short, because models read it.
  * The SDK does not check parameters against it, because its errors would lack data_as_of; `readParameters` does.
  *
  * @param side whether the values come from clients or go to them, which differs when a schema transforms values
@@ -30,7 +33,7 @@ export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): Objec
   return { ...shown, type: 'object' };
 }
 
-/** A text; `readParameters` has trimmed it, and a blank one is absent. */
+/** A text parameter. `readParameters` has trimmed the text and dropped blank ones. */
 function text(description: string, ...examples: readonly string[]) {
   const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
   return z
@@ -44,7 +47,7 @@ const boardName = z.enum(
   { error: ({ input }) => `${boardProblem(input)} list_ohio_boards lists all` },
 );
 
-/** Where a lookup rarely needs the board, the schema does not take a third of its length to list all. */
+/** An optional board that is rarely needed. Listing all boards would take a third of the schema's length. */
 function rareBoard(description: string) {
   const meta = { description: `${description}, by its exact name in list_ohio_boards`, enum: undefined };
   return boardName.meta(meta).optional();
@@ -93,7 +96,7 @@ export const businessParameters = z.object({
   ...filtersAndLimit('business'),
 });
 
-/** The most items of one call: more would fill a model's context. */
+/** The maximum number of items per call. More would fill a model's context. */
 export const MAX_ROSTER_ITEMS = 50;
 export const DEFAULT_ROSTER_MATCHES = 3;
 const MAX_ROSTER_MATCHES = 10;
@@ -112,7 +115,7 @@ export const rosterItemParameters = z.object({
   ...filters('person'),
 });
 
-/** The parameters of verify_roster. Clients are shown what an item has; each is checked by itself. */
+/** The parameters of verify_roster. The schema shows the fields of an item; each item is validated separately. */
 export const rosterParameters = z.object({
   items: z
     .array(
@@ -131,11 +134,11 @@ export const rosterParameters = z.object({
 export type Parameters<Values> = z.ZodType<Values> & { readonly shape: Readonly<Record<string, z.ZodType>> };
 
 /**
- * Checks a tool's parameters. Invisible characters are left out. Blank texts and nulls count as absent, because many
+ * Validates a tool's parameters. Removes invisible characters. Blank texts and nulls count as absent, because many
  * clients fill in every parameter.
  *
- * @returns the values, and a note where unknown parameters are ignored; empty where none are
- * @throws {BadRequestError} saying what to send for each parameter that is wrong or missing
+ * @returns the values, and a note if unknown parameters were ignored, else an empty text
+ * @throws {BadRequestError} whose message says what to send for each wrong or missing parameter
  */
 export function readParameters<Values>(
   parameters: Parameters<Values>,
@@ -156,7 +159,7 @@ export function readParameters<Values>(
   throw new BadRequestError(joined(...errors, note));
 }
 
-/** A text of these sentences without those that are empty. */
+/** Joins the sentences that are not empty. */
 export function joined(...sentences: readonly string[]): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }

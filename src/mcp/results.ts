@@ -10,50 +10,48 @@ import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
 import type { MatchCounts } from '../lookup/steps.ts';
 import { joined } from './parameters.ts';
 
-/** The fields of a record that every result has beside its licenses. */
+/** Fields of a record that a result has once and not in each license. */
 const OF_RESULT = { found: true, source: true, last_scraped: true, data_age_days: true } as const;
 
 const license = responseRecord
   .omit(OF_RESULT)
   .extend({
-    // A later release may have more of them.
+    // Any string is allowed, because a later release may add cautions and notes.
     cautions: z.array(z.string()),
     notes: z.array(z.string()),
-    /** Null is not given by the State. */
+    /** Null if the State gives no board action. */
     board_action: z.string().nullable(),
     street: z.string().optional(),
   })
   .partial()
   .required({ license_number: true, full_name: true });
 
-/** The fields of a license, after those that only its whole record has. */
+/** `common` are the fields without those that only the whole record has. */
 const { days_until_expiry, issue_date, extra_data, name_match, name_at_board, ...common } = license.shape;
 
-/** A license in a roster and in a history. */
+/** A license in the result of a roster or a history. */
 export const compactLicense = z.object(common);
 
-/** The names of its fields. */
 const COMPACT = compactLicense.keyof().options;
-/** Of one of several licenses. verify_license has the addresses: a hundred are as long as all the rest. */
+/** The fields of each of several licenses. Without `url`: 100 addresses are as long as all other fields together. */
 const IN_LIST = compactLicense.omit({ url: true }).keyof().options;
 
 type Name = keyof z.output<typeof license>;
 
-/** Fields of a license. */
 type Fields = Readonly<Partial<Record<Name, unknown>>>;
 
-/** A tool's result, and its outcome in the metrics. */
+/** A tool's result and the outcome that the metrics count. */
 export interface ToolResult {
   readonly outcome: Outcome;
   readonly content: Readonly<Record<string, unknown>> & { readonly message: string };
 }
 
-/** What every result says of the data that it is from. */
+/** The fields of every result that tell where its data comes from. */
 export const resultOrigin = {
   /** The run date of the dataset that answered, `YYYY-MM-DD`. */
   data_as_of: z.string(),
   ...dataAge,
-  /** What to tell, and what to do next. */
+  /** What the model should tell its user, and what to do next. */
   message: z.string(),
 };
 
@@ -63,21 +61,21 @@ export function originOf(origin: Omit<DataOrigin, 'isSampleData'>) {
   return { data_as_of: origin.date, data_age_days: dataAgeDays(origin) };
 }
 
-/** The message of a result: what these sentences say, and what every result says. */
+/** The message of a result: these sentences, plus the ones that every result has. */
 export function messageOf(origin: DataOrigin, ...sentences: readonly string[]): string {
   const age = ageSentence(origin);
-  // A miss says the age itself.
+  // The sentences about a miss already include the age.
   const isAgeSaid = sentences.some((sentence) => sentence.includes(age));
   return joined(origin.isSampleData ? SAMPLE_DATA_NOTICE : '', ...sentences, isAgeSaid ? '' : age, AUTHORITY);
 }
 
-/** Why nothing was found, as a code, and what may be meant. */
+/** The reason code of a miss, and suggestions of what may have been meant. */
 export const missResult = missFacts.partial().extend({ reason: z.string().optional() }).shape;
 
-/** The fields of a license that tell whether it may be relied on, and whose groups are few. */
+/** The fields that tell whether a license may be relied on. They have few distinct values, so licenses group well. */
 const STANDING: readonly Name[] = ['status', 'raw_status', 'cautions', 'notes', 'board_action'];
 
-/** Licenses of the same standing, by their type (and board, where it is not the same): a row of each, in the order of the columns. */
+/** Licenses with the same standing, as rows of cells, by type (and by board, if there are several). */
 const group = z.looseObject({ types: z.record(z.string(), z.array(z.array(z.string().nullable()))) });
 
 /** The result of every lookup tool. */
@@ -87,18 +85,18 @@ export const lookupResult = z.object({
   searched: z.record(z.string(), z.string()),
   /** How many licenses are listed. */
   count: z.int(),
-  /** Of several: how many match, and by status. */
+  /** For several matches: how many there are, in total and by status. */
   total: z.int().optional(),
   by_status: z.record(z.string(), z.int()).optional(),
   /** Whether more match than are listed. */
   truncated: z.boolean(),
-  /** Of several: the fields of a license that are the same in all listed. */
+  /** For several matches: the fields that are equal in all listed licenses. */
   in_common: z.record(z.string(), z.unknown()).optional(),
-  /** The only match has its whole record; several have what is not in common. Absent where a table has them. */
+  /** A single match has its whole record. Several have the fields not in `in_common`. Absent if there is a table. */
   licenses: z.array(license).optional(),
-  /** Of a table: what the cells of a row are. */
+  /** For a table: the names of the columns. */
   columns: z.array(z.string()).optional(),
-  /** Of a table: the licenses by what must not be mistaken for another column. */
+  /** For a table: the rows, grouped by the fields that must not be mistaken for a neighboring column. */
   groups: z.array(group).optional(),
   ...missResult,
   did_you_mean: z.array(z.string()),
@@ -108,21 +106,21 @@ export const lookupResult = z.object({
 export interface LookupCall {
   /** The values of the call's parameters, without the limit. */
   readonly searched: Readonly<Record<string, unknown>>;
-  /** The parameters that would restrict the search further. */
+  /** Unused parameters that could narrow the search. */
   readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
   readonly limit: number;
-  /** Of several matches. */
+  /** The counts of the matches, if several licenses match. */
   readonly counts: MatchCounts | undefined;
 }
 
-/** Turns the answer to a lookup into a tool result. Its words never say that somebody is unlicensed. */
+/** Turns the answer of a lookup into a tool result. The result never says that somebody is unlicensed. */
 export function lookupToolResult(view: View, call: LookupCall) {
   const { searched, limit, counts } = call;
   const listed = view.records.slice(0, limit);
   const facts = view.outcome === 'not_found' ? view.facts : { did_you_mean: [] };
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
-  // The number that was asked for is no suggestion.
+  // Do not suggest the number that was asked for.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
   const rows = view.outcome === 'found' ? [] : listed.map((record) => fieldsOf(record, IN_LIST));
   const common = namesInCommon(rows);
@@ -150,31 +148,31 @@ export function lookupToolResult(view: View, call: LookupCall) {
   };
 }
 
-/** The fields of these names, as far as there are. */
+/** The fields with these names, without undefined ones. */
 function picked(fields: Fields, names: readonly Name[]): Fields {
   const some: Partial<Record<Name, unknown>> = {};
   for (const name of names) if (fields[name] !== undefined) some[name] = fields[name];
   return some;
 }
 
-/** The names of the fields that are the same in all of several licenses. */
+/** The names of the fields that are equal in all these licenses. */
 function namesInCommon([first = {}, ...others]: readonly Fields[]): readonly Name[] {
   return IN_LIST.filter(
     (name) => !OF_EACH.includes(name) && others.every((each) => isDeepStrictEqual(each[name], first[name])),
   );
 }
 
-/** What several licenses never have in common. */
+/** Fields that each listed license keeps, even if they are equal in all. */
 const OF_EACH: readonly Name[] = ['license_number', 'full_name'];
 
-/** Longer than this in both forms, several licenses come as a table: a hundred with little in common would fill 60 KB. */
+/** If text and structured content together are longer, licenses come as a table: 100 varied ones would fill 60 KB. */
 const MAX_CHARACTERS = 27_250;
 const isShort = (listed: object) => JSON.stringify([listed, JSON.stringify(listed)]).length <= MAX_CHARACTERS;
 
-/** What a table that is still too long omits, one after the other. */
+/** The columns that a table drops one by one while it is too long. */
 const OMITTED_FIRST: readonly Name[] = ['street', 'state', 'county'];
 
-/** Several licenses: as objects, or as a table of less than half the length. */
+/** Several licenses, as objects or as a table, which has less than half the length. */
 function severalLicenses(rows: readonly Fields[], common: readonly Name[]) {
   const own: readonly Name[] = IN_LIST.filter((name) => !common.includes(name));
   const licenses = rows.map((row) => picked(row, own));
@@ -206,7 +204,7 @@ function groupsOf(rows: readonly Fields[], common: readonly Name[], columns: rea
   });
 }
 
-/** The attributes from `extra_data` that a model needs even in a list. */
+/** Attributes from `extra_data` that a model needs even in a list. */
 function attributes({ extra_data: extra }: ResponseRecord): Fields {
   const street = extra[EXTRA_DATA_LABELS.street];
   return {
@@ -219,12 +217,12 @@ function fieldsOf(record: ResponseRecord, names: readonly Name[]): Fields {
   return picked({ ...record, ...attributes(record) }, names);
 }
 
-/** A license as it is in a roster or a history. */
+/** A license for the result of a roster or a history. */
 export function compact(record: ResponseRecord): Fields {
   return fieldsOf(record, COMPACT);
 }
 
-/** A whole license. Attributes that are fields of their own are not in `extra_data` again. */
+/** A whole license. Its `extra_data` does not repeat attributes that are separate fields. */
 function whole(record: ResponseRecord): Fields {
   const { found: _found, source: _source, last_scraped: _read, data_age_days: _age, ...told } = record;
   const fields: Fields = { ...told, ...attributes(record) };
@@ -241,12 +239,12 @@ const NEXT_BY_NAME =
 const NO_BOARD_ACTION_GIVEN =
   'board_action null is not given by the State: it does not mean that the board has not acted.';
 
-/** That the State does not give the board action of one of these, where it is so. */
+/** A sentence if the State gives no board action for one of these licenses, else an empty text. */
 export function boardActionNotGiven(licenses: readonly Fields[]): string {
   return licenses.some((each) => each.board_action === null) ? NO_BOARD_ACTION_GIVEN : '';
 }
 
-/** What else to tell of the names, and what to do next. @param lastName the surname that was sent */
+/** Sentences about a name mismatch or a half-matched surname. @param lastName the surname that was sent */
 export function nameSentences(records: readonly ResponseRecord[], lastName: unknown): string[] {
   const [first, another] = records;
   if (first?.name_match === false) return first.name_at_board === true ? [] : [NEXT_BY_NAME];
@@ -256,7 +254,7 @@ export function nameSentences(records: readonly ResponseRecord[], lastName: unkn
   return inPart === 0 ? [] : [`Matched by one half of the surname${whose}.`];
 }
 
-/** That several match, and how to list fewer or more. */
+/** Sentences that say how many licenses match, and how to list fewer or more. */
 function severalMatch(
   view: View,
   listed: readonly ResponseRecord[],

@@ -24,14 +24,14 @@ import {
 } from './results.ts';
 
 const itemResult = z.object({
-  /** The place of the item in the roster, from 0. */
+  /** The index of the item in the roster, from 0. */
   index: z.int(),
   reference: z.string().nullable(),
   outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
   message: z.string().optional(),
   name_match: z.boolean().optional(),
   licenses: z.array(compactLicense).optional(),
-  /** Present where more licenses match than are listed. */
+  /** Present if more licenses match than are listed. */
   truncated: z.literal(true).optional(),
   ...missResult,
 });
@@ -42,7 +42,7 @@ const count = z.int();
 export const rosterResult = z.object({
   ...resultOrigin,
   count,
-  /** How many items ended in each way. Those that are clear are found and have no cautions. */
+  /** How many items had each outcome. `clear` counts the found items without cautions. */
   summary: z.object({ found: count, clear: count, ambiguous: count, not_found: count, invalid: count }),
   /** In the order of the items. */
   results: z.array(itemResult),
@@ -50,7 +50,7 @@ export const rosterResult = z.object({
 
 const NOT_PROOF = 'A match of a name alone is not proof that it is the person meant.';
 
-/** Verifies a roster for a model. */
+/** Answers verify_roster. */
 export async function verifyRoster(
   { rosters }: { readonly rosters: Rosters },
   { items, max_matches: maxMatches = DEFAULT_ROSTER_MATCHES }: z.output<typeof rosterParameters>,

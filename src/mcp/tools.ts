@@ -46,14 +46,14 @@ import {
 } from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
 
-/** What the tools answer from. */
+/** The services that the tools use. */
 export interface ToolServices {
   readonly lookups: Lookups;
   readonly rosters: Rosters;
   readonly changes: Changes;
 }
 
-/** @throws {BadRequestError} saying what to send instead */
+/** @throws {BadRequestError} whose message says what to send instead */
 type Answer<Values> = (
   services: ToolServices,
   values: Values,
@@ -80,7 +80,7 @@ function tool<Values>(
   return {
     name,
     call,
-    /** As clients get it. */
+    /** The entry in the list of tools. */
     listed: {
       ...{ name, title, description: DESCRIPTIONS[name] },
       inputSchema: objectSchema(parameters, 'input'),
@@ -93,7 +93,7 @@ function tool<Values>(
 const board = z.object({
   name: z.string(),
   code: z.string(),
-  /** Each type with the number of a license that has it. */
+  /** Each license type, with the number of a license of this type as an example. */
   license_types: z.record(z.string(), z.string().nullable()),
 });
 const boardsResult = z.object({
@@ -111,11 +111,10 @@ const TOOLS = [
   tool('list_ohio_boards', 'List the boards', z.object({}), boardsResult, listBoards),
 ];
 
-/** Clients may cache what a release of the service alone changes for an hour. */
+/** Clients may cache these results for an hour, because only a new release of the service changes them. */
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const CACHEABLE = ['tools/list', 'server/discover', 'resources/list', 'resources/read'];
 
-/** How the server introduces itself to clients. */
 export const SERVER = {
   name: 'ohio-license-verification',
   title: 'Ohio License Verification',
@@ -124,13 +123,13 @@ export const SERVER = {
 
 const byName = new Map<string, (typeof TOOLS)[number]>(TOOLS.map((each) => [each.name, each]));
 
-// An increase is seen only of a series that was there before.
+// Monitoring sees an increase only in a series that already existed, so start the series at 0.
 for (const name of byName.keys())
   for (const outcome of ['unavailable', 'failed']) toolCalls.inc({ tool: name, outcome }, 0);
 
 const GUIDE = readFileSync(new URL('../../docs/assistants.md', import.meta.url), 'utf8');
 
-/** The guide as a host gives it to its model as a skill: its own first lines say what it is. */
+/** The guide, which hosts give to models as a skill. Its own first lines contain its name and description. */
 const GUIDE_RESOURCE = {
   uri: 'skill://verify-ohio-license/SKILL.md',
   name: /^name: (.+)$/m.exec(GUIDE)?.[1] ?? '',
@@ -138,7 +137,7 @@ const GUIDE_RESOURCE = {
   mimeType: 'text/markdown',
 };
 
-/** @returns the result of a call, or `undefined` where no tool has the name. Its signal stops work for a client that is gone */
+/** @returns the result, or `undefined` if no tool has the name. The signal stops the work when the client is gone */
 export type CallTool = (
   name: string,
   given: Readonly<Record<string, unknown>>,
@@ -146,8 +145,8 @@ export type CallTool = (
 ) => Promise<CallToolResult | undefined>;
 
 /**
- * Calls tools. A result is structured content and text. An error is sent only as text, with a safe message: clients check
- * structured content against the output schema and would report the mismatch instead.
+ * Calls tools. A result has structured content and text. An error has only text, with a safe message: clients validate
+ * structured content against the output schema and would report a mismatch instead of the error.
  */
 export function toolCaller(services: ToolServices, log: Logger): CallTool {
   return async (name, given, clientGone) => {
@@ -168,7 +167,7 @@ export function toolCaller(services: ToolServices, log: Logger): CallTool {
 
 const textOf = (content: object) => [{ type: 'text' as const, text: JSON.stringify(content) }];
 
-/** The date of the live publication and its age; null when there is none or it can't be read. */
+/** The date and the age of the live publication; null if there is none or it cannot be read. */
 async function dataOf(lookups: Lookups) {
   return lookups.livePublication().then(
     ({ metadata: { date } }) => originOf({ date, today: todayInOhio() }),
@@ -177,8 +176,8 @@ async function dataOf(lookups: Lookups) {
 }
 
 /**
- * Makes servers with the tools and the guide. They are the SDK's low-level servers, because each request gets its own:
- * registering the tools with an `McpServer` takes 60 µs more.
+ * Creates servers with the tools and the guide. Each request gets its own server, so they are the SDK's low-level
+ * servers: registering the tools with an `McpServer` takes 60 µs more.
  */
 export function toolServers(callTool: CallTool): (clientGone?: AbortSignal) => Server {
   return (clientGone = new AbortController().signal) => {
@@ -203,7 +202,7 @@ export function toolServers(callTool: CallTool): (clientGone?: AbortSignal) => S
   };
 }
 
-/** The parameters of a lookup tool: fields of a lookup, and a limit. */
+/** The parameters of a lookup tool: the fields of a lookup, and a limit. */
 type LookupParameters = Omit<LookupFields, 'search_type'> & {
   readonly limit?: number | undefined;
 };

@@ -12,19 +12,19 @@ import { board, fromText, whole } from './fields.ts';
 import { licenseBody } from './lookup.ts';
 import type { RestServices } from './services.ts';
 
-// Generators of clients need a name for the values of a map.
+// Client generators need a named schema for the values of a map.
 fieldChange.register(z.globalRegistry, { id: 'FieldChange' });
 
-/** What responses have of a change, after what they do not have. */
+/** `shown` are the fields of a change in responses; the fields before it are internal. */
 const { feed, epoch, position, license, number, erases, last_in_dataset, ...shown } = storedChange.shape;
 
-/** A change as responses have it. */
+/** A change in a response. */
 export const changeBody = z.object(shown);
 
 const { withdrawn } = historyChange.shape;
 export const historyChangeBody = named('HistoryChange', { ...shown, withdrawn });
 
-/** The most changes in a response, and how many there are without `limit`. */
+/** The highest `limit` of changes per response, and the default. */
 export const MAX_CHANGES = 1000;
 export const DEFAULT_CHANGES = 100;
 
@@ -94,7 +94,7 @@ function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
   return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
 }
 
-/** GET /changes: the feed of changes. GET /history: what changed in one license. */
+/** GET /changes: the feed of changes. GET /history: the changes of one license. */
 export function changesRoutes(services: RestServices): Route[] {
   const feed = endpoint('GET', '/changes', {
     id: 'changes',

@@ -10,7 +10,7 @@ import { slots } from '../http/limits.ts';
 import type { ExportOrigin } from '../lookup/export.ts';
 import type { RestServices } from './services.ts';
 
-/** How many exports are sent at the same time by a process, and to an account. */
+/** The most simultaneous exports of a process, and of an account. */
 export const MAX_EXPORTS = 4;
 export const MAX_EXPORTS_OF_ACCOUNT = 1;
 
@@ -27,28 +27,28 @@ function setHeaders(ctx: Context, { records, cursor, publication, date }: Export
   });
 }
 
-/** The longest that an export is sent. A client that stops reading is cut off before, as on every connection. */
+/** The maximum duration of an export. A client that stops reading is cut off earlier, as on every connection. */
 export const MAX_EXPORT_MS = 3_600_000;
 
 /**
- * Sends text compressed, as fast as its client reads it: the next part is asked for when the last one has been taken.
- * The response ends whole or its connection is cut, so that no client takes a part for the whole.
+ * Sends compressed text as fast as the client reads it: the next part is requested when the last one has been taken.
+ * Either the response is complete, or its connection is cut, so that no client mistakes a part for the whole.
  *
- * @param signal cuts the connection
- * @throws what `parts` throws; nothing when only the client or the signal has ended it
+ * @param signal cuts the connection when it is aborted
+ * @throws the errors of `parts`, but no error if the client or the signal ended the response
  */
 async function sendCompressed(ctx: Context, parts: AsyncIterable<string>, signal: AbortSignal) {
   async function* taken() {
     try {
       yield* parts;
     } catch (error) {
-      // The request is counted once its connection is cut.
+      // Set the outcome now, because the request is counted as soon as its connection is cut.
       ctx.state.outcome = statusOutcome(errorResponse(error).status);
       throw error;
     }
   }
   ctx.status = 200;
-  // Koa would end the response when this function fails.
+  // Otherwise Koa would end the response properly when this function fails.
   ctx.respond = false;
   ctx.res.flushHeaders();
   try {
@@ -92,7 +92,7 @@ export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestSe
     handle: async (ctx) => {
       if (ctx.method === 'HEAD' || ctx.get('if-none-match') !== '') {
         setHeaders(ctx, await exports.origin());
-        // A client that asks as `fetch` does, with `no-cache`, would never have the same.
+        // `fetch` sends `no-cache`, and then `ctx.fresh` would never be true.
         delete ctx.req.headers['cache-control'];
         ctx.status = 200;
         if (ctx.fresh) ctx.status = 304;

@@ -4,7 +4,7 @@ import { BOARDS, type Board, boardByName, boardByText } from '../licenses/boards
 import { BadRequestError } from '../licenses/lookup.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 
-/** Exactly a board's name, in requests and in the OpenAPI document. */
+/** The exact name of a board, for requests and for the OpenAPI document. */
 export const boardName = z
   .enum(
     BOARDS.map(({ name }) => name),
@@ -12,7 +12,7 @@ export const boardName = z
   )
   .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
 
-/** A board by exactly its name. */
+/** A board by its exact name. */
 export const board = boardName.transform((name) => found(name, boardByName));
 
 /** A board by its name, code or short name. */
@@ -24,7 +24,7 @@ function found(name: string, find: (text: string) => Board | undefined): Board {
   throw new BadRequestError(REQUEST_WORDS.rest.unknownBoard(name));
 }
 
-/** Where in the feed of changes the publication that answered ends. */
+/** The end of the answering publication's changes in the feed. */
 export const feedCursor = z
   .string()
   .nullable()
@@ -38,18 +38,16 @@ function boardError(input: unknown): string {
   return typeof input === 'string' ? REQUEST_WORDS.rest.unknownBoard(input) : 'board must be a string.';
 }
 
-/** A text of blanks counts as absent. */
 function absentIfBlank(value: unknown): unknown {
   return typeof value === 'string' && value.trim() === '' ? undefined : value;
 }
 
-/** A whole number in these bounds. */
 export function whole(name: string, least: number, most: number) {
   const error = `${name} must be a whole number from ${least} to ${most}.`;
   return z.int(error).min(least, error).max(most, error);
 }
 
-/** A query has only text. */
+/** Converts text to a number, because query parameters are always text. */
 export function fromText<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(
     (text: unknown) => (typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : text),
@@ -57,7 +55,7 @@ export function fromText<Schema extends z.ZodType>(schema: Schema) {
   );
 }
 
-/** The body of a list. Its items are counted before anything looks at each. @param more what it has beside them */
+/** The body of a list. Items are counted before any of them is read. @param more further fields of the body */
 export function listBody<Named extends z.ZodType, More extends z.ZodRawShape>(
   board: Named,
   what: string,

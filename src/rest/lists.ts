@@ -97,7 +97,7 @@ export function resultBody({ index, reference, view, suggestionsOmitted }: Roste
   }
 }
 
-/** A roster's answer as JSON. */
+/** The format of a roster's answer in JSON. */
 const JSON_ANSWER: AnswerFormat<Buffer> = {
   shape: (results) => Buffer.from(results.map(separatedBody).join('')),
   parts: ({ origin, summary, shaped }) => {
@@ -139,11 +139,11 @@ const rosterItem = lookupFields
   .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' });
 
 /**
- * A roster before its items are read, which takes time: they are counted and paid for first. What is wrong with an item
- * makes only that item invalid.
+ * Reads a roster, but not yet its items: reading them takes time, so they are counted against the limit first. An error
+ * in an item makes only that item invalid.
  *
- * @returns its `table` are the rows to which an answer in CSV adds columns
- * @throws {BadRequestError} for what is wrong with the roster as a whole
+ * @returns `table` has the rows to which an answer in CSV adds columns
+ * @throws {BadRequestError} if the roster as a whole is invalid
  */
 async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
   const type = ctx.request.type.toLowerCase();
@@ -174,7 +174,7 @@ async function sentRoster(ctx: Context, query: z.output<typeof rosterQuery>) {
 const fieldsOfItem = z.record(z.string(), z.unknown()).catch({});
 const cellText = z.union([z.string(), z.number().transform(String)]).catch('');
 
-/** The items of a JSON body as a table with the fields that any of them has. */
+/** Converts the items of a JSON body to a table. Its columns are the fields that at least one item has. */
 function itemsTable(items: readonly unknown[]): AnsweredTable {
   const objects = items.map((item) => fieldsOfItem.parse(item));
   const columns = ROW_FIELDS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));

@@ -48,12 +48,12 @@ export const numberNotFoundBody = named('NumberMiss', {
   ...dataAge,
 });
 
-/** What an answer says of a miss: the facts, beside the words. */
+/** The body of a miss: the sentences and the facts. */
 export function missBody(view: Extract<View, { outcome: 'not_found' }>) {
   return { detail: sentencesOf(view, 'rest').join(' '), ...view.facts };
 }
 
-/** Answers a lookup (requirements LOOKUP-10 to LOOKUP-12). @returns the body */
+/** Answers a lookup (LOOKUP-10 to LOOKUP-12) and sets the status. @returns the body */
 export function answerOf(ctx: Pick<Context, 'status'>, view: View) {
   if (view.outcome === 'invalid') throw new BadRequestError(view.detail);
   if (view.outcome === 'found') return view.record;
@@ -73,7 +73,7 @@ export function answerOf(ctx: Pick<Context, 'status'>, view: View) {
 const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
 const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name (of a person), ${FILTERS}.`;
 
-/** The body, which `readLookup` reads: its errors say which fields belong together. */
+/** The body in the OpenAPI document. `readLookup` reads it: its errors say which fields belong together. */
 const shownBody = lookupFields.extend({ board: boardName }).meta({
   id: 'VerifyRequest',
   description:

@@ -19,7 +19,7 @@ import { answerOf, licenseBody, numberNotFoundBody } from './lookup.ts';
 import type { RestServices } from './services.ts';
 import { NOTHING_SIGNED, signedForm, wantsSigned } from './signing.ts';
 
-/** A field of what the client says beside the check. Null and blank text count as absent. */
+/** A note that the client adds to the record. Null and blank text count as absent. */
 function note(field: 'checked_by' | 'reference') {
   const words = `${field} takes one line of at most ${MAX_NOTE_CHARACTERS} visible characters.`;
   return z
@@ -54,7 +54,7 @@ const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; d
 
 const endpoint = resource('Lookups');
 
-/** POST /records: saves what the website's page of a license shows now. */
+/** POST /records: saves a record with the content of the website's page of a license. */
 export function recordsRoute(services: RestServices): Route {
   const { signing, savesPerDay: perDay } = services;
   return endpoint('POST', '/records', {
@@ -84,7 +84,7 @@ export function recordsRoute(services: RestServices): Route {
       await perDay.spend(account, saves);
       try {
         const saved = await services.records.save(shown, new Date(), ctx.state.onceToken);
-        // Of a request that was broken off before, this is what it saved.
+        // If this request repeats an interrupted one, the record that the first attempt saved is returned.
         const stored = await services.records.read(saved);
         if (stored?.kind !== 'license') throw new Error('A record was saved and is not there.');
         const { saved_at, checked_by, reference } = stored;
@@ -105,9 +105,9 @@ export function recordsRoute(services: RestServices): Route {
         await perDay.giveBack(account, saves);
         if (!(error instanceof RecordRefusedError)) throw error;
         const { status, detail } = REFUSED[error.reason];
-        // Lookups are answered; only this is not.
+        // Lookups still work, so this does not count as an outage.
         ctx.state.outcome = 'limited';
-        // Only the records of the last day count, so there may be room an hour later.
+        // The limit counts only the records of the last day, so there may be room in an hour.
         if (status === 503) ctx.set('retry-after', '3600');
         ctx.status = status;
         return { detail };

@@ -23,10 +23,10 @@ export function restRoutes(services: RestServices): Route[] {
   return [...ofLookups, ...ofChanges, recordsRoute].flatMap((routesOf) => routesOf(services));
 }
 
-/** The router takes a slash at the end, too. */
+/** The router also accepts a trailing slash. */
 const LOOKUPS = /^\/api\/v1\/lookup\/(?:verify|cached|batch)\/?$/;
 
-/** What every request passes before its route. */
+/** The checks that every request passes before its route. */
 interface Guards {
   readonly usage: KeyUsage;
   readonly keys: KeyCheck;
@@ -35,8 +35,8 @@ interface Guards {
 }
 
 /**
- * Everything under `/api/v1`. A request is counted and limited before its key is checked. Errors of lookups say how old
- * the data is, too; null where nothing is known to be published.
+ * Everything under `/api/v1`. A request is counted and limited before its key is checked. Errors of lookups also have
+ * the age of the data; it is null if no publication is known.
  *
  * @param publishedDate the run date of the live publication, as last known
  */

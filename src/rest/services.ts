@@ -11,7 +11,7 @@ import type { WatchProofs } from '../subscriptions/proof.ts';
 import type { Subscriptions } from '../subscriptions/service.ts';
 import type { Webhooks } from '../subscriptions/webhook-service.ts';
 
-/** What the endpoints need. */
+/** The services that the endpoints use. */
 export interface RestServices {
   readonly signing: Signing;
   readonly proofOf: WatchProofs;
@@ -23,14 +23,14 @@ export interface RestServices {
   readonly exports: LicenseExports;
   readonly records: SavedRecords;
   readonly cost: RosterCost;
-  /** `undefined` where the operator has not set WEBHOOK_SECRET_KEY. */
+  /** `undefined` if the operator has not set WEBHOOK_SECRET_KEY. */
   readonly webhooks: Webhooks | undefined;
-  /** Of the tests of an account's webhook. */
+  /** The limit of an account's webhook tests. */
   readonly webhookTests: RateLimit;
-  /** How many exports an account may get within a day. */
+  /** The number of exports per account and day. */
   readonly exportsPerDay: RateLimit;
-  /** Ends the exports of a process that stops. */
+  /** Ends running exports when the process stops. */
   readonly stopping: AbortSignal;
-  /** How many records an account may save within a day. */
+  /** The number of records that an account may save per day. */
   readonly savesPerDay: RateLimit;
 }

@@ -8,7 +8,7 @@ import { JOSE, type Signing } from '../signing/keys.ts';
 const jws = z.string().describe('The same, signed: a compact JWS (Ed25519)');
 export const signedForm = { [JOSE]: { schema: jws } };
 
-/** Whether a client asks for a signed statement in place of JSON. @throws {ClientError} 501 where nothing is signed */
+/** Whether the client asks for a signed response. @throws {ClientError} 501 if the service has no signing key */
 export function wantsSigned(ctx: Context, { isOn }: Signing): boolean {
   if (ctx.accepts(['application/json', JOSE]) !== JOSE) return false;
   if (isOn) return true;
@@ -17,7 +17,7 @@ export function wantsSigned(ctx: Context, { isOn }: Signing): boolean {
 
 export const NOTHING_SIGNED = { 501: { when: `Accept is ${JOSE}, and the operator has set no key to sign` } };
 
-/** GET /.well-known/jwks.json: the public keys, for whoever verifies. It needs no key of the API. */
+/** GET /.well-known/jwks.json: the public keys for verifying signatures. This route needs no API key. */
 export function signingKeysRoute(signing: Signing): Route {
   return get('/.well-known/jwks.json', async (ctx) => {
     ctx.body = await signing.keySet();

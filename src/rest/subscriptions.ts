@@ -45,7 +45,7 @@ const duplicateBody = named('DuplicateSubscription', { detail: z.string(), subsc
 
 const limitBody = named('SubscriptionLimit', { detail: z.string(), reason: z.literal('limit').optional() });
 
-/** A subscription as responses have it. */
+/** A subscription in a response. */
 function bodyOf(subscription: Subscription): z.output<typeof subscriptionBody> {
   return subscriptionBody.parse({ ...subscription, subscription_id: subscription.id });
 }
@@ -86,10 +86,10 @@ const listAnswerBody = named('SubscriptionPage', {
   subscriptions: z.array(listedBody),
 });
 
-/** A subscription as lists have it. @param result of the lookup of its number */
+/** A subscription in a list. @param result the result of looking up its number */
 function listed(subscription: Subscription, result: RosterResult | undefined): z.output<typeof listedBody> {
   const found = result?.view.outcome === 'found' ? result.view.record : undefined;
-  // Not another license whose number is written like it.
+  // The lookup may have found another license with a similar number.
   const isIt = found && licenseId(found.board, found.license_number) === subscription.license;
   const record = isIt ? found : null;
   return { ...bodyOf(subscription), in_dataset: record !== null, record };
@@ -100,7 +100,7 @@ const WORDS = { ...REQUEST_WORDS.rest, noName: NUMBER_NEEDED };
 
 const watchRequest = z.looseObject({ reference }, WORDS.notAnObject);
 
-/** The number of a license to watch: no other fields say which is meant. @throws {BadRequestError} as a lookup by number */
+/** The number of the license to watch. Ignores other lookup fields. @throws {BadRequestError} as a lookup does */
 function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
   const { board, license_number } = checked(watchRequest, fields);
   const request = readLookup({ board, license_number }, WORDS, defaultBoard);
@@ -108,7 +108,7 @@ function numberRequest(fields: unknown, defaultBoard?: Board): NumberRequest {
   return request;
 }
 
-/** Whether the dataset has no license of the number at the board: one that was there may still be watched. */
+/** The request, if the board has no license with this number. The account may still watch a removed one. */
 function goneNumber({ view }: RosterResult): NumberRequest | undefined {
   if (view.outcome !== 'not_found' || view.miss.request.by !== 'number') return undefined;
   return ['ambiguous', 'not_a_business'].includes(view.miss.reason) ? undefined : view.miss.request;
@@ -168,11 +168,11 @@ const proofBody = named('WatchProof', {
 const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
 const ofOne = z.object({ id: z.string() });
 
-/** What an account watches. */
+/** The endpoints for the subscriptions of an account. */
 export function subscriptionRoutes(services: RestServices): Route[] {
   const { lookups, rosters, subscriptions, proofOf, signing, firstAnswers, cost } = services;
 
-  /** The subscription to each license that was found, new or not, and to each that is watched and left the dataset. */
+  /** Watches each license that was found. Also returns the existing subscriptions to licenses that left the dataset. */
   async function watchFound(account: string, results: readonly RosterResult[]) {
     const gone = results.map(goneNumber);
     const asked = gone.flatMap((request) => request ?? []);
@@ -190,11 +190,11 @@ export function subscriptionRoutes(services: RestServices): Route[] {
   }
 
   /**
-   * Looks licenses up and watches them, and does so again where another publication went live meanwhile: its changes of
-   * a license that was not watched yet would be told to nobody.
+   * Looks up licenses and watches them. If another publication goes live meanwhile, does both again: otherwise nobody
+   * would be told about changes that this publication made before the license was watched.
    *
-   * @returns of each, what is watched now, if anything; `created` are the ids of those that were not watched before
-   * @throws {ClientError} 403 where the account would watch more licenses than it may; then nothing is written
+   * @returns `watched` has the subscription to each license, if any; `created` has the ids of the new subscriptions
+   * @throws {ClientError} 403 if the account would watch more licenses than it may; then nothing is written
    */
   async function watchAll(ctx: Context, items: readonly RosterItem[]) {
     const account = accountOf(ctx);
@@ -215,7 +215,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       });
       for (const now of found) if (now?.isNew) created.add(now.id);
       if (!(await lookups.isLive(origin.publication))) return undefined;
-      // What was created for an earlier publication that had the license, or its number in another way, is not left.
+      // Remove subscriptions from an earlier attempt if the new publication does not have the license or its number.
       const watched = found.map((now, at) =>
         now && created.has(now.id) && results[at]?.view.outcome !== 'found' ? undefined : now,
       );
@@ -283,7 +283,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
         const bodies = results.map((result, at) => {
           const { index, reference } = result;
           const now = watched[at];
-          // The first item that names a new one has created it.
+          // If several items name the same new license, only the first one counts as created.
           const outcome = now && created.delete(now.id) ? ('created' as const) : ('exists' as const);
           const body =
             now === undefined ? resultBody(result) : { index, reference, outcome, ...itemBody(now) };

@@ -11,9 +11,9 @@ import type { RestServices } from './services.ts';
 
 const PATH = `${REST_PATH}/webhook`;
 
-/** The number of tests that run at the same time. Each account may run one. */
+/** The most simultaneous tests. Each account may run one at a time. */
 const MAX_TESTS = 20;
-/** A test may take 15 seconds. */
+/** Longer than a test, which may take 15 seconds. */
 const TEST_RESPONSE_MS = 20_000;
 
 const URL_NEEDED = 'url is needed: an https address to which messages are posted.';
@@ -49,7 +49,7 @@ function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   return webhookBody.parse({ ...webhook, state: webhookState(webhook) });
 }
 
-/** @throws {ClientError} 404 where the account has none */
+/** @throws {ClientError} 404 if the account has no webhook */
 function found<Found>(value: Found | undefined): Found {
   if (value !== undefined) return value;
   throw new ClientError(404, `This account has no webhook. PUT ${PATH} with a url makes one.`);
@@ -159,6 +159,6 @@ export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[]
   const refuse = () => {
     throw new ClientError(501, NOT_SET_UP);
   };
-  // Every request is refused, whatever its body.
+  // Refuse every request, without validating its body.
   return routes.map((route) => ({ ...route, handle: refuse }));
 }

@@ -10,7 +10,7 @@ export const MAX_ITEMS = 1000;
 /** How many matches of a name an item lists, unless the roster says otherwise. */
 export const DEFAULT_LISTED_MATCHES = 5;
 
-/** One lookup of a roster, or what is wrong with it. */
+/** One lookup of a roster, or the reason why it is invalid. */
 export interface RosterItem {
   /** The caller's own name for the item. */
   readonly reference: string | null;

@@ -11,7 +11,7 @@ import type { Sheet, WorkbookAnswer } from './workbook.ts';
 /** The most bytes that are unpacked from all parts together. A list of 1,000 rows and 40 columns has 2 MB. */
 const MAX_UNPACKED_BYTES = 8_000_000;
 
-/** More parts than any workbook of a list has. */
+/** No workbook with a list has more parts. */
 const MAX_PARTS = 500;
 
 /**

@@ -37,7 +37,7 @@ export function isWorkbook(bytes: Buffer): boolean {
   return start.startsWith('PK\x03\x04') || start.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') || isPage;
 }
 
-/** More than the process writes for any file. */
+/** The process never writes more for a file. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const ENDED =

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { type Html, html } from './page.ts';
 
-/** Who runs the service, what its answers are worth, what it stores, and whom to write to. */
+/** The page about the operator, the reliability of answers, the stored data, and how to contact the operator. */
 export function aboutBody({
   OPERATOR_NAME: name,
   OPERATOR_CONTACT: contact,

@@ -3,9 +3,9 @@ import { licensePath } from '../licenses/license.ts';
 import { type Html, html } from './page.ts';
 
 /**
- * A license's number as a link; as text alone for a board that the catalog does not have, which has no address.
+ * A link to the page of a license. A board that is not in the catalog has no pages: then the result is plain text.
  *
- * @param attributes of the link, such as where it opens
+ * @param attributes further attributes of the link, such as `target`
  */
 export function licenseLink(
   license: { readonly board: string; readonly license_number: string },
@@ -17,14 +17,13 @@ export function licenseLink(
     : html`<a href="${licensePath(license)}"${attributes}>${words}</a>`;
 }
 
-/** The address of a search: its fields as query parameters; those without a value are left out. */
+/** The address of a search. Its fields become query parameters; fields without a value are left out. */
 export function searchAddress(fields: Readonly<Record<string, string | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, value);
   return `/?${query}`;
 }
 
-/** The address of a saved record. */
 export function recordAddress(code: string): string {
   return `/records/${code}`;
 }

@@ -5,10 +5,9 @@ import type { LivePublication } from '../publications/live.ts';
 import { dataTable, factList, type Html, html } from './page.ts';
 import { count, longDate, ohioTime } from './words.ts';
 
-/** The most publications of a list. */
 const MAX_LISTED = 14;
 
-/** What is in the data, and what changed lately. */
+/** The page about the data: its date, its size, recent changes and the boards. */
 export function dataBody(
   live: LivePublication | undefined,
   publications: readonly PublicationSummary[] | undefined,
@@ -31,7 +30,7 @@ function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | 
   ]);
 }
 
-/** How many licenses each dataset changed, by kind. It names none. */
+/** How many licenses each dataset added, changed and removed. The list names no licenses. */
 function recentChanges(publications: readonly PublicationSummary[]): Html {
   const shown = publications.filter(
     ({ state, changes, date }) =>
@@ -55,7 +54,7 @@ function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
   return html`<li><strong>${longDate(date)}</strong>${withdrawn}: ${some.join(', ') || 'no known change'}</li>`;
 }
 
-/** How many licenses each board has, and how active it is. */
+/** The number of licenses of each board, and how often they change. */
 function licensesByBoard({ licenses, activity }: LivePublication): Html {
   const rows = [...licenses]
     .toSorted(([, one], [, other]) => other - one)

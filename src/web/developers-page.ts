@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { type Html, html } from './page.ts';
 import { count } from './words.ts';
 
-/** How programs and assistants use the service. @param address where visitors find this website */
+/** Explains how programs and assistants use the service. @param address where visitors find this website */
 export function developersBody(address: string, limits: Config): Html {
   return html`<p>Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>

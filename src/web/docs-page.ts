@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Route } from '../http/guard.ts';
 import { staticFile } from '../http/static.ts';
 
-/** The page's own script; what it shows comes from `/openapi.json`. */
+/** The page's own script. It shows `/openapi.json`. */
 const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
 
 const PAGE = `<!doctype html>
@@ -20,12 +20,12 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Everything comes from this origin; Swagger UI sets styles of its own and has its icons in data addresses. */
+/** Everything comes from this origin. Swagger UI needs inline styles, and icons in `data:` URLs. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; frame-ancestors 'none'";
 
-/** The OpenAPI document and a page that shows it, from files of this machine alone. */
+/** The OpenAPI document and a page that shows it. The page loads no files from other servers. */
 export function docsRoutes(document: object): Promise<Route[]> {
   return Promise.all([
     staticFile('/openapi.json', JSON.stringify(document)),

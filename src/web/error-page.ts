@@ -13,8 +13,8 @@ const SEARCH = '/';
 const LOOK_UP = html`<p><a class="button" href="/">Look up a license</a></p>`;
 
 /**
- * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
- * searched.
+ * Answers errors with a page if the request was for a page. Also logs the route instead of the path, because the path
+ * shows what was searched.
  */
 export function errorsAsPages(pages: Router, files: Router, { sendPage }: PageServices): Middleware {
   return async (ctx, next) => {
@@ -26,12 +26,12 @@ export function errorsAsPages(pages: Router, files: Router, { sendPage }: PageSe
     } catch (error) {
       const response = errorResponse(error);
       const { status, retryAfter } = response;
-      // Programs get errors as JSON. What to accept is read only once the request has been counted: it may be long.
+      // Programs get errors as JSON. The Accept header may be long: parse it only after the request has been counted.
       const isPage =
         route !== undefined || (!isFile && status !== 429 && ctx.accepts('json', 'html') === 'html');
       if (!isPage) throw error;
       const [title, text] = errorText(error, response);
-      // What was typed is not lost: the form sends it again.
+      // The form keeps what was typed, so that the visitor can send it again.
       const next = route === SEARCH ? searchForm(readSearch(ctx.query).fields) : LOOK_UP;
       const body = html`${text}${next}`;
       await sendPage(ctx, { title, body, hasSearch: route === SEARCH });
@@ -51,14 +51,14 @@ const UNPUBLISHED = html`<p>The first dataset is still on its way. Try again in 
 const NO_SUCH_PAGE = html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`;
 const SAVED_ENOUGH = html`<p>Your address has saved as many checks as it may within a day. Lookups still work: print the page, or download the file.</p>`;
 
-/** What happened and what to do, for a person. */
+/** The title and the text of an error page: what happened and what to do. */
 function errorText(error: unknown, { status, detail, retryAfter }: ErrorResponse): readonly [string, Html] {
   if (error instanceof NothingPublishedError) return ['Nothing is published yet', UNPUBLISHED];
   switch (status) {
     case 404:
       return ['There is no such page', NO_SUCH_PAGE];
     case 429:
-      // Only the limit of saved checks is longer than a minute.
+      // Only the daily limit of saved checks can ask for a wait of more than a minute.
       if (retryAfter !== undefined && retryAfter > 60) return ['No more can be saved today', SAVED_ENOUGH];
       return ['Too many requests', tooManyRequests(counted(retryAfter ?? 60, 'second'))];
     case 503:

@@ -3,13 +3,13 @@ import type { HistoryGap } from '../changes/feed.ts';
 import { type Html, html } from './page.ts';
 import { fieldLabel, inWords, longDate } from './words.ts';
 
-/** A change of a license, as far as a page shows it. */
+/** The fields of a change that a page shows. */
 export type ShownChange = Pick<
   HistoryChange,
   'date' | 'kind' | 'cause' | 'fields' | 'withdrawn' | 'renumbered_from' | 'renumbered_to'
 >;
 
-/** What is said of a change that the State did not make. */
+/** The sentence for a change that the State did not make. */
 const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
   data: undefined,
   rejected_row: 'The State’s row could not be read on that day.',
@@ -17,7 +17,7 @@ const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
   release: 'A new version of this service reads the State’s data differently. The board did nothing.',
 };
 
-/** What came between is not known: the license may be another one when its row can be read again. */
+/** Changes during the gap are unknown. The row may even describe another license when it can be read again. */
 const READABLE_AGAIN =
   'The State’s row can be read again. What the board did while it could not be read is not known here.';
 
@@ -27,22 +27,22 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   changed: '',
 };
 
-/** Fields that say the same twice: the first of each pair is shown. */
+/** Pairs of fields with the same information. A page shows the first of each pair. */
 const TWINS: readonly (readonly [string, string])[] = [
   ['raw_status', 'status'],
   ['issue_date', 'extra_data.Issue Date'],
   ['county', 'extra_data.County'],
 ];
 
-/** Of which days the changes are known. */
+/** The period for which changes are known. */
 interface Known {
-  /** The run dates of the first dataset and of the one that the page is from. */
+  /** The run date of the first dataset. `date` is the run date of the dataset that the page shows. */
   readonly since: string;
   readonly date: string;
   readonly gaps: readonly HistoryGap[];
 }
 
-/** What happened to a license between two datasets, the newest first, in words. */
+/** The changes of a license between two datasets in words, newest first. */
 export function history(changes: readonly ShownChange[], { since, date, gaps }: Known): Html {
   const entries = netChanges(changes);
   const between = `between the State’s data of ${longDate(since)} and of ${longDate(date)}`;
@@ -53,7 +53,7 @@ ${gaps.map((gap) => html`<p class="hint">Changes between ${longDate(gap.after)} 
 <p class="hint">Changes before ${longDate(since)} are not known here.</p></section>`;
 }
 
-/** The last change of a license in words; nothing where none is known. */
+/** The last change of a license in words; `undefined` if none is known. */
 export function lastChange(changes: readonly ShownChange[]): string | undefined {
   const [last] = netChanges(changes);
   return last && [`${longDate(last.date)}:`, ...sentencesOf(last)].join(' ');
@@ -63,7 +63,7 @@ function netChanges(changes: readonly ShownChange[]): ShownChange[] {
   return joined(changes).flatMap((change, at, all) => netChange(change, all.slice(at + 1)));
 }
 
-/** The removal and the addition of a license whose number the State writes in another way, as the one change that it is. */
+/** When the State rewrites a license number, merges the removal and the addition into one change. */
 function joined(changes: readonly ShownChange[]): ShownChange[] {
   return changes.flatMap((change, at): ShownChange[] => {
     const [later, earlier] = [changes[at - 1], changes[at + 1]];
@@ -73,14 +73,14 @@ function joined(changes: readonly ShownChange[]): ShownChange[] {
     const now = new Map(Object.entries(earlier.fields));
     const fields = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
       const [before = null, after = null] = [old.get(name)?.before, now.get(name)?.after];
-      // A removal does not say the places.
+      // A removal does not include place fields, so they cannot be compared.
       return before === after || isPlaceField(name) ? [] : [[name, { before, after }] as const];
     });
     return [{ ...change, kind: 'changed', fields: Object.fromEntries(fields) }];
   });
 }
 
-/** A change, but for what a rollback has undone, and for the rollback where it did nothing else. */
+/** Drops a change that a rollback undid, and the parts of the rollback that only undid changes. */
 function netChange(change: ShownChange, before: readonly ShownChange[]): ShownChange[] {
   if (change.withdrawn === true) return [];
   if (change.cause !== 'rollback') return [change];
@@ -100,17 +100,17 @@ function entry(change: ShownChange): Html {
 <li><strong><time datetime="${date}">${longDate(date)}</time></strong>${sentencesOf(change).map((sentence) => html`<p>${sentence}</p>`)}</li>`;
 }
 
-/** What changed, a sentence each, and why where the board did not do it. */
+/** One sentence per changed field, and the cause if the board did not make the change. */
 function sentencesOf({ kind, cause, fields }: ShownChange): string[] {
   const reason = cause === 'rejected_row' && kind === 'added' ? READABLE_AGAIN : CAUSES[cause];
   const sentences =
     kind === 'changed' ? Object.entries(withoutTwins(fields)).map(fieldSentence) : [KINDS[kind]];
   if (reason === undefined) return sentences;
-  // The dataset has a row that cannot be read: the license has not left it.
+  // The dataset still has a row for the license, but the row is unreadable. Do not say that the license was removed.
   return cause === 'rejected_row' && kind !== 'changed' ? [reason] : [...sentences, reason];
 }
 
-/** The fields without those that say what another one says. */
+/** Leaves out each field that repeats the information of another one. */
 export function withoutTwins<Change>(fields: Readonly<Record<string, Change>>): Record<string, Change> {
   const twins = new Set(TWINS.flatMap(([shown, twin]) => (Object.hasOwn(fields, shown) ? [twin] : [])));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !twins.has(name)));

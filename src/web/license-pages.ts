@@ -30,7 +30,7 @@ export const MAX_NUMBER_LENGTH = 200;
 
 const SHOWN_BY_SEARCH: ReadonlySet<string> = new Set(['ambiguous', 'other_board']);
 
-/** GET /licenses/{board code}/{number}: everything that is known of a license. */
+/** GET /licenses/{board code}/{number}: all information about a license. */
 export async function licensePage(ctx: PageContext, services: PageServices): Promise<void> {
   const { sendPage, config } = services;
   const { board: code = '', number = '' } = ctx.params;
@@ -40,7 +40,7 @@ export async function licensePage(ctx: PageContext, services: PageServices): Pro
   const { record, outcome } = view;
   ctx.state.outcome = outcome.outcome;
   if (record === undefined) {
-    // A number that several licenses have, or another board, is shown by the search.
+    // If several licenses have the number, or only another board has it, the search page shows them.
     if (outcome.outcome === 'none' && SHOWN_BY_SEARCH.has(outcome.reason)) {
       return ctx.redirect(searchAddress({ q: number, board: board.code }));
     }
@@ -61,7 +61,7 @@ ${boardContact(board)}
   return sendPage(ctx, { title: `${name}, ${record.license_number}`, heading: name, origin: view, body });
 }
 
-/** What a license is and how it stands: its page and its record show the same. */
+/** The identity and the standing of a license. The page of the license and a saved record share this part. */
 export function licenseBody(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { license_type: type, license_number: number, board } = record;
   return html`<p>${type !== null && `${type}, `}<strong>${number}</strong>, ${board}</p>
@@ -75,28 +75,28 @@ function withoutRecord(
   number: string,
 ): Html {
   if (outcome.outcome !== 'none') return html``;
-  // A link leads to the similar numbers of one that is unknown.
+  // For an unknown number, the button below leads to a search, which shows similar numbers.
   const shown = outcome.reason === 'removed' ? outcome : { ...outcome, didYouMean: [] };
   return html`<p>${missInWords(shown, known.date)}</p>
 ${licenseNumber === undefined ? html`<p><a class="button" href="${searchAddress({ q: number })}">Search all boards for it</a></p>` : history(changes, known)}
 ${boardContact(board)}`;
 }
 
-/** Attributes that another fact says. */
+/** Attributes that other facts already show. */
 const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
   ...Object.values(EXTRA_DATA_LABELS),
   ...Object.values(ENDORSED_LICENSE_LABELS),
   ...['Issue Date', 'County', 'ZIP', 'Country'],
 ]);
 
-/** The attributes that come in numbers, by the beginning of their labels. */
+/** Attributes that a license may have several times, recognized by the beginning of their labels. */
 const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] = [
   { heading: 'Endorsements without a number', labels: /^Endorsement / },
   { heading: 'Medical specialties', labels: /^Medical / },
   { heading: 'National certifications', labels: /^National Certification/ },
 ];
 
-/** Every fact of a license once; then its endorsements, and the attributes that come in numbers. */
+/** Every fact of a license once, then its endorsements, then the groups of repeated attributes. */
 function licenseFacts(record: LicenseRecord, changes: readonly ShownChange[], today: string): Html {
   const { board, expiry_date: expires, extra_data: extra, issue_date: issued } = record;
   const until = expires && `${longDate(expires)} (${fromToday(daysBetween(today, expires))})`;
@@ -126,12 +126,12 @@ ${endorsements(record, today)}${GROUPS.map(({ heading }) => {
 })}`;
 }
 
-/** The endorsements with a number, each with what must not be missed of the license that they hang on. */
+/** Endorsements that have a number. The tags of each include the cautions of the license that it endorses. */
 function endorsements(record: LicenseRecord, today: string): Html | undefined {
   const numbered = endorsementsOf(record).filter(({ number }) => number !== undefined);
   if (numbered.length === 0) return undefined;
   const { board } = record;
-  // Of a license without a primary status, the sub-status stands alone.
+  // If a license has no primary status, its raw status is only the sub-status.
   const [status = '', ...sub] = (record.raw_status ?? '').split(' - ');
   const ofLicense = endorsedLicenseAttributes(record, { status, subStatus: sub.join(' - ') });
   return html`<section><h2>Endorsements</h2>
@@ -141,13 +141,13 @@ function endorsements(record: LicenseRecord, today: string): Html | undefined {
   })}</ul></section>`;
 }
 
-/** Whether an attribute is of an endorsement with a number, which has a page of its own. */
+/** Whether an attribute belongs to an endorsement with a number. Such an endorsement has its own page. */
 function isOfNumberedEndorsement(label: string, extra: Readonly<Record<string, string>>): boolean {
   const [, n] = /^Endorsement .* (\d+)$/.exec(label) ?? [];
   return n !== undefined && Object.hasOwn(extra, `Endorsement Number ${n}`);
 }
 
-/** `1 Main St, Dayton, OH 45415, Montgomery County`; the country only where it is another one. */
+/** `1 Main St, Dayton, OH 45415, Montgomery County`. The country is shown only outside the United States. */
 function address({ city, state, county, extra_data: extra }: LicenseRecord): string {
   const attributes = new Map(Object.entries(extra));
   const country = attributes.get('Country') ?? '';
@@ -161,7 +161,7 @@ function address({ city, state, county, extra_data: extra }: LicenseRecord): str
   return parts.filter(Boolean).join(', ') || NOT_GIVEN;
 }
 
-/** The text of the button that copies. */
+/** The text that the Copy button puts on the clipboard. */
 function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, today: string): string {
   const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
   return [
@@ -176,10 +176,10 @@ function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, toda
   ].join('\n');
 }
 
-/** The State's own lookup of all boards, which is primary-source. */
+/** The State's own license lookup for all boards. It is the primary source. */
 const STATE_LOOKUP = 'https://elicense.ohio.gov/oh_verifylicense';
 
-/** Who the authority is on a license and how to reach it. */
+/** Names the board that is the authority on a license, and how to reach it. */
 export function boardContact({ name, website }: Board): Html {
   return html`<section><h2>The authority</h2>
 <p>Ask the ${name} before a decision that depends on the answer: ${website && html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `}the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;

@@ -10,21 +10,21 @@ import { type FieldProblem, formField, type Html, html, selectField } from './pa
 import { BOARD_CHOICES } from './search-form.ts';
 import { count, fieldLabel } from './words.ts';
 
-/** A list as its form sends it again: what follows from it need not be asked twice. */
+/** A list with its settings. Forms send it along, so that the visitor need not answer the same questions again. */
 export interface SentList extends Pick<List, 'text'> {
   readonly separator?: Separator;
-  /** Which sheet of a workbook it is, in words; empty for a text. */
+  /** A sentence that names the sheet of the workbook; empty for a text. */
   readonly sheet?: string;
-  /** The code of the board of every row that names none; empty for none. */
+  /** The code of the board for rows that name none; empty if no board was chosen. */
   readonly board: string;
-  /** What the columns were said to mean; `undefined` where that follows from the list. */
+  /** The meanings that the visitor chose; `undefined` if the columns are to be recognized from the list. */
   readonly columns?: ChosenColumns | undefined;
 }
 
-/** What a visitor said of the columns. */
+/** The visitor's choice of the header row and of the meaning of each column. */
 export type ChosenColumns = Pick<ListColumns, 'headerAt' | 'meanings'>;
 
-/** What a column means, in words. */
+/** The words for the meaning of a column. */
 export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   license_number: 'License number',
   name: 'Whole name of a person or business',
@@ -39,10 +39,9 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   ...mapFilters((_, name) => fieldLabel(name)),
 };
 
-/** The attributes of a form that sends a list. */
 export const LIST_FORM = html`action="/roster" method="post" enctype="multipart/form-data"`;
 
-/** The form of a list: pasted, or as a file. */
+/** The form for a list, which can be pasted or uploaded as a file. */
 export function listForm(sent: SentList, problems: readonly FieldProblem[]): Html {
   return html`<p>Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing is stored unless you save the check.</p>
 <form ${LIST_FORM} aria-label="Check a list">
@@ -77,7 +76,7 @@ ${formField(
 </form>`;
 }
 
-/** The fields by which a form sends a list again. */
+/** The hidden fields with which a form sends the same list again. */
 export function sentFields({ text, separator, sheet, board, columns }: SentList, withBoard = true): Html {
   const hidden = (name: string, value: string | undefined) =>
     value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`;
@@ -85,7 +84,7 @@ export function sentFields({ text, separator, sheet, board, columns }: SentList,
 ${text}</textarea>${withBoard && hidden('board', board)}${hidden('separator', separator)}${sheet && hidden('sheet', sheet)}${columns && hidden('header', headerText(columns.headerAt))}${columns?.meanings.map((meaning) => hidden('column', meaning ?? ''))}`;
 }
 
-/** The row of the header as the form sends it: from 1, empty for none. */
+/** The form's value for the header row: counted from 1, empty if there is no header. */
 function headerText(headerAt: number | undefined): string {
   return headerAt === undefined ? '' : String(headerAt + 1);
 }
@@ -97,7 +96,7 @@ function shortened(text: string): string {
   return text.length > MAX_EXAMPLE_CHARACTERS ? `${text.slice(0, MAX_EXAMPLE_CHARACTERS)}…` : text;
 }
 
-/** Asks what each column is, with the first texts of each, and which row names them. */
+/** Asks which row is the header, and what each column means. Shows the first few values of each column. */
 export function columnsQuestion(
   { rows }: Pick<List, 'rows'>,
   { headerAt, meanings }: ChosenColumns,
@@ -149,7 +148,7 @@ function columnField(
   return selectField(field, 'Not used', choices, meaning, 'column');
 }
 
-/** What a saved list showed, and the button that checks the same rows again. */
+/** The result of a saved list, and a button that checks the same rows again. */
 export function savedListBody({ rows, today, board }: SavedRecordOf<'list'>): Html {
   const used = ROW_FIELDS.filter((name) => rows.some(({ fields }) => fields[name] !== undefined));
   const cells = rows.map(({ fields }) => used.map((name) => fields[name] ?? ''));

@@ -33,23 +33,22 @@ export const LIST_TITLE = 'Check a list of licenses';
 
 const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 
-/** A field for each column, and the others. */
+/** One field per column, plus the other fields of the form. */
 const MAX_FIELDS = MAX_COLUMNS + 20;
 
-/** Each is read in a process of its own. */
+/** A workbook counts as several requests, because reading it takes a separate process. */
 const POINTS_OF_WORKBOOK = 4;
 
-/** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
+/** Visitors send a list again to download or save it, so an item costs less than an item over REST. */
 const ITEMS_FOR_ONE_OVER_REST = 4;
 
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** The form of a new list. */
 export function newListBody(): Html {
   return listForm({ text: '', board: '' }, []);
 }
 
-/** POST /roster. Nothing that is sent is stored, unless the visitor saves the check. */
+/** POST /roster. The list is not stored unless the visitor saves the check. */
 export async function answeredListPage(ctx: Context, services: PageServices): Promise<void> {
   const { sendPage, limit, config } = services;
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
@@ -103,7 +102,7 @@ const WAIT_FOR_NEXT =
 
 const MAX_SHEET_WORDS = 1000;
 
-/** Which sheet of a workbook was read. */
+/** Says which sheet of a workbook was read, and which were not. */
 function sheetWords({ name, others }: NonNullable<List['sheet']>): string {
   const notRead = others.length === 0 ? '' : ` Not read: ${listed(others.map((other) => `“${other}”`))}.`;
   return `The sheet “${name}” was read.${notRead}`.slice(0, MAX_SHEET_WORDS);
@@ -115,7 +114,7 @@ const TOO_LARGE =
 const LIST_AND_FILE =
   'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
 
-/** @throws {BadRequestError} where it is not clear what is to be checked, or that cannot be read, or not now */
+/** @throws {BadRequestError} if there is no list, or a list and a file, or if the file is unreadable or must wait */
 async function givenList(ctx: Context, services: PageServices, form: FormData): Promise<List> {
   const [file, pasted] = [form.get('file'), textOf(form, 'roster')];
   const isFile = file instanceof File && file.size > 0;
@@ -131,7 +130,7 @@ async function givenList(ctx: Context, services: PageServices, form: FormData): 
   return readList(given, separator);
 }
 
-/** What the visitor said of the columns; `undefined` where nobody has asked. */
+/** The visitor's choice of columns; `undefined` if the form did not ask for it. */
 function chosenColumns(form: FormData, { rows }: List): ListColumns | undefined {
   const columns = form.getAll('column');
   if (columns.length === 0) return undefined;
@@ -195,18 +194,18 @@ ${rowSections(rows, today)}
   await sendPage(ctx, { title: listTitle(rows), origin, body });
 }
 
-/** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
+/** Turns the rows of a list into lookups. An error in a row makes only that row invalid. */
 async function rosterOf(rows: readonly SentRow[], board: string): Promise<Roster> {
   const defaultBoard = boardByCode(board);
   const reader = {
-    // The page shows a reference, and nothing else is done with it.
+    // The page shows the reference; the lookup does not need it.
     fieldsOf: ({ fields: { reference: _, ...fields } }: SentRow): RowFields => fields,
     requestOf: (fields: RowFields) => rowRequest(fields, REQUEST_WORDS.row, defaultBoard),
   };
   return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
 }
 
-/** One form with the list, and a button for each thing to do with it. */
+/** A form with the list and a button for each action: save, download, print, choose the columns. */
 function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
   const needsBoard = rows.some(({ note }) => note === REQUEST_WORDS.row.noBoard('person'));
   const label = 'Some rows have a name, but no license number and no board. Which board?';
@@ -220,7 +219,7 @@ ${
 <button class="plain" type="submit" name="format" value="columns">Choose the columns</button></div></form>`;
 }
 
-/** Which sheet, rows and columns were read as what; nothing for one column. */
+/** Says how the sheet, the rows and the columns were read. Says nothing about the columns if there is only one. */
 function columnsRead({ columns, meanings, leftOut, above }: Table, sheet: string): Html {
   const named = columns.map((column, at) => [`“${column}”`, meanings[at]] as const);
   const read = named.flatMap(([column, meaning]) =>

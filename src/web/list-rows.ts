@@ -18,7 +18,7 @@ import { dataTable, type Html, html } from './page.ts';
 import { statusInWords, statusTags } from './verdict.ts';
 import { count, counted, missInWords, properCase, shortDate } from './words.ts';
 
-/** What is stored and shown of a license's extra data: what its cautions depend on. */
+/** The extra data that a list stores and shows: the attributes on which cautions depend. */
 const STANDING_LABELS: ReadonlySet<string> = new Set([
   EXTRA_DATA_LABELS.boardAction,
   EXTRA_DATA_LABELS.endorsedLicense,
@@ -39,9 +39,9 @@ function rowLicense(license: LicenseRecord): RowLicense {
   };
 }
 
-/** A row of a list, by what its columns mean. */
+/** A row of a list, with its cells by the meaning of their columns. */
 export interface SentRow {
-  /** As a spreadsheet numbers it. */
+  /** The row number as a spreadsheet shows it. */
   readonly number: number;
   readonly fields: RowFields;
 }
@@ -50,14 +50,14 @@ type RowResult = Omit<RosterResult, 'index' | 'reference'>;
 
 const NOT_SUGGESTED = `Similar ones were looked for only for the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows that were not found: look this one up by itself.`;
 
-/** A row beside what was found for it. */
+/** A row and the result of its lookup. */
 export function listRow({ view, suggestionsOmitted }: RowResult, { number, fields }: SentRow): ListRow {
   const licenses = view.records.map(rowLicense);
   const row = { row: number, fields, need: needOf(view), licenses, near: [] };
   switch (view.outcome) {
     case 'found': {
       const { record, foundBy, origin } = view;
-      // The tags beside it say the others.
+      // The status tags show all other cautions.
       const cautions = record.cautions.filter((caution) => caution === 'name_mismatch');
       const sentences = [
         ...recordSentences(record, { cautions, notes: [] }, origin.today),
@@ -80,7 +80,7 @@ export function listRow({ view, suggestionsOmitted }: RowResult, { number, field
   }
 }
 
-/** The lookup names its fields; a row has columns. */
+/** Replaces the name of a lookup field at the beginning of an error with words: `The license number`. */
 function inPlainWords(detail: string): string {
   return detail.replace(
     /^(license_number|last_name|first_name|business_name|license_type|status|city|county) /,
@@ -117,7 +117,7 @@ function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
   return rows.filter((row) => row.need === need);
 }
 
-/** `6 of 10 need attention`, or that all are clear. */
+/** `6 of 10 need attention` or `All 10 rows are clear`. */
 export function listTitle(rows: readonly ListRow[]): string {
   const toDo = rows.length - rowsOf(rows, 'clear').length;
   if (toDo === 0) return rows.length === 1 ? 'The row is clear' : `All ${count(rows.length)} rows are clear`;
@@ -135,10 +135,10 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
     'Active and not expired, without a caution in the State’s data; the name fits where one was sent. Where the State says nothing of board actions, the row says so.',
 };
 
-/** A browser cannot go back to the answer of a form without sending the form again. */
+/** Links open a new tab: the browser cannot go back to the result without sending the form again. */
 const NEW_TAB = raw(' target="_blank" rel="noopener"');
 
-/** The rows under a heading for each need, problems first, what was sent beside what was found. */
+/** The rows in one section per need, problems first. Each row shows the input next to the result. */
 export function rowSections(rows: readonly ListRow[], today: string): Html {
   const filled = NEEDS.filter((need) => rowsOf(rows, need).length > 0);
   return html`${
@@ -168,13 +168,13 @@ function rowTable(need: Need, rows: readonly ListRow[], today: string): Html {
   );
 }
 
-/** The name of a row, as it was sent. */
+/** The name in a row, as it was sent. */
 function sentName({ name, last_name, first_name, business_name }: RowFields): string | undefined {
   const parts = [last_name, first_name].filter((part) => part !== undefined).join(', ');
   return parts || (name ?? business_name);
 }
 
-/** What was sent for whom. */
+/** The cell that shows the input of a row. */
 function sentCell(fields: RowFields): Html {
   const lines = [sentName(fields), fields.license_number, fields.board, fields.reference];
   return html`<div>${lines
@@ -217,7 +217,7 @@ function noteCell({ note, near, fields }: ListRow): Html | string {
   return html`<div>${note}${near.length > 0 && html` Did you mean ${links}?`}${isZeroLost && ' Spreadsheets drop the zeros at the ends of a number.'}</div>`;
 }
 
-/** Whether one number is the other without the zeros at its start or, after a point, at its end. */
+/** Whether `typed` is `existing` without leading zeros or, after a point, without trailing zeros. */
 function isWithoutZeros(typed: string, existing: string): boolean {
   const [key, whole] = [numberKey(typed), numberKey(existing)];
   if (key === '' || key.length >= whole.length) return false;

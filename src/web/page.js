@@ -1,4 +1,4 @@
-// Shows the buttons that need a script: copy and print. Pages hide them, so nobody without a script misses one.
+// Shows the buttons that need a script: copy and print. They are hidden until then, so no button does nothing.
 
 for (const button of document.querySelectorAll('button[data-action]')) {
   const { action, text } = button.dataset;
@@ -10,7 +10,7 @@ for (const button of document.querySelectorAll('button[data-action]')) {
       await navigator.clipboard.writeText(text);
       button.textContent = 'Copied';
     } catch {
-      // The visitor does not allow it: nothing has happened.
+      // The browser refused access to the clipboard. The button keeps its text.
     }
   });
 }

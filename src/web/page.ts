@@ -16,41 +16,40 @@ import type { Rosters } from '../rosters/service.ts';
 import type { KnownPublications } from '../service-status/status.ts';
 import { counted, longDate } from './words.ts';
 
-/** A piece of HTML: every value that was put into it is escaped; one that is false, undefined or null is left out. */
+/** A piece of HTML. Inserted values are escaped; `false`, `undefined` and `null` are left out. */
 export type Html = ReturnType<typeof html>;
 
 export { html };
 
-/** No frames; everything from this origin, the one script, too. Forms are sent to this origin alone. */
+/** No frames. All content, including the one script, comes from this origin. Forms are sent only to this origin. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
-/** The publication that a page answers from. */
+/** The publication whose data a page shows. */
 export type PageOrigin = Pick<Origin, 'date' | 'isSampleData'>;
 
-/** What is wrong with a field of a form. */
+/** An error in a field of a form. */
 export interface FieldProblem {
-  /** The id of the field. */
   readonly field: string;
-  /** What is wrong and what to do. */
+  /** The error and how to correct it. */
   readonly words: string;
 }
 
-/** What a page shows beside the frame that all pages share. */
+/** The content of a page, without the frame that all pages share. */
 export interface PageContent {
-  /** The name of the page in the browser, in bookmarks, and of the file that it is printed to. */
+  /** The page's name in the browser tab, in bookmarks, and for the file when the page is printed to one. */
   readonly title: string;
-  /** What is wrong with the fields of the form in the body. They are listed on top, and the title begins with "Error". */
+  /** Errors in the form. The page lists them at the top, and its title begins with "Error". */
   readonly problems?: readonly FieldProblem[];
-  /** The main heading, where it is not the title. */
+  /** The main heading, if it differs from the title. */
   readonly heading?: string;
-  /** What answers, where it is not the publication that is live. */
+  /** The publication whose data the page shows, if it is not the live one. */
   readonly origin?: PageOrigin | undefined;
   /** The day on which a saved record was made, `YYYY-MM-DD`; today for all other pages. */
   readonly readOn?: string;
   readonly body: Html;
-  /** Whether search engines may list it: it is about no license, list or record. */
+  /** Whether search engines may list the page. Pages about a license, a list or a record are not listed. */
   readonly isPublic?: boolean;
   /** Whether the body has the search form, so that the header needs none. */
   readonly hasSearch?: boolean;
@@ -62,11 +61,11 @@ const NAVIGATION = [
   { address: '/about', name: 'About' },
 ] as const;
 
-/** A register card with a clipped corner and a check mark. `favicon.svg` has it, too. */
+/** The logo: a register card with a clipped corner and a check mark. `favicon.svg` also uses it. */
 export const MARK =
   '<path d="M5 2h17l7 7v19a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z" fill="#fff"/><path d="M22 2l7 7h-7z" fill="#d9a441"/><path d="M9 18l5 5 10-11" fill="none" stroke="#1d2a4d" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/>';
 
-/** What the website answers from. */
+/** The services that the website uses. */
 export interface WebServices {
   readonly lookups: Lookups;
   readonly changes: Changes;
@@ -75,16 +74,16 @@ export interface WebServices {
   readonly live: () => LivePublication | undefined;
   readonly publications: KnownPublications;
   readonly config: Config;
-  /** What is served beside the pages, for programs and for pages: their errors are JSON. */
+  /** Routes that are no pages, for programs and for the pages. Their errors are JSON. */
   readonly files: readonly Route[];
-  /** The website's own limits: of pages, and of saved records. */
+  /** The limit of requests to the website. `saveLimits` are the limits of saved records. */
   readonly limit: RateLimit;
   readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
-  /** Of workbooks that took too much to read: an address with one waits a minute before its next workbook. */
+  /** Counts workbooks that took too long to read. After one, an address waits a minute before its next workbook. */
   readonly endedWorkbooks: RateLimit;
 }
 
-/** What each page is made from. */
+/** The services that every page uses. */
 export interface PageServices extends WebServices {
   readonly sendPage: ReturnType<typeof pageWriter>;
 }
@@ -92,7 +91,7 @@ export interface PageServices extends WebServices {
 /** A request for a page, with the parameters of its path. */
 export type PageContext = Parameters<Route['handle']>[0];
 
-/** Leads to another page of this website; with 301 for ever. */
+/** Redirects to another page of this website. Use 301 for a permanent redirect. */
 export function redirect(ctx: Context, address: string, status = 303): void {
   ctx.status = status;
   ctx.redirect(address);
@@ -108,7 +107,7 @@ export function pageWriter(files: PageFiles, live: WebServices['live']) {
     const origin = now && { date: now.date, isSampleData: now.sample };
     const page = pageHtml({ readOn: todayInOhio(), origin, ...content }, files, ctx.path);
     ctx.set('content-security-policy', POLICY);
-    // Browsers send `Origin: null` with a form unless pages may be named to this origin.
+    // Under a stricter policy, browsers would send `Origin: null` with forms.
     ctx.set('referrer-policy', 'same-origin');
     if (content.isPublic !== true) ctx.set('x-robots-tag', 'noindex');
     ctx.type = 'text/html; charset=utf-8';
@@ -118,15 +117,15 @@ export function pageWriter(files: PageFiles, live: WebServices['live']) {
   };
 }
 
-/** Pages compress to a fifth. Higher levels take twice the time for a tenth less. */
+/** This level compresses pages to a fifth. Higher levels take twice the time and save only a tenth more. */
 const COMPRESSION_LEVEL = 4;
 
-/** Where visitors find this website, as it is set or as this one has found it. */
+/** The public origin of this website: PUBLIC_URL, or else the origin that the request used. */
 export function publicOrigin(ctx: Context, { PUBLIC_URL: url }: Pick<Config, 'PUBLIC_URL'>): string {
   return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
 }
 
-/** A page in the frame that all of them share. @param path at which it is */
+/** The whole HTML of a page, with the frame that all pages share. @param path the path of the page */
 export function pageHtml(
   { title, heading = title, problems = [], origin, body, ...rest }: PageContent & { readOn: string },
   { styleSheet, script }: PageFiles,
@@ -178,14 +177,14 @@ const HEADER_SEARCH = html`<form class="no-print" action="/" method="get" role="
 
 const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
 
-/** What day the data has, when it was read, and how old it was then. */
+/** The date of the data, when it was read, and how old it was then. */
 function dataLine({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
   const read = age > 0 ? `, read on ${longDate(readOn)} (${counted(age, 'day')} old)` : '';
   return html`State data of <strong>${longDate(date)}</strong>${read}. `;
 }
 
-/** Says aloud where the data is really old, or has a date that has not come yet. */
+/** A warning if the data is very old, or if its date is in the future. */
 function ageWarning({ date }: PageOrigin, readOn: string): Html | false {
   const age = daysBetween(date, readOn);
   const words =
@@ -200,7 +199,7 @@ export function alert(tone: 'neutral' | 'caution' | 'bad', text: Html): Html {
   return html`<div class="alert ${tone}"><p>${text}</p></div>`;
 }
 
-/** The list of what is wrong with a form, with a link to each field. */
+/** The list of errors in a form, with a link to each field. */
 function errorSummary(problems: readonly FieldProblem[]): Html | undefined {
   if (problems.length === 0) return undefined;
   return html`<div class="alert bad" role="alert"><h2>There is a problem</h2>
@@ -208,19 +207,18 @@ function errorSummary(problems: readonly FieldProblem[]): Html | undefined {
 `;
 }
 
-/** A field of a form. */
 export interface FormField {
   readonly id: string;
   readonly label: Html | string;
   readonly hint?: Html | string | undefined;
-  /** What is wrong with the form, also with other fields of it. */
+  /** The errors in the whole form, including errors in other fields. */
   readonly problems?: readonly FieldProblem[];
 }
 
 /**
  * The label, hint and error of a field, and the field itself.
  *
- * @param control the field. It takes the attributes given: its id, what describes it, and whether it is invalid
+ * @param control renders the field with the given attributes: its id, its description, and whether it is invalid
  */
 export function formField(
   { id, label, hint, problems = [] }: FormField,
@@ -235,13 +233,13 @@ ${control(attributes)}</div>
 `;
 }
 
-/** A choice of a `select`. */
+/** An option of a `select`. */
 export interface Choice {
   readonly value: string;
   readonly words: string;
 }
 
-/** A field that is a list of choices, after the one that chooses nothing. */
+/** A `select` whose first option, `nothing`, makes no choice. */
 export function selectField(
   field: FormField,
   nothing: string,
@@ -257,14 +255,14 @@ export function selectField(
   return formField(field, (attributes) => html`<select${attributes} name="${name}">${options}</select>`);
 }
 
-/** Facts by name; one without a value is left out. */
+/** A list of named facts. Facts without a value are left out. */
 export function factList(
   facts: readonly (readonly [name: string, value: Html | string | undefined])[],
 ): Html {
   return html`<dl class="facts">${facts.map(([name, value]) => value !== undefined && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A table that scrolls where it is too wide; on a phone its rows become cards. The first cell of a row is its heading. */
+/** A table that scrolls if it is too wide. On a phone, rows become cards. The first cell of a row is its heading. */
 export function dataTable(
   caption: string,
   columns: readonly string[],

@@ -4,18 +4,18 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { MAX_NOTE_CHARACTERS, recordNote, SAVED_RECORD_DAYS } from '../records/saved-records.ts';
 import { formField, type Html, html } from './page.ts';
 
-/** What a visitor may add to a record. */
+/** The optional fields that a visitor may add to a record. */
 const FIELDS = {
   checked_by: { label: 'Checked by', hint: 'Everyone who has the link can read this.' },
   reference: { label: 'Reference', hint: 'For example a case or an order number.' },
 } as const;
 
-/** What a visitor adds to a record. */
+/** The notes that a visitor adds to a record. */
 export type RecordNotes = { readonly [Name in keyof typeof FIELDS]?: string | undefined };
 
 const NAMES = ['checked_by', 'reference'] as const;
 
-/** The fields of what a visitor may add to a record. */
+/** The form fields for the notes. */
 export function noteFields(notes: RecordNotes = {}): Html {
   const isOpen = NAMES.some((name) => notes[name] !== undefined);
   return html`<details${isOpen && raw(' open')}><summary>Add who checked, or a reference (optional)</summary>
@@ -28,13 +28,13 @@ ${NAMES.map((id) =>
 )}</details>`;
 }
 
-/** What a visitor adds to a record, without characters that nobody sees: they come along when texts are copied. */
+/** Reads the notes from a form, without invisible characters, which copied text often contains. */
 export function notesOf(form: FormData): RecordNotes {
   const typed = NAMES.map((name) => [name, visibleText(textOf(form, name)).trim()]);
   return Object.fromEntries(typed.filter(([, text]) => text !== ''));
 }
 
-/** @throws {BadRequestError} for notes that a browser does not send: it takes one line, up to a length */
+/** @throws {BadRequestError} for notes with several lines or too many characters. No browser sends such notes. */
 export function checkNotes(notes: RecordNotes): void {
   for (const name of NAMES) {
     if (notes[name] === undefined || recordNote.safeParse(notes[name]).success) continue;
@@ -44,7 +44,7 @@ export function checkNotes(notes: RecordNotes): void {
   }
 }
 
-/** A field of a form as text; empty if it is a file or absent. */
+/** A form field as text; empty if the field is absent or a file. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

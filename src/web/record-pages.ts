@@ -43,7 +43,7 @@ import {
 import { checkNotes, notesOf, textOf } from './record-notes.ts';
 import { counted, fieldLabel, inWords, longDate, missInWords, ohioTime, properCase } from './words.ts';
 
-/** POST /records: saves what is known of a license now, and leads to the record, which shows it. */
+/** POST /records: saves a record of the license as it is now, and redirects to it. */
 export async function saveRecordPage(ctx: PageContext, services: PageServices): Promise<void> {
   const form = await formBody(ctx, { bytes: 8192, words: 'this form takes at most 8 KB' });
   await spend(ctx, services.saveLimits.aMinute);
@@ -53,14 +53,14 @@ export async function saveRecordPage(ctx: PageContext, services: PageServices): 
     throw new BadRequestError('This form cannot be read. Go back and press the button again.');
   const view = await licenseHistory(services, { board, number });
   const asked = { board: board.name, license_number: number };
-  // The license's page says that it is gone.
+  // The page of the license explains that the dataset no longer has it.
   if (view.record === undefined) return ctx.redirect(licensePath(asked));
   const shown = recordOfLicense({ ...view, record: view.record, asked }, todayInOhio(), notesOf(form));
   return saveRecord(ctx, services, shown);
 }
 
 /**
- * Saves a record and leads to its address, or says why it is not saved. Only what is saved counts in the address's day.
+ * Saves a record and redirects to it, or says why it is not saved. Only saved records count against the daily limit.
  */
 export async function saveRecord(
   ctx: Context,
@@ -79,7 +79,7 @@ export async function saveRecord(
     const { status, title, why } = REFUSED[error.reason];
     ctx.status = status;
     if (status === 503) {
-      // Lookups are answered; only this is not.
+      // Lookups still work, so this does not count as an outage.
       ctx.state.outcome = 'limited';
       ctx.set('retry-after', '3600');
     }
@@ -96,17 +96,17 @@ const REFUSED = {
   size: { status: 413, title: 'This check is too large to be saved', why: TOO_LARGE },
 } satisfies Record<RecordRefusedError['reason'], object>;
 
-/** The address of the record with a code, however it is typed; `undefined` where there is none. */
+/** The address of the record with a code in any spelling; `undefined` if there is no such record. */
 export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
   const code = readRecordCode(typed);
   if (code === undefined || (await records.read(code)) === undefined) return undefined;
   return recordAddress(writtenRecordCode(code));
 }
 
-/** How the address of a signed record ends. */
+/** The ending of a signed record's address. */
 const FILE = '.jose';
 
-/** GET /records/{code}: a saved record as it was, beside what has changed since. */
+/** GET /records/{code}: a saved record as it was, and what has changed since. */
 export async function recordPage(ctx: PageContext, services: PageServices): Promise<void> {
   const { sendPage, records, config } = services;
   const [typed = '', ending] = ctx.params.code?.split(FILE) ?? [];
@@ -149,7 +149,7 @@ export async function recordPage(ctx: PageContext, services: PageServices): Prom
 const PRINT = html`<p class="no-print"><button type="button" data-action="print" hidden>Print</button></p>
 `;
 
-/** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
+/** The facts about a record: when it was saved, from which data, by whom, and its address. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
   const file = html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`;
@@ -167,7 +167,7 @@ function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   ]);
 }
 
-/** A license as it was when its record was saved. */
+/** The license as it was when the record was saved, compared with the current data. */
 async function licenseCheck(
   services: PageServices,
   saved: SavedRecordOf<'license'>,
@@ -192,12 +192,12 @@ ${history(changes, { since, date, gaps })}
 ${board && boardContact(board)}`;
 }
 
-/** Nothing while nothing is live or lookups are not answered: what was saved is shown anyway. @throws any other error */
+/** Ignores a 503, so that a saved record is shown even while lookups do not work. @throws any other error */
 function unlessAway(error: unknown): undefined {
   if (errorResponse(error).status !== 503) throw error;
 }
 
-/** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
+/** Says what has changed since the record was saved. Not printed, because it is not part of the record. */
 function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
     return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);

@@ -30,8 +30,8 @@ type Page = (ctx: PageContext, services: PageServices) => Promise<void>;
 const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" fill="#1d2a4d"/>${MARK}</svg>`;
 
 /**
- * The website: its pages and files, and an error page for browsers at every address that nothing serves. Every request
- * counts against the limit before anything else is done for it.
+ * The website: its pages and files, and an error page for browsers at unknown addresses. Every request counts against
+ * the limit before it is handled.
  */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
   const { live, limit, publications, config } = services;
@@ -67,10 +67,10 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ]);
 }
 
-/** The address has the hash of the content, so a year is not too long. */
+/** The address contains the hash of the content, so browsers may cache the file for a year. */
 const CACHED = 'public, max-age=31536000, immutable';
 
-/** A file of this folder, under an address that changes with its content. */
+/** Serves a file of this folder at an address that changes with its content. */
 async function asset(name: string): Promise<Route> {
   const content = await readFile(new URL(`./${name}`, import.meta.url));
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);

@@ -13,21 +13,21 @@ import { PAGE_SIZE } from '../lookup/search.ts';
 import { type Choice, type FieldProblem, formField, type Html, html, selectField } from './page.ts';
 import { count, fieldLabel } from './words.ts';
 
-/** The pages of the first matches of a name, as many as a lookup returns. */
+/** A lookup returns at most `MAX_MATCHES` licenses of a name, so there are no further pages. */
 export const MAX_PAGES = MAX_MATCHES / PAGE_SIZE;
 
-/** The fields of a search, in the order of its address. */
+/** The fields of a search, in the order of the query string. */
 const FIELDS = ['q', 'board', 'kind', ...FILTER_NAMES, 'page'] as const;
 
 type FieldName = (typeof FIELDS)[number];
 
-/** What a visitor typed and chose, without blanks around it; never empty. */
+/** What a visitor typed and chose. Values are trimmed and never empty. */
 export type SearchFields = { readonly [Name in FieldName]?: string };
 
 /**
- * Reads the fields in the address of the form, whatever they are.
+ * Reads the fields of a search from the query string, valid or not.
  *
- * @returns the fields, what is wrong with single ones, and whether some are empty, as a browser sends them
+ * @returns the fields, their errors, and whether some fields are empty (browsers also send empty fields)
  */
 export function readSearch(given: ParsedUrlQuery) {
   const known = FIELDS.filter((name) => Object.hasOwn(given, name));
@@ -55,7 +55,7 @@ function problemOfText(name: FieldName, text: string): string | undefined {
   return /[\p{L}\p{N}]/u.test(text) && fold(text) !== '' ? undefined : 'Type at least one letter or digit.';
 }
 
-/** What the fields ask for. @param suggest whether to look for what may have been meant */
+/** Turns the fields into a request to the lookup service. @param suggest whether to look for similar licenses */
 export function listRequest(fields: SearchFields & { readonly q: string }, suggest: boolean): ListRequest {
   const board = boardByCode(fields.board ?? '');
   const filters = mapFilters((_, name) => fields[name]);
@@ -66,10 +66,10 @@ export function listRequest(fields: SearchFields & { readonly q: string }, sugge
 
 const KINDS = ['person', 'business'] as const;
 
-/** Words around a number that are neither of it nor a name. */
+/** Words next to a number that belong neither to the number nor to a name. */
 const NUMBER_WORDS = /(?<![\p{L}\p{N}])(?:licen[sc]es?|lic|numbers?|no|nr)(?![\p{L}\p{N}])[.:#]*|[#№:]/giu;
 
-/** The numbers that a text with a digit may be: all of it; the one in it, with a name beside it where there is one. */
+/** The numbers that a text may mean: the whole text, or the one number in it, with the name next to it if any. */
 function numbersOf(typed: string): NumberRequest[] {
   if (!/\p{Nd}/u.test(typed)) return [];
   const number = (text: string): NumberRequest => ({ by: 'number', number: text, businessOnly: false });
@@ -78,17 +78,17 @@ function numbersOf(typed: string): NumberRequest[] {
   const [only = '', another] = words.filter(isLikeNumber);
   const whole = text === typed || text === '' ? [number(typed)] : [number(typed), number(text)];
   if (only === '' || another !== undefined || words.length < 2) return whole;
-  // A comma before or after the number is none of the name's: `Smith,RN.987654321`.
+  // A comma next to the number does not belong to the name: `Smith,RN.987654321`.
   const name = text
     .replace(only, ' ')
     .replace(/(^|\s)[,;]+/g, '$1')
     .trim();
-  // `MD 35.987654321` has a credential beside the number, and no name.
+  // In `MD 35.987654321`, the letters are a credential and not a name.
   const isName = /\p{L}/u.test(name) && readTypedPerson(name).readings.length > 0;
   return [...whole, isName ? { ...number(only), name: { wholeName: name } } : number(only)];
 }
 
-/** The number of the page asked for; the first where there is no such page. */
+/** The requested page number; 1 if it is not a valid one. */
 export function pageOf({ page }: SearchFields): number {
   const number = /^\d{1,4}$/.test(page ?? '') ? Number(page) : 1;
   return number >= 1 && number <= MAX_PAGES ? number : 1;
@@ -98,16 +98,16 @@ const BOX_HINT = 'For example RN.987654321 or Maria Garcia, but not a profession
 
 const TYPE_HINT = 'For example LPN, or Registered Nurse (RN)';
 
-/** What the form shows beside what was typed. */
+/** What the form shows in addition to the typed values. */
 interface FormOptions {
   readonly problems?: readonly FieldProblem[];
-  /** Those of the board that is chosen. */
+  /** The license types of the chosen board. */
   readonly licenseTypes?: readonly string[];
-  /** Of the list below the form: how many licenses each choice leaves. */
+  /** For the list below the form: how many of its licenses each option matches. */
   readonly counts?: Counts | undefined;
 }
 
-/** The form with what was typed, on every page of a search: one box, and filters. */
+/** The search form (one box and filters) with the typed values. Every search page has it. */
 export function searchForm(
   fields: SearchFields,
   { problems = [], licenseTypes = [], counts }: FormOptions = {},
@@ -145,7 +145,7 @@ function sameWords(value: string): Choice {
   return { value, words: value };
 }
 
-/** The choices that leave a license, with how many; all of them where one is chosen, or nothing was counted. */
+/** Options with at least one license, with the number of licenses. All options if one is chosen or none is counted. */
 function counted(
   choices: readonly Choice[],
   chosen: string | undefined,
@@ -160,7 +160,7 @@ function counted(
   });
 }
 
-/** The boards by name. */
+/** The boards as options. */
 export const BOARD_CHOICES: readonly Choice[] = BOARDS.map(({ code, name }) => ({
   value: code,
   words: name,

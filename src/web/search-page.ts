@@ -14,7 +14,7 @@ import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchFo
 import { statusTags } from './verdict.ts';
 import { count, counted, listed, longDate, missInWords, properCase, shortDate } from './words.ts';
 
-/** GET /: the form, and the result of the search that the address holds. */
+/** GET /: the search form, and the result if the address contains a search. */
 export async function searchPage(
   ctx: PageContext,
   { lookups, records, sendPage, live }: PageServices,
@@ -42,7 +42,7 @@ export async function searchPage(
   if (number?.outcome === 'found' && number.nameMatch !== false && boardByName(number.record.board)) {
     return redirect(ctx, licensePath(number.record));
   }
-  // A code is looked for last: where a license has the number or the name, it is what was meant.
+  // Record codes come last: if a license has this number or name, the visitor meant the license.
   const isUnknown = number?.outcome !== 'found' && reasonOf(listing) === 'unknown';
   const hasAsTyped = !isUnknown || (total > 0 && listing.shown.length === 0);
   const record = hasAsTyped ? undefined : await addressOfRecord(records, q);
@@ -68,8 +68,8 @@ ${form}
 const MIN_KIND_LETTERS = 4;
 
 /**
- * The words of a text that are words of license types: `massage`, `therapist`; and whether it is no name at all: one
- * such word beside others may be a surname.
+ * Finds the words of a text that occur in license types, such as `massage` or `therapist`. `areAll` tells that the text
+ * cannot be a name. A single such word next to other words may be a surname.
  */
 function kindsOfLicense(typed: string, live: LivePublication | undefined) {
   const types = new Set(
@@ -85,7 +85,7 @@ function outcomeOf({ number, total }: Listing): LookupOutcome['outcome'] {
   return total === 0 ? 'none' : 'several';
 }
 
-/** Why no license has the text as its number. */
+/** Why no license was found for the text as a number. */
 function reasonOf({ number }: Listing): NotFoundReason {
   return number?.outcome === 'none' ? number.reason : 'unknown';
 }
@@ -110,13 +110,13 @@ function titleOf(listing: Listing, typed: string): string {
   return another === undefined ? `Showing ${only}` : `Showing what is similar to ${typed}`;
 }
 
-/** What every part of the result depends on. */
+/** The input of every part of the result. */
 interface Shown {
   readonly fields: SearchFields;
   readonly date: string;
   /** The date in Ohio. */
   readonly today: string;
-  /** The words typed that are kinds of licenses. */
+  /** The typed words that occur in license types. */
   readonly kinds: readonly string[];
 }
 
@@ -151,7 +151,7 @@ ${pageLinks(total, fields)}`;
 
 const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
 
-/** What was searched, and a link that searches it without the filters: nothing without filters. */
+/** The words for what was searched, and, if filters are set, a link to the same search without them. */
 function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link?: Html] {
   if (Object.keys(chosen).length === 0) return [`“${q}”`];
   return [`“${q}” that fits the filters`, html` <a href="${searchAddress({ q })}">Remove the filters</a>`];
@@ -164,7 +164,7 @@ function kindsHint({ kinds }: Shown): Html | undefined {
 `;
 }
 
-/** What the list is of, where it is not of what was typed. */
+/** Explains the list if it shows something other than what was typed. */
 function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, date }: Shown): Html {
   const [typed, withoutFilters] = typedWithFilters(fields);
   if (number?.outcome === 'none' && number.reason !== 'unknown') {
@@ -192,7 +192,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
 
 const COLUMNS = ['Name', 'Number', 'Type', 'Status', 'Expires', 'Place'];
 
-/** The licenses as a table. On a phone a row becomes a card. */
+/** A table of licenses. */
 function licenseTable(licenses: readonly LicenseRecord[], today: string, nameMatch?: boolean): Html {
   return dataTable(
     'Licenses',
@@ -209,7 +209,7 @@ function licenseTable(licenses: readonly LicenseRecord[], today: string, nameMat
   );
 }
 
-/** Links to the pages before and after. */
+/** Links to the previous and the next page. */
 function pageLinks(total: number, fields: SearchFields): Html | undefined {
   const pages = Math.min(Math.ceil(total / PAGE_SIZE), MAX_PAGES);
   if (pages < 2) return undefined;

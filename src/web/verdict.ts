@@ -14,52 +14,52 @@ import {
 import { type Html, html } from './page.ts';
 import { fromToday, longDate } from './words.ts';
 
-/** How a status is colored, the better first. The words and a shape say the same. `bad` is discipline alone. */
+/** The tones of a status, best first. Words and a shape convey the same. Only discipline is `bad`. */
 const TONES = ['good', 'caution', 'neutral', 'ended', 'bad'] as const;
 type Tone = (typeof TONES)[number];
 
-/** Shapes tell the tones apart where there are no colors. */
+/** Shapes distinguish the tones without colors. */
 const SHAPES: Record<Tone, string> = { good: '✓', caution: '!', neutral: '?', ended: '–', bad: '✕' };
 
 const meaning = z.strictObject({ tone: z.enum(TONES).optional(), meaning: z.string() });
 const meanings = z.record(z.string(), meaning).transform((byLabel) => new Map(Object.entries(byLabel)));
 const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(meaningsJson);
 
-/** The tone of a status, and what it means: nothing where it says all, or is not known. */
+/** The tone and the meaning of a status. The meaning is empty if the status explains itself or is unknown. */
 function statusOf({ status, raw_status: raw }: StandingFields, cautions: readonly Caution[]) {
   const primary = MEANINGS.primary.get(status ?? '');
   const subLabel = status === null || raw === null ? raw : raw.slice(status.length + ' - '.length);
   const sub = MEANINGS.sub.get(subLabel?.toUpperCase() ?? '');
-  // A sub-status that stands alone says what it says.
+  // A sub-status without a primary status can be known by itself.
   const isKnown = (primary !== undefined || status === null) && (!subLabel || sub !== undefined);
   const tone = isKnown ? (sub?.tone ?? primary?.tone ?? 'neutral') : 'neutral';
-  // Active and Inactive say all.
+  // Active and Inactive explain themselves.
   const ofPrimary = /ACTIVE$/.test(status ?? '') ? undefined : primary?.meaning;
   const meaning = isKnown ? (sub?.meaning ?? ofPrimary ?? '') : '';
   return { isKnown, tone: tonedBy(tone, cautions), meaning };
 }
 
-/** Nothing with a caution is good. A license that is not active, and on which the board has acted, is not like others. */
+/** A license with a caution is never good. An inactive license with a board action is bad. */
 function tonedBy(tone: Tone, cautions: readonly Caution[]): Tone {
   if (tone === 'good') return cautions.length > 0 ? 'caution' : 'good';
   return tone !== 'caution' && cautions.includes('board_action') ? 'bad' : tone;
 }
 
-/** The standing of a license in a sentence or two, the reason of its color among them. */
+/** The standing of a license in one or two sentences, which include the reason for the tone. */
 export interface Verdict {
   readonly tone: Tone;
   readonly sentences: readonly string[];
   readonly cautions: readonly Caution[];
 }
 
-/** What the sentence of the standing says, or that of the endorsed license, or a tag of the name. */
+/** For a caution that another part already explains: the standing, the endorsed license, or a tag. */
 const saidElsewhere = () => '';
 
-/** The reasons of cautions where a page says them in other words than the other interfaces do. */
+/** The sentences of cautions that a page words differently from the other interfaces. */
 const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => string } = {
   ...{ name_mismatch: saidElsewhere, not_active: saidElsewhere, sub_status: saidElsewhere },
   ...{ past_expiry: saidElsewhere, no_expiry_date: saidElsewhere, endorsed_license: saidElsewhere },
-  // The meaning of a disciplinary sub-status says what the board did.
+  // The meaning of a disciplinary sub-status already says what the board did.
   board_action: (license) =>
     disciplineOf(license)?.subStatus && statusOf(license, []).isKnown
       ? ''
@@ -116,17 +116,16 @@ function standingSentence(license: StandingFields, today: string, cautions: read
     : `${raw} (expires ${longDate(expires)}${soon && `, ${soon}`}).`;
 }
 
-/** The box of a license's verdict. */
 export function verdictBox({ tone, sentences, cautions }: Verdict): Html {
   return html`<section class="verdict ${tone}" data-caution="${cautions.join(' ')}"><h2><span aria-hidden="true">${SHAPES[tone]}</span> ${sentences.join(' ')}</h2></section>`;
 }
 
-/** @param codes the cautions or notes that it says */
+/** @param codes the cautions or notes that the tag conveys */
 type StatusTag = readonly [tone: Tone, words: string, codes: readonly (Caution | Note)[], shape?: string];
 
 /**
- * The status of a license, after a tag for a name that does not fit and before one for each caution and note that the
- * status does not say.
+ * The tags of a license: first one for a name mismatch, then the status, then one for each caution and note that the
+ * status does not convey.
  */
 function tagsOf(license: StandingFields, today: string, nameMatch?: boolean): StatusTag[] {
   const cautions = cautionsOf(license, today, nameMatch);
@@ -141,13 +140,13 @@ function tagsOf(license: StandingFields, today: string, nameMatch?: boolean): St
   const notes = notesOf(license, today).map(
     (note): StatusTag => ['neutral', NOTE_WORDS[note].tag, [note], 'i'],
   );
-  // A name that does not fit is the first of the cautions.
+  // If the name does not match, `name_mismatch` is the first caution.
   const first = nameMatch === false ? others.splice(0, 1) : [];
   return [...first, [statusOf(license, cautions).tone, label, said], ...others, ...notes];
 }
 
 /**
- * The status of a license and what a reader must not miss beside it, as words, shapes and colors.
+ * The status of a license and its cautions and notes, as words, shapes and colors.
  *
  * @param today the date in Ohio
  * @param nameMatch whether a name sent along with the number is the holder's
@@ -159,13 +158,13 @@ export function statusTags(license: StandingFields, today: string, nameMatch?: b
   })}`;
 }
 
-/** The same as words alone: `Active, board action`. */
+/** The same in words only: `Active, board action`. */
 export function statusInWords(license: StandingFields, today: string): string {
   const [status, ...others] = tagsOf(license, today).map(([, words]) => words);
   return [status, ...others.map((words) => words.charAt(0).toLowerCase() + words.slice(1))].join(', ');
 }
 
-/** The reason why the endorsed license is told is in it: `License RN.1: Active, date passed`. */
+/** A tag that shows the standing of the endorsed license: `License RN.1: Active, date passed`. */
 function endorsedTag(license: StandingFields, today: string): string {
   const { number, standing } = endorsedLicense(license) ?? {};
   return `License ${number ?? ''}: ${standing === undefined ? 'no status given' : statusInWords(standing, today)}`;

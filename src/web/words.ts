@@ -9,7 +9,7 @@ const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
 });
 const NUMBER = new Intl.NumberFormat('en-US');
 
-/** How dates are written; what is no date stays as it is. */
+/** Formats dates. Text that is no date stays as it is. */
 function dateIn(dateStyle: 'long' | 'medium'): (date: string) => string {
   const format = new Intl.DateTimeFormat('en-US', { dateStyle, timeZone: 'UTC' });
   return (date) => {
@@ -26,19 +26,19 @@ export const shortDate = dateIn('medium');
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What was searched without finding a license. @param date the run date of the dataset that answered */
+/** Says what was searched without a match. @param date the run date of the dataset that answered */
 export function missInWords({ left, ...miss }: Miss, date: string): string {
   const last = left?.last_in_dataset ?? null;
   const shown = left && { left: { ...left, last_in_dataset: last && longDate(last) } };
   return missMessage({ ...miss, ...shown }, longDate(date), 'page');
 }
 
-/** A value of a record: a date in words, any other text as it is. */
+/** A value of a record. Dates are written out; other text stays as it is. */
 export function inWords(value: string): string {
   return DATE.test(value) ? longDate(value) : value;
 }
 
-/** An instant (ISO 8601) as date and time in Ohio. */
+/** Formats an instant (ISO 8601) as date and time in Ohio. */
 export function ohioTime(instant: string): string {
   return `${OHIO_TIME.format(new Date(instant))} (Ohio time)`;
 }
@@ -53,7 +53,7 @@ export function counted(value: number, one: string, several = `${one}s`): string
   return `${count(value)} ${value === 1 ? one : several}`;
 }
 
-/** How far an expiry date is away: `in 12 days`, `today`, `7 years ago`. */
+/** The distance of an expiry date from today: `in 12 days`, `today`, `7 years ago`. */
 export function fromToday(days: number): string {
   if (days === 0) return 'today';
   const far =
@@ -61,10 +61,10 @@ export function fromToday(days: number): string {
   return days > 0 ? `in ${far}` : `${far} ago`;
 }
 
-/** Two years and more are said in years. */
+/** Two years and more are given in years. */
 const DAYS_SAID = 2 * 365;
 
-/** No comma comes before its `and`. */
+/** The British format has no comma before `and`. */
 const LIST = new Intl.ListFormat('en-GB');
 
 /** `a`, `a and b`, `a, b and c`. */
@@ -77,17 +77,17 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Words of a name that stay in capitals: generations and legal forms. */
+/** Words in names that stay in capitals: generations and legal forms. */
 const IN_CAPITALS = new Set(
   'II III IV VI VII LLC LLP PLLC LP PC PA DBA USA US OH MD DO DDS DMD RN'.split(' '),
 );
 const SMALL_WORDS = new Set(['OF', 'AND', 'THE', 'FOR', 'AT', 'BY', 'IN', 'ON']);
-/** Initials with dots, or three and more letters without a vowel: `J.R.`, `CVS`. */
+/** Initials with dots, or three or more letters without a vowel: `J.R.`, `CVS`. */
 const INITIALS = /^(?:(?:\p{L}\.)+\p{L}?|[B-DF-HJ-NP-TV-XZ]{3,})$/u;
 
 /**
- * A name that the State writes in capitals, in upper and lower case: `O'NEIL-MCCOY, ANN III` → `O'Neil-McCoy, Ann III`.
- * One that has a small letter stays as it is.
+ * Converts a name in capitals to upper and lower case: `O'NEIL-MCCOY, ANN III` → `O'Neil-McCoy, Ann III`.
+ * A name with a lower-case letter stays as it is.
  */
 export function properCase(name: string): string {
   if (name !== name.toUpperCase()) return name;
@@ -103,10 +103,10 @@ export function properCase(name: string): string {
 
 const EXTRA_DATA = 'extra_data.';
 
-/** Such as `Endorsement Sub Status 1`. */
+/** Matches, for example, `Endorsement Sub Status 1`. */
 const OF_ENDORSEMENT = /^Endorsement (.+) (\d+)$/;
 
-/** The label of a field of a record (`License type`, `Status` of `raw_status`), or of an attribute of its extra data (`extra_data.ZIP`). */
+/** The label of a record field (`License type`, `Status` for `raw_status`) or of an attribute (`extra_data.ZIP`). */
 export function fieldLabel(name: string): string {
   if (name.startsWith(EXTRA_DATA)) {
     return name.slice(EXTRA_DATA.length).replace(OF_ENDORSEMENT, 'Endorsement $2: $1');

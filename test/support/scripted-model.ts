@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 
 /**
- * A program that stands in for a model: it calls tools and answers as the question's script does. As `hasty` it answers
- * at once, as `endless` it never answers.
+ * A program that stands in for a model: it calls tools and answers according to the question's script. As `hasty` it
+ * answers at once; as `endless` it never answers.
  */
 const input = z.object({ question: z.string(), calls: z.array(z.object({ result: z.string() })) });
 

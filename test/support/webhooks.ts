@@ -28,7 +28,7 @@ const WATCHED = 'RN.900001';
 export const NOT_WATCHED = 'RN.900002';
 const FIRST_DAY = '2026-10-01';
 
-/** Must never appear in a log: the path and query of a webhook's URL may be secret. */
+/** The path and query of a webhook's URL may be secret, so this text must never appear in a log. */
 export const SECRET_PATH = 'the-secret-path';
 
 export const SECRET_KEY = 'a secret key of the tests, of 32 characters and more';
