@@ -17,7 +17,6 @@ import {
   unbroken,
 } from '../../src/changes/feed.ts';
 import { changeMaker } from '../../src/changes/stored-changes.ts';
-import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { isSurelyNumber } from '../../src/licenses/number-forms.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
@@ -250,18 +249,6 @@ describe('the changes of one license number', () => {
   ])('are found: %s', (_what, changes, number, expected) => {
     expect(changesOfOne(changes, number)).toEqual(expected);
   });
-});
-
-test('the hash of a row does not depend on the order of columns or on empty columns', () => {
-  const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
-  const required = ['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'EXPIRATION_DATE'];
-  const columns = (...names: string[]) => mapHeader('individual', [...names, ...required]);
-  const hash = rowHash(row('1', ' 2 '), columns('B', 'A'));
-  expect(rowHash(row('2', '', '1'), columns('A', 'NEW', 'B'))).toBe(hash);
-  for (const other of [row('1', '2'), row('2', ''), row('', '1'), row('21', '')]) {
-    expect(rowHash(other, columns('A', 'B'))).not.toBe(hash);
-  }
-  expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
 });
 
 test('the possible license numbers of an unreadable row are found', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
-import { type Header, HeaderError, mapHeader } from '../../src/dataset/header.ts';
+import { type Header, HeaderError, mapHeader, rowHash } from '../../src/dataset/header.ts';
 
 const REQUIRED = ['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'EXPIRATION_DATE'];
 
@@ -237,4 +237,17 @@ describe('a header', () => {
     expect(mapHeader('individual', [...REQUIRED, 'license_sub_status']).missing).toEqual(['BOARD_ACTION']);
     expect(mapHeader('individual', REQUIRED).missing).toEqual(['SUB_STATUS', 'BOARD_ACTION']);
   });
+});
+
+test('the hash of a row does not depend on the order of columns or on empty columns, and stays the same', () => {
+  const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
+  const columns = (...names: string[]) => mapHeader('individual', [...names, ...REQUIRED]);
+  const hash = rowHash(row('1', ' 2 '), columns('B', 'A'));
+  // Another hash of the same row would make every license look changed on the day of an upgrade.
+  expect(hash).toBe(2_203_766_443);
+  expect(rowHash(row('2', '', '1'), columns('A', 'NEW', 'B'))).toBe(hash);
+  for (const other of [row('1', '2'), row('2', ''), row('', '1'), row('21', '')]) {
+    expect(rowHash(other, columns('A', 'B'))).not.toBe(hash);
+  }
+  expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
 });
