@@ -39,7 +39,7 @@ export function verifyingTests(): VerifyingTest[] {
 /** The page as Markdown. */
 export function requirementsPage(): string {
   const tests = verifyingTests();
-  const topics = TOPICS.map(({ title, about, requirements }) => {
+  const topics = TOPICS.map(([title, { about, requirements }]) => {
     const items = Object.entries(requirements).map(([id, sentence]) => {
       const verifying = tests.filter(({ ids }) => ids.includes(id)).map(testLine);
       return `- **${id}** ${escaped(sentence)}\n${verifying.join('\n')}`;
@@ -48,7 +48,7 @@ export function requirementsPage(): string {
   });
   return `# Requirements
 
-What the service must do, one sentence each, with the tests that verify it. \`npm run generated-pages\` writes this page from \`test/requirements.ts\` and the tests. A run of every test, as in CI, fails if a requirement has no test that ran and passed.
+What the service must do, one sentence each, with the tests that verify it. \`npm run generated-pages\` writes this page from \`test/requirements.json\` and the tests. A run of every test, as in CI, fails if a requirement has no test that ran and passed.
 
 ${topics.join('\n\n')}
 `;

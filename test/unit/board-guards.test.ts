@@ -123,7 +123,7 @@ interface Judged {
 }
 
 /** What the guards say of one day after the other. */
-function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
+function judged(now: readonly License[], before: readonly License[] = BEFORE, given: Judged = {}) {
   const [old, later] = [dayOf(before), dayOf(now)];
   const loaded = new Map<string, BoardLicenses>();
   for (const license of later.values()) {
@@ -166,6 +166,8 @@ function judged(now: readonly License[], given: Judged = {}, before: readonly Li
   };
 }
 
+const refused = (...days: Parameters<typeof judged>) => judged(...days).refusing;
+
 type Change = (license: License, at: number) => License;
 
 /** The day with the licenses of one board changed. */
@@ -175,6 +177,9 @@ function atBoard(board: string, change: Change, day: readonly License[] = BEFORE
 }
 
 const ofBoard = (board: string) => BEFORE.filter((each) => each.board === board);
+const NOT_MEDICAL = BEFORE.filter(({ board }) => board !== 'Medical Board');
+const active: Change = (each) => withStatus(each, 'Active', sub(each));
+const inactive: Change = (each) => withStatus(each, 'Inactive', sub(each));
 
 /** What a column of a board has later, in place of its values. */
 const KINDS: Readonly<
@@ -218,14 +223,9 @@ describe.each(NAMES)('at %s, a column that is', (board) => {
 
 test('six licenses of sixty that get the State code of all others may have been corrected', () => {
   const board = 'Motor Vehicle Repair Board';
+  const now = atBoard(board, (each) => ({ ...each, state: 'OH' }));
   const before = atBoard(board, (each, at) => ({ ...each, state: at < 6 ? 'KY' : 'OH' }));
-  expect(
-    judged(
-      atBoard(board, (each) => ({ ...each, state: 'OH' }), before),
-      {},
-      before,
-    ).refusing,
-  ).toEqual([]);
+  expect(refused(now, before)).toEqual([]);
 });
 
 test('a refusal says the board, the column, the counts and three licenses', () => {
@@ -265,11 +265,8 @@ test.each<[string, ColumnName, string]>([
 });
 
 test('all of a board Inactive, where fewer than half were Active: refused', () => {
-  const before = atBoard('Medical Board', (each) =>
-    primary(each) === 'Closed' ? withStatus(each, 'Inactive', sub(each)) : each,
-  );
-  const now = atBoard('Medical Board', (each) => withStatus(each, 'Inactive', sub(each)), before);
-  const { judgements, refusing } = judged(now, {}, before);
+  const before = atBoard('Medical Board', (each) => (primary(each) === 'Closed' ? inactive(each, 0) : each));
+  const { judgements, refusing } = judged(atBoard('Medical Board', inactive, before), before);
   expect(refusing).toEqual(['column_changed:STATUS']);
   expect(judgements.find(({ passed }) => !passed)?.measured).toBeLessThan(50);
 });
@@ -290,13 +287,13 @@ describe('of a board with few businesses and endorsements', () => {
   describe.each(['businesses', 'endorsements'] as const)('the %s are judged alone, too', (part) => {
     const name = part === 'businesses' ? 'BUSINESS_NAME' : 'LICENSEE_NAME';
     test.each<[string, Change]>([
-      ['status_improved:STATUS', (each, at) => (at % 3 === 0 ? withStatus(each, 'Active', sub(each)) : each)],
+      ['status_improved:STATUS', (each, at) => (at % 3 === 0 ? active(each, at) : each)],
       ['column_blank:EXPIRATION_DATE', (each) => ({ ...each, expiry_date: null })],
       ['column_changed:TYPE', (each) => ({ ...each, license_type: 'Other' })],
       [`column_changed:${name}`, (each, at) => ({ ...each, full_name: `OTHER ${at}` })],
       ['board_changed', (each, at) => ({ ...each, license_number: `X.${at}` })],
     ])('%s', (refusal, change) => {
-      const { refusing, boards } = judged(changed(part, change), {}, before);
+      const { refusing, boards } = judged(changed(part, change), before);
       expect([...new Set(refusing)]).toEqual([refusal]);
       expect(boards).toEqual([`${board} (${part})`]);
     });
@@ -304,7 +301,7 @@ describe('of a board with few businesses and endorsements', () => {
     test('a place that becomes blank', () => {
       const now = changed(part, (each) => ({ ...each, city: null }));
       const note = `${board} (${part}) has PARCEL_CITY blank in 100 licenses`;
-      expect(judged(now, {}, before)).toMatchObject({ refusing: [], notes: [expect.stringContaining(note)] });
+      expect(judged(now, before)).toMatchObject({ refusing: [], notes: [expect.stringContaining(note)] });
     });
   });
 
@@ -314,7 +311,7 @@ describe('of a board with few businesses and endorsements', () => {
     const first = acted.find((each) => each.source_row === rows.businesses && get(each) === 'Yes');
     const now = acted.map((each) => (each === first ? set(each, 'No') : each));
     expect(now).not.toEqual(acted);
-    expect(judged(now, {}, acted).refusing).toEqual([]);
+    expect(refused(now, acted)).toEqual([]);
   });
 });
 
@@ -334,22 +331,18 @@ describe('a renewal', () => {
     });
 
   test.each(NAMES)('of %s that opens or closes is not refused, nor that of its endorsements', (board) => {
-    const [closed, open] = [false, true].map((isOpen) => dayOfRenewal(board, isOpen, '2026-10-31'));
-    expect(judged(open ?? [], {}, closed).refusing).toEqual([]);
-    expect(judged(dayOfRenewal(board, false, '2028-10-31'), {}, open).refusing).toEqual([]);
+    const open = dayOfRenewal(board, true, '2026-10-31');
+    expect(refused(open, dayOfRenewal(board, false, '2026-10-31'))).toEqual([]);
+    expect(refused(dayOfRenewal(board, false, '2028-10-31'), open)).toEqual([]);
   });
 
   test('that moves every expiry date by a year is not refused, with some corrections beside it', () => {
-    const yearEnds = atBoard('Medical Board', (each, at) => ({
+    const before = atBoard('Medical Board', (each, at) => ({
       ...each,
       expiry_date: `20${10 + (at % 15)}-12-31`,
     }));
-    const moved: Change = (each, at) => ({
-      ...each,
-      expiry_date: later(each.expiry_date, at % 50 === 0 ? -1 : 1),
-    });
-    const now = atBoard('Medical Board', moved, yearEnds);
-    expect(judged(now, {}, yearEnds).refusing).toEqual([]);
+    const now = atBoard('Medical Board', (each, at) => later(each, at % 50 === 0 ? -1 : 1), before);
+    expect(refused(now, before)).toEqual([]);
   });
 
   test('that opens for some while it closes for as many others is not refused', () => {
@@ -358,7 +351,7 @@ describe('a renewal', () => {
       const some = new Set(doctors.slice(first, first + 60));
       return BEFORE.map((each) => (some.has(each) ? withStatus(each, 'Active', RENEWAL) : each));
     };
-    expect(judged(inRenewal(60), {}, inRenewal(0)).refusing).toEqual([]);
+    expect(refused(inRenewal(60), inRenewal(0))).toEqual([]);
   });
 });
 
@@ -375,7 +368,7 @@ test.each<[string, string | null, string[]]>([
 ])('an expiry date of %s: refused, unless it may be a renewal', (_when, expiry_date, refusing) => {
   const before = BEFORE.map((each) => ({ ...each, expiry_date: '2025-03-05' }));
   const now = atBoard('Nursing Board', (each) => ({ ...each, expiry_date }), before);
-  expect(judged(now, {}, before).refusing).toEqual(refusing);
+  expect(refused(now, before)).toEqual(refusing);
 });
 
 describe('licenses that look better', () => {
@@ -383,10 +376,11 @@ describe('licenses that look better', () => {
     [0.1, []],
     [0.12, ['status_improved:STATUS']],
   ])('a share of %d of those that were not Active become Active', (share, refusing) => {
-    const inactive = ofBoard('Nursing Board').filter((each) => each.status !== 'ACTIVE');
-    const improved = new Set(inactive.slice(0, Math.floor(share * inactive.length)));
-    const now = BEFORE.map((each) => (improved.has(each) ? withStatus(each, 'Active', sub(each)) : each));
-    expect(judged(now).refusing).toEqual(refusing);
+    const others = ofBoard('Nursing Board').filter((each) => each.status !== 'ACTIVE');
+    const improved = new Set(others.slice(0, Math.floor(share * others.length)));
+    expect(refused(BEFORE.map((each, at) => (improved.has(each) ? active(each, at) : each)))).toEqual(
+      refusing,
+    );
   });
 
   test.each<[ColumnName, string, number, string[]]>([
@@ -398,8 +392,7 @@ describe('licenses that look better', () => {
       withStatus(COLUMNS.BOARD_ACTION.set(each, 'No'), 'Closed', null),
     );
     const before = plain.map((each, at) => (at < of ? COLUMNS[column].set(each, value) : each));
-    const now = [...plain.slice(0, 1), ...before.slice(1)];
-    expect(judged(now, {}, before).refusing).toEqual(refusing);
+    expect(refused([...plain.slice(0, 1), ...before.slice(1)], before)).toEqual(refusing);
   });
 });
 
@@ -407,83 +400,68 @@ test('what is over its limit by less than is shown is refused, too', () => {
   const doctors = licensesOf('Medical Board', 90, next).map((each, at) =>
     withStatus(COLUMNS.BOARD_ACTION.set(each, 'No'), 'Inactive', at < 20 ? 'Suspended' : null),
   );
-  const others = BEFORE.filter((each) => each.board !== 'Medical Board');
   const now = doctors.map((each, at) =>
     at < 8 || (at >= 20 && at < 42) ? withStatus(each, 'Active', null) : each,
   );
   const settings = { GUARD_MAX_NOW_ACTIVE_PERCENT: '33.33', GUARD_MAX_DISCIPLINE_DROP_PERCENT: '50' };
-  expect(judged([...others, ...now], { settings }, [...others, ...doctors]).refusing).toEqual([
-    'status_improved:STATUS',
-  ]);
+  const days = [now, doctors].map((each) => [...NOT_MEDICAL, ...each]);
+  expect(refused(days[0] ?? [], days[1], { settings })).toEqual(['status_improved:STATUS']);
 });
 
 describe('boards', () => {
-  test.each<[number, string[]]>([
-    [200, []],
-    [220, ['board_changed']],
-  ])('that lose %d of 400 licenses', (count, refusing) => {
-    const gone = new Set(ofBoard('Medical Board').slice(0, count));
-    expect(judged(BEFORE.filter((each) => !gone.has(each))).refusing).toEqual(refusing);
-  });
-
-  test.each<[number, string[]]>([
-    [200, []],
-    [201, ['board_changed']],
-  ])('that have %d new licenses beside 400', (count, refusing) => {
-    const added = licensesOf('Medical Board', count, next).map((each, at) => {
-      return { ...each, license_number: `NEW.${at}` };
-    });
-    expect(judged([...BEFORE, ...added]).refusing).toEqual(refusing);
+  const doctors = ofBoard('Medical Board');
+  const added = licensesOf('Medical Board', 201, next).map((each, at) => ({
+    ...each,
+    license_number: `NEW.${at}`,
+  }));
+  test.each([
+    ['lose 200 of 400', [...NOT_MEDICAL, ...doctors.slice(200)], []],
+    ['lose 220 of 400', [...NOT_MEDICAL, ...doctors.slice(220)], ['board_changed']],
+    ['have 200 new ones beside 400', [...BEFORE, ...added.slice(1)], []],
+    ['have 201 new ones beside 400', [...BEFORE, ...added], ['board_changed']],
+  ])('that %s', (_what, now, refusing) => {
+    expect(refused(now)).toEqual(refusing);
   });
 
   test('that lose licenses have a column judged in those that stay', () => {
-    const doctors = ofBoard('Medical Board').slice(180);
-    const now = doctors.map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
-    const others = BEFORE.filter((each) => each.board !== 'Medical Board');
-    expect(judged([...others, ...now]).refusing).toEqual(['column_changed:TYPE']);
+    const now = doctors.slice(180).map((each, at) => (at < 130 ? { ...each, license_type: 'Other' } : each));
+    expect(refused([...NOT_MEDICAL, ...now])).toEqual(['column_changed:TYPE']);
   });
 
   test('of fewer than 20 licenses are judged together', () => {
     const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
     const before = [...BEFORE, ...small];
-    const pharmacy = 'Board of Pharmacy';
-    const changed = (board?: string) =>
-      before.map((each) =>
-        small.includes(each) && (board === undefined || each.board === board)
-          ? { ...each, license_type: 'Other' }
-          : each,
-      );
-    expect(judged(changed(pharmacy), {}, before).refusing).toEqual([]);
-    const { refusing, boards } = judged(changed(), {}, before);
-    expect(refusing).toEqual(['column_changed:TYPE']);
-    expect(boards).toEqual(['Boards under 20 licenses']);
+    const changed = (boards: readonly string[]) =>
+      before.map((each) => (boards.includes(each.board) ? { ...each, license_type: 'Other' } : each));
+    const one = changed(['Board of Pharmacy']);
+    expect(refused(one, before)).toEqual([]);
+    const both = judged(changed(['Dental Board', 'Board of Pharmacy']), before);
+    expect(both).toMatchObject({ refusing: ['column_changed:TYPE'], boards: ['Boards under 20 licenses'] });
     for (const GUARD_SMALL_BOARD of ['0', '12'])
-      expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD } }, before).refusing).toEqual([
-        'column_changed:TYPE',
-      ]);
+      expect(refused(one, before, { settings: { GUARD_SMALL_BOARD } })).toEqual(['column_changed:TYPE']);
   });
 });
 
-test('a version that reads more than 1 % of the same rows otherwise is refused, and by that guard alone', () => {
-  const now = BEFORE.map((each, at) => (at % 50 === 0 ? { ...each, county: null } : each));
+describe('a version that reads the same rows otherwise', () => {
+  const oneIn = (count: number) =>
+    BEFORE.map((each, at) => (at % count === 0 ? { ...each, county: null } : each));
   const causeOf = () => 'release' as const;
-  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
-  const few = BEFORE.map((each, at) => (at % 200 === 0 ? { ...each, county: null } : each));
-  expect(judged(few, { causeOf }).refusing).toEqual([]);
-});
 
-test('licenses whose row is another are not among those that a version reads otherwise', () => {
-  const isNurse = ({ board }: License) => board === 'Nursing Board';
-  const others = BEFORE.map((each, at) => (at % 60 === 0 ? { ...each, county: null } : each));
-  const now = atBoard('Nursing Board', (each) => ({ ...each, source_row: 'individual:1:1' }), others);
-  const causeOf = (license: License) => (isNurse(license) ? 'data' : 'release');
-  expect(judged(now, { causeOf }).refusing).toEqual(['release_changes']);
+  test('is refused if it does so in more than 1 %, and by that guard alone', () => {
+    expect(refused(oneIn(50), BEFORE, { causeOf })).toEqual(['release_changes']);
+    expect(refused(oneIn(200), BEFORE, { causeOf })).toEqual([]);
+  });
+
+  test('is not counted in licenses whose row is another', () => {
+    const now = atBoard('Nursing Board', (each) => ({ ...each, source_row: 'individual:1:1' }), oneIn(60));
+    const causeOf = ({ board }: License) => (board === 'Nursing Board' ? 'data' : 'release');
+    expect(refused(now, BEFORE, { causeOf })).toEqual(['release_changes']);
+  });
 });
 
 test('licenses whose rows can not be read count in no guard of changes', () => {
-  const now = BEFORE.filter(({ board }) => board !== 'Medical Board');
-  expect(judged(now).refusing).toEqual(['board_changed']);
-  expect(judged(now, { causeOf: () => 'rejected_row' }).refusing).toEqual([]);
+  expect(refused(NOT_MEDICAL)).toEqual(['board_changed']);
+  expect(refused(NOT_MEDICAL, BEFORE, { causeOf: () => 'rejected_row' })).toEqual([]);
 });
 
 test.each([
@@ -492,21 +470,21 @@ test.each([
 ])('a column that becomes blank in %d licenses of nine', (count, refusing) => {
   const nine = licensesOf('Dental Board', 9, next);
   const now = nine.map((each, at) => (at < count ? { ...each, license_type: null } : each));
-  expect(judged([...BEFORE, ...now], {}, [...BEFORE, ...nine]).refusing).toEqual(refusing);
+  expect(refused([...BEFORE, ...now], [...BEFORE, ...nine])).toEqual(refusing);
 });
 
 test('what is accepted or gone in a column counts in no other guard', () => {
   const now = columnChanged('constant', 'TYPE', 'Nursing Board');
-  expect(judged(now).refusing).toEqual(['many_changes', 'column_changed:TYPE']);
+  expect(refused(now)).toEqual(['many_changes', 'column_changed:TYPE']);
   for (const accept of ['column_changed:TYPE', 'column_blank:type', 'column_changed', 'column_blank'])
-    expect(judged(now, { accept: [accept] }).refusing).toEqual(['column_changed:TYPE']);
+    expect(refused(now, BEFORE, { accept: [accept] })).toEqual(['column_changed:TYPE']);
   const renumbered = columnChanged('renumbered', 'LICENSE_NUMBER', 'Nursing Board');
   const both = ['board_changed', 'board_changed'];
-  expect(judged(renumbered).refusing).toEqual(['many_changes', ...both]);
-  expect(judged(renumbered, { accept: ['board_changed'] }).refusing).toEqual(both);
+  expect(refused(renumbered)).toEqual(['many_changes', ...both]);
+  expect(refused(renumbered, BEFORE, { accept: ['board_changed'] })).toEqual(both);
   const gone = BEFORE.map((each) => withStatus(each, primary(each), null));
-  expect(judged(gone, { goneColumns: ['SUB_STATUS'] }).refusing).toEqual([]);
-  expect(judged(gone).refusing).toContain('column_blank:SUB_STATUS');
+  expect(refused(gone, BEFORE, { goneColumns: ['SUB_STATUS'] })).toEqual([]);
+  expect(refused(gone)).toContain('column_blank:SUB_STATUS');
 });
 
 describe('forty ordinary days', () => {
@@ -525,10 +503,6 @@ describe('forty ordinary days', () => {
   const isActive = ({ raw_status: raw }: License) => raw === 'Active';
   const opened = (each: License) => (isActive(each) ? withStatus(each, 'Active', 'Active In Renewal') : each);
   const lapsed = (each: License) => (isActive(each) ? withStatus(each, 'Inactive', 'Lapsed') : each);
-  const extended = (each: License, years: number) => ({
-    ...each,
-    expiry_date: later(each.expiry_date, years),
-  });
   const ofType = (each: License, license_type: string) => ({ ...each, license_type });
   const atOf = (board: string) => (change: Change) => (day: readonly License[]) =>
     atBoard(board, change, day);
@@ -536,8 +510,8 @@ describe('forty ordinary days', () => {
   const EVENTS: readonly [string, (day: readonly License[], rest: () => number) => License[], Judged?][] = [
     ['nothing else', (day) => [...day]],
     ['a renewal opens', nurses(opened)],
-    ['a renewal closes', nurses((each) => (isActive(each) ? extended(each, 2) : each))],
-    ['three years are added to every expiry date', doctors((each) => extended(each, 3))],
+    ['a renewal closes', nurses((each) => (isActive(each) ? later(each, 2) : each))],
+    ['three years are added to every expiry date', doctors((each) => later(each, 3))],
     ['a board lapses 30 %', (day, rest) => doctors((each) => (rest() < 0.8 ? lapsed(each) : each))(day)],
     [
       'a new column',
@@ -553,10 +527,12 @@ describe('forty ordinary days', () => {
   test.each(days)('day %d is not refused: %s', (at) => {
     const [, change, given] = EVENTS[at % EVENTS.length] ?? ['', (day: readonly License[]) => [...day]];
     const rest = createRandom(100 + at, 'ordinary days');
-    expect(judged(change(everyday(BEFORE, rest), rest), given).refusing).toEqual([]);
+    expect(refused(change(everyday(BEFORE, rest), rest), BEFORE, given)).toEqual([]);
   });
 });
 
-function later(date: string | null, years: number): string {
-  return `${Number(date?.slice(0, 4)) + years}${date?.slice(4)}`;
+/** The license that expires so many years later. */
+function later(license: License, years: number): License {
+  const { expiry_date: date } = license;
+  return { ...license, expiry_date: `${Number(date?.slice(0, 4)) + years}${date?.slice(4)}` };
 }

@@ -9,6 +9,7 @@ import {
   SETTING_NAMES,
   SETTINGS,
 } from '../../src/config.ts';
+import { refusalOf } from '../support/refusal.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -18,15 +19,8 @@ function configOf(environment: Readonly<Record<string, string | undefined>> = {}
   return readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
 }
 
-function refusal(environment: Readonly<Record<string, string>>): string {
-  try {
-    configOf(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-  throw new Error('The settings were not refused.');
-}
+const refusal = (environment: Readonly<Record<string, string>>) =>
+  refusalOf(ConfigError, () => configOf(environment));
 
 // test/unit/env-example.test.ts proves the defaults.
 test.each(['', ' ', '\t'])(

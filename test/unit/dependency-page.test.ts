@@ -11,13 +11,8 @@ test('every package in the lock file has an allowed license', () => {
   expect(lockedPackages().filter((each) => !isAllowed(each))).toEqual([]);
 });
 
-test.each([
-  ['MIT', true],
-  ['(MIT OR CC0-1.0)', true],
-  ['Apache-2.0 AND MIT', true],
-  ['MIT AND GPL-3.0-only', false],
-  ['MPL-2.0', false],
-  ['none', false],
-])('%s of any package is allowed: %s', (license, allowed) => {
-  expect(isAllowed({ name: 'any', license })).toBe(allowed);
+test('a license of any package is allowed if all of its parts are', () => {
+  const allowed = ['MIT', '(MIT OR CC0-1.0)', 'Apache-2.0 AND MIT'];
+  const licenses = [...allowed, 'MIT AND GPL-3.0-only', 'MPL-2.0', 'none'];
+  expect(licenses.filter((license) => isAllowed({ name: 'any', license }))).toEqual(allowed);
 });

@@ -17,7 +17,6 @@ import {
   unbroken,
 } from '../../src/changes/feed.ts';
 import { changeMaker } from '../../src/changes/stored-changes.ts';
-import { mapHeader, rowHash } from '../../src/dataset/header.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { isSurelyNumber } from '../../src/licenses/number-forms.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
@@ -68,16 +67,10 @@ describe('the state of a feed', () => {
     ]);
   });
 
-  test.each([
-    [positionOf(3, 0), true],
-    [positionOf(3, 1), false],
-    [positionOf(4, 0), false],
-    [positionOf(4, 1), true],
-    [positionOf(4, 10), true],
-    [positionOf(4, 11), false],
-    [positionOf(6, 1), false],
-  ])('knows whether position %d exists: %p', (position, isThere) => {
-    expect(isKnown(FEED, position)).toBe(isThere);
+  test('knows which positions exist', () => {
+    const there = [positionOf(3, 0), positionOf(4, 1), positionOf(4, 10)];
+    const others = [positionOf(3, 1), positionOf(4, 0), positionOf(4, 11), positionOf(6, 1)];
+    expect([...there, ...others].filter((position) => isKnown(FEED, position))).toEqual(there);
   });
 
   test('without its oldest publications starts after them', () => {
@@ -209,14 +202,9 @@ describe('a change of a license', () => {
     expect(removed?.erases).toBeUndefined();
   });
 
-  test.each([
-    ['city', true],
-    ['extra_data.Parcel Floor', true],
-    ['extra_data.ZIP', true],
-    ['status', false],
-    ['extra_data.Board Action', false],
-  ])('of %s is about a place: %p', (name, isPlace) => {
-    expect(isPlaceField(name)).toBe(isPlace);
+  test('is about a place in some fields', () => {
+    const places = ['city', 'extra_data.Parcel Floor', 'extra_data.ZIP'];
+    expect([...places, 'status', 'extra_data.Board Action'].filter(isPlaceField)).toEqual(places);
   });
 });
 
@@ -250,18 +238,6 @@ describe('the changes of one license number', () => {
   ])('are found: %s', (_what, changes, number, expected) => {
     expect(changesOfOne(changes, number)).toEqual(expected);
   });
-});
-
-test('the hash of a row does not depend on the order of columns or on empty columns', () => {
-  const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
-  const required = ['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'EXPIRATION_DATE'];
-  const columns = (...names: string[]) => mapHeader('individual', [...names, ...required]);
-  const hash = rowHash(row('1', ' 2 '), columns('B', 'A'));
-  expect(rowHash(row('2', '', '1'), columns('A', 'NEW', 'B'))).toBe(hash);
-  for (const other of [row('1', '2'), row('2', ''), row('', '1'), row('21', '')]) {
-    expect(rowHash(other, columns('A', 'B'))).not.toBe(hash);
-  }
-  expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
 });
 
 test('the possible license numbers of an unreadable row are found', () => {

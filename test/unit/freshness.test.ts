@@ -1,16 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { freshness } from '../../src/answers/origin.ts';
+import { pairsOf } from '../support/tables.ts';
 
-test.each([
-  [-13_146, 'stale'],
-  [-1, 'stale'],
-  [0, 'fresh'],
-  [1, 'fresh'],
-  [2, 'fresh'],
-  [3, 'late'],
-  [7, 'late'],
-  [8, 'stale'],
-  [365, 'stale'],
-])('data that is %d days old is %s', (age, expected) => {
-  expect(freshness(age)).toBe(expected);
+test('data is fresh, late or stale by its days', () => {
+  const days = pairsOf(
+    '-13146 = stale; -1 = stale; 0 = fresh; 1 = fresh; 2 = fresh; 3 = late; 7 = late; 8 = stale; 365 = stale',
+  );
+  expect(days.map(([age]) => [age, freshness(Number(age))])).toEqual(days);
 });

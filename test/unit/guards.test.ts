@@ -24,6 +24,10 @@ const DATE = '2026-11-20';
 const HASHES = { individual: 'a'.repeat(64), business: 'b'.repeat(64) };
 const COUNTS = { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0 };
 const NO_DISCIPLINE = { board_actions: 0, sub_statuses: {}, boards: {}, missing_columns: [] };
+const NO_FAULT: CandidateLicenses = {
+  ...{ counts: COUNTS, boards: {}, discipline: NO_DISCIPLINE, cutOff: new Set() },
+  ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0 },
+};
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -111,29 +115,22 @@ describe('files', () => {
 });
 
 describe('licenses', () => {
-  type Discipline = NonNullable<NonNullable<Baseline>['discipline']>;
+  type Counted = Pick<CandidateLicenses, 'boards' | 'duplicates' | 'unknownRows' | 'unknownBoardActions'>;
 
-  interface Loaded {
+  interface Loaded extends Partial<Counted> {
     readonly licenses?: number;
     readonly rejected?: number;
-    readonly boards?: Readonly<Record<string, number>>;
     readonly cutOff?: readonly DatasetFile[];
-    readonly discipline?: Partial<Discipline>;
-    readonly duplicates?: number;
-    readonly unknownRows?: number;
-    readonly unknownBoardActions?: number;
+    readonly discipline?: Partial<CandidateLicenses['discipline']>;
   }
   type Before = Pick<Loaded, 'licenses' | 'boards' | 'discipline'>;
 
   /** What the guards say of what was loaded: 10,000 rows without a fault but for what is given. */
   function reasons(loaded: Loaded, before?: Before, settings: Settings = {}): string[] {
-    const { licenses = 10_000, rejected = 0, boards = {}, cutOff = [], discipline, ...counts } = loaded;
+    const { licenses = 10_000, rejected = 0, cutOff = [], discipline, ...counted } = loaded;
     const now: CandidateLicenses = {
-      counts: { ...COUNTS, licenses, rejected },
-      boards,
-      ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0, ...counts },
-      discipline: { ...NO_DISCIPLINE, ...discipline },
-      cutOff: new Set(cutOff),
+      ...{ ...NO_FAULT, ...counted, counts: { ...COUNTS, licenses, rejected } },
+      ...{ discipline: { ...NO_DISCIPLINE, ...discipline }, cutOff: new Set(cutOff) },
     };
     const baseline =
       before &&
@@ -259,15 +256,11 @@ describe('licenses', () => {
 
 test('a column that is gone is refused, unless it is a place, and what it said is not compared', () => {
   const discipline = { ...NO_DISCIPLINE, board_actions: 100, sub_statuses: { REVOKED: 50 } };
-  const now: CandidateLicenses = {
-    ...{ counts: COUNTS, boards: {}, discipline: NO_DISCIPLINE, cutOff: new Set() },
-    ...{ duplicates: 0, unknownRows: 0, unknownBoardActions: 0 },
-  };
   const gone = [
     { file: 'individual', column: 'PARCEL_CITY' },
     { file: 'business', column: 'BOARD_ACTION' },
   ] as const;
-  const reasons = reasonsOf(licensesGuards(now, baselineWith({ discipline }), configOf(), gone));
+  const reasons = reasonsOf(licensesGuards(NO_FAULT, baselineWith({ discipline }), configOf(), gone));
   expect(reasons).toEqual([
     expect.stringMatching(/^fewer_disciplined: 0 licenses have a disciplinary/),
     expect.stringMatching(/^fewer_disciplined: 0 licenses have the sub-status REVOKED/),

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
-import { type Header, HeaderError, mapHeader } from '../../src/dataset/header.ts';
+import { type Header, HeaderError, mapHeader, rowHash } from '../../src/dataset/header.ts';
+import { refusalOf } from '../support/refusal.ts';
+import { pairsOf } from '../support/tables.ts';
 
 const REQUIRED = ['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'EXPIRATION_DATE'];
 
@@ -18,15 +20,8 @@ function namesIn(names: readonly string[], columns: Readonly<Record<string, numb
   return Object.fromEntries(Object.entries(columns).map(([column, at]) => [column, names[at ?? -1]]));
 }
 
-function refusal(file: 'individual' | 'business', names: readonly string[]): string {
-  try {
-    mapHeader(file, names);
-  } catch (error) {
-    if (error instanceof HeaderError) return error.message;
-    throw error;
-  }
-  throw new Error('The header was not refused.');
-}
+const refusal = (file: 'individual' | 'business', names: readonly string[]) =>
+  refusalOf(HeaderError, () => mapHeader(file, names));
 
 describe("the State's header", () => {
   test.each([
@@ -79,19 +74,14 @@ describe("the State's header", () => {
     expect(Object.keys(labels(header))).toHaveLength(header.extra.length);
   });
 
-  test.each([
-    ['PARCEL_COUNTY', 'County'],
-    ['PARCEL_ZIP_CODE', 'ZIP'],
-    ['ISSUE_DATE', 'Issue Date'],
-    ['PARCEL_COUNTRY', 'Country'],
-    ['EFFECTIVE_DATE', 'Effective Date'],
-    ['ENDORSEMENT_NUMBER_1', 'Endorsement Number 1'],
-    ['MED_SPECIALTY_TYPE_10', 'Medical Specialty Type 10'],
-    ['NATIONAL_CERTIFICATION_FOCI_5', 'National Certification Foci 5'],
-  ])('gives the column %s the label %s', (column, label) => {
-    expect(labels(mapHeader('individual', INDIVIDUAL_COLUMNS))[label]).toBe(
-      INDIVIDUAL_COLUMNS.indexOf(column),
-    );
+  test('gives columns their labels', () => {
+    const positions = labels(mapHeader('individual', INDIVIDUAL_COLUMNS));
+    const named = pairsOf(`
+PARCEL_COUNTY = County; PARCEL_ZIP_CODE = ZIP; ISSUE_DATE = Issue Date; PARCEL_COUNTRY = Country
+EFFECTIVE_DATE = Effective Date; ENDORSEMENT_NUMBER_1 = Endorsement Number 1
+MED_SPECIALTY_TYPE_10 = Medical Specialty Type 10; NATIONAL_CERTIFICATION_FOCI_5 = National Certification Foci 5
+`);
+    expect(named.map(([, label]) => [INDIVIDUAL_COLUMNS[positions[label] ?? -1], label])).toEqual(named);
   });
 });
 
@@ -208,8 +198,12 @@ describe('a header', () => {
   });
 
   test('of the other file is refused', () => {
-    const hint = 'It has the columns of the business file: are the two files swapped?';
-    expect(refusal('individual', BUSINESS_COLUMNS)).toBe(`The individual file lacks LICENSEE_NAME. ${hint}`);
+    const swapped = (file: string) => ` It has the columns of the ${file} file: are the two files swapped?`;
+    const people = ['licensee_full_name', ...REQUIRED.slice(1)];
+    expect([refusal('individual', BUSINESS_COLUMNS), refusal('business', people)]).toEqual([
+      `The individual file lacks LICENSEE_NAME.${swapped('business')}`,
+      `The business file lacks BUSINESS_NAME.${swapped('individual')}`,
+    ]);
   });
 
   test.each([
@@ -237,4 +231,17 @@ describe('a header', () => {
     expect(mapHeader('individual', [...REQUIRED, 'license_sub_status']).missing).toEqual(['BOARD_ACTION']);
     expect(mapHeader('individual', REQUIRED).missing).toEqual(['SUB_STATUS', 'BOARD_ACTION']);
   });
+});
+
+test('the hash of a row does not depend on the order of columns, empty ones or the run date, and stays the same', () => {
+  const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
+  const columns = (...names: string[]) => mapHeader('individual', [...names, ...REQUIRED]);
+  const hash = rowHash(row('1', ' 2 '), columns('B', 'A'));
+  // Another hash of the same row would make every license look changed on the day of an upgrade.
+  expect(hash).toBe(2_203_766_443);
+  expect(rowHash(row('2', '', '1', '2026-11-20'), columns('A', 'NEW', 'B', 'QUERY_RUN_DATE'))).toBe(hash);
+  for (const other of [row('1', '2'), row('2', ''), row('', '1'), row('21', '')]) {
+    expect(rowHash(other, columns('A', 'B'))).not.toBe(hash);
+  }
+  expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
 });

@@ -53,27 +53,10 @@ const rules = z.array(rule).default([]);
 const servicePort = z.object({ name: z.string(), port: z.number(), targetPort: z.string() });
 const backend = z.object({ service: z.object({ name: z.string(), port: z.object({ name: z.string() }) }) });
 const host = z.object({ host: z.string(), http: z.object({ paths: z.array(z.object({ backend })) }) });
-const kind = <Kind extends string, Shape extends z.ZodRawShape>(name: Kind, shape: Shape) =>
-  z.object({ kind: z.literal(name), ...shape });
-const manifest = z.discriminatedUnion('kind', [
-  kind('Namespace', {}),
-  kind('ConfigMap', { data: labels }),
-  kind('Secret', { stringData: labels }),
-  kind('Deployment', {
-    metadata: z.object({ name: z.enum(['api', 'worker']) }),
-    spec: z.object({ template: z.object({ metadata: z.object({ labels }), spec: pod }) }),
-  }),
-  kind('Service', {
-    metadata: z.object({ name: z.string() }),
-    spec: z.object({ selector: labels, ports: z.array(servicePort) }),
-  }),
-  kind('PodDisruptionBudget', { spec: z.object({ selector }) }),
-  kind('NetworkPolicy', { spec: z.object({ podSelector: selector, ingress: rules, egress: rules }) }),
-  kind('Ingress', {
-    spec: z.object({ tls: z.array(z.object({ hosts: z.array(z.string()) })), rules: z.array(host) }),
-  }),
-]);
-type Manifest = z.output<typeof manifest>;
+const kinds = 'Namespace ConfigMap Secret Deployment Service PodDisruptionBudget NetworkPolicy Ingress'.split(
+  ' ',
+);
+const manifest = z.looseObject({ kind: z.enum(kinds) });
 
 /** Each kind, once: a copy of the example with true values is no part of the project. */
 const manifests = globSync(['*.yaml', '*.yaml.example'], { cwd: FOLDER })
@@ -81,17 +64,29 @@ const manifests = globSync(['*.yaml', '*.yaml.example'], { cwd: FOLDER })
   .flatMap((file) => parseAllDocuments(readFileSync(resolve(FOLDER, file), 'utf8')))
   .map((document) => manifest.parse(document.toJS()));
 
-function ofKind<Kind extends Manifest['kind']>(kind: Kind): Extract<Manifest, { kind: Kind }>[] {
-  return manifests.filter((each): each is Extract<Manifest, { kind: Kind }> => each.kind === kind);
+function ofKind<Shape extends z.ZodRawShape>(kind: string, shape: Shape) {
+  return manifests.filter((each) => each.kind === kind).map((each) => z.object(shape).parse(each));
 }
 
+const deployments = ofKind('Deployment', {
+  metadata: z.object({ name: z.enum(['api', 'worker']) }),
+  spec: z.object({ template: z.object({ metadata: z.object({ labels }), spec: pod }) }),
+});
+const services = ofKind('Service', {
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({ selector: labels, ports: z.array(servicePort) }),
+});
+const policies = ofKind('NetworkPolicy', {
+  spec: z.object({ podSelector: selector, ingress: rules, egress: rules }),
+}).map(({ spec }) => spec);
+
 const given = [
-  ...ofKind('ConfigMap').flatMap(({ data }) => Object.entries(data)),
-  ...ofKind('Secret').flatMap(({ stringData }) => Object.entries(stringData)),
+  ...ofKind('ConfigMap', { data: labels }).flatMap(({ data }) => Object.entries(data)),
+  ...ofKind('Secret', { stringData: labels }).flatMap(({ stringData }) => Object.entries(stringData)),
 ];
 const config = readConfig({ ...Object.fromEntries(given), STATE_DIR: '/nowhere' });
 const ADMIN_PORTS = { api: config.ADMIN_PORT, worker: config.WORKER_ADMIN_PORT };
-const processes = ofKind('Deployment').map(({ metadata, spec }) => {
+const processes = deployments.map(({ metadata, spec }) => {
   const { spec: own, metadata: ofPod } = spec.template;
   const ports = new Map(own.containers[0].ports.map(({ name, containerPort }) => [name, containerPort]));
   return { name: metadata.name, pod: own, container: own.containers[0], ports, labels: ofPod.labels };
@@ -130,11 +125,11 @@ describe.each(processes.map((each) => [each.name, each] as const))(
     });
 
     test('may be reached at its ports, and reach DNS, OpenSearch, Redis and https', () => {
-      const policies = ofKind('NetworkPolicy')
-        .map(({ spec }) => spec)
-        .filter(({ podSelector }) => selected(podSelector.matchLabels).some((each) => each.name === name));
+      const ofProcess = policies.filter(({ podSelector }) =>
+        selected(podSelector.matchLabels).some((each) => each.name === name),
+      );
       const portsOf = (direction: 'ingress' | 'egress') => {
-        const open = policies.flatMap((spec) => spec[direction]).flatMap((each) => each.ports);
+        const open = ofProcess.flatMap((spec) => spec[direction]).flatMap((each) => each.ports);
         return new Set(open.map(({ port }) => port));
       };
       const servers = [config.REDIS_URL, ...config.OPENSEARCH_URL.split(',')].map((url) => {
@@ -149,8 +144,10 @@ describe.each(processes.map((each) => [each.name, each] as const))(
 );
 
 test('a request comes from the Ingress through the Service to the public port of the API', () => {
-  const [api] = ofKind('Service');
-  const [ingress] = ofKind('Ingress');
+  const [api] = services;
+  const [ingress] = ofKind('Ingress', {
+    spec: z.object({ tls: z.array(z.object({ hosts: z.array(z.string()) })), rules: z.array(host) }),
+  });
   const hosts = ingress?.spec.rules.map(({ host }) => host);
   expect(hosts).toEqual(config.MCP_ALLOWED_HOSTS);
   expect(ingress?.spec.tls.flatMap((each) => each.hosts)).toEqual(hosts);
@@ -164,7 +161,7 @@ test('a request comes from the Ingress through the Service to the public port of
 
 test('commands in the worker find the API, which lets them in', () => {
   const worker = processes.find(({ name }) => name === 'worker');
-  const [api] = ofKind('Service');
+  const [api] = services;
   expect(worker?.container.env).toEqual([{ name: 'LICENSES_URL', value: `http://${api?.metadata.name}` }]);
   expect(api?.spec.ports.map(({ port }) => port)).toEqual([USUAL_PORTS.get('http:')]);
   const podsIn = (peers: readonly unknown[]) =>
@@ -173,12 +170,12 @@ test('commands in the worker find the API, which lets them in', () => {
       return data === undefined ? [] : selected(data.podSelector.matchLabels).map(({ name }) => name);
     });
   const peersOf = (direction: 'ingress' | 'egress', peers: 'from' | 'to') =>
-    ofKind('NetworkPolicy').flatMap(({ spec }) => spec[direction].flatMap((each) => podsIn(each[peers])));
+    policies.flatMap((spec) => spec[direction].flatMap((each) => podsIn(each[peers])));
   expect([peersOf('egress', 'to'), peersOf('ingress', 'from')]).toEqual([['api'], ['worker']]);
 });
 
 test('DNS servers are asked in the cluster and on the node, as NodeLocal DNSCache', () => {
-  const egress = ofKind('NetworkPolicy').flatMap(({ spec }) => spec.egress);
+  const egress = policies.flatMap((spec) => spec.egress);
   const [dns] = egress.filter(({ ports }) => ports.some(({ port }) => port === 53));
   expect(dns?.to).toEqual([
     { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } },
@@ -187,9 +184,8 @@ test('DNS servers are asked in the cluster and on the node, as NodeLocal DNSCach
 });
 
 test('the budget is for the API, and each policy for Pods that exist', () => {
-  const budgets = ofKind('PodDisruptionBudget').map(({ spec }) => selected(spec.selector.matchLabels));
-  expect(budgets.map((each) => each.map(({ name }) => name))).toEqual([['api']]);
-  for (const { spec } of ofKind('NetworkPolicy')) {
-    expect(selected(spec.podSelector.matchLabels)).not.toEqual([]);
-  }
+  const budgets = ofKind('PodDisruptionBudget', { spec: z.object({ selector }) });
+  const budgeted = budgets.map(({ spec }) => selected(spec.selector.matchLabels));
+  expect(budgeted.map((each) => each.map(({ name }) => name))).toEqual([['api']]);
+  for (const { podSelector } of policies) expect(selected(podSelector.matchLabels)).not.toEqual([]);
 });

@@ -126,7 +126,8 @@ describe('a list is understood', () => {
     // The first has no names of columns: all of its rows are looked up.
     ['two lists', 'RN.1\nLicense number\nRN.2\n', ofNumbers('RN.1', 'License number', 'RN.2')],
     ['the state of an address', 'Lic #,City,State\nRN.1,Covington,KY\n', ofNumbers('RN.1')],
-    ['two states', 'Lic #,State,License State\nRN.880001,KY,OH\n', ofNumbers('RN.880001')],
+    ['two states: that of the license counts', 'Lic #,State,License State\nRN.1,KY,OH\n', ofNumbers('RN.1')],
+    ['the same, the other one first', 'State,License State,Lic #\nKY,OH,RN.1\n', ofNumbers('RN.1')],
     ['a header below a code', 'Unit,C3\nLic #,Name\nRN.880001,\n', ofNumbers('RN.880001')],
     ['an answer that is checked again', ANSWERED, [{ number: 'RN.880001', name: { wholeName: 'A, B' } }]],
     [
@@ -265,15 +266,6 @@ test.each<[RowFields, object | string]>([
 test('a business is looked up at the board of the list where an interface needs one', () => {
   const words = { ...WORDS, noBoard: () => 'No board' };
   expect(rowRequest({ business_name: 'Acme' }, words, PHARMACY)).toMatchObject({ board: PHARMACY });
-});
-
-test('the state of a license counts, whatever the state of the person', async () => {
-  const list = await readList('State,License State,Lic #\nOH,KY,RN.880001\n');
-  expect(columnsOf(list.rows.map(({ cells }) => cells)).meanings).toEqual([
-    undefined,
-    'license_state',
-    'license_number',
-  ]);
 });
 
 test('a row of many cells has no more columns than a list may have', async () => {

@@ -11,23 +11,12 @@ import {
   readParameters,
   rosterItemParameters,
 } from '../../src/mcp/parameters.ts';
+import { refusalOf } from '../support/refusal.ts';
 
 const PERSON = { board: 'Nursing Board', last_name: 'Smith' };
 
-function read(given: Record<string, unknown>) {
-  return readParameters(personParameters, given);
-}
-
-/** The error message for wrong parameters. */
-function refusal(work: () => unknown): string {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof BadRequestError) return error.message;
-    throw error;
-  }
-  throw new Error('They were taken.');
-}
+const read = (given: Record<string, unknown>) => readParameters(personParameters, given);
+const refusal = (given: Record<string, unknown>) => refusalOf(BadRequestError, () => read(given));
 
 describe('the parameters of a tool', () => {
   test('are read without the blanks around them', () => {
@@ -43,7 +32,7 @@ describe('the parameters of a tool', () => {
   test.each([null, '', '   ', '\u200b\ufeff '])('count as absent if they are %j', (blank) => {
     const given = { ...PERSON, first_name: blank, limit: blank, city: blank };
     expect(read(given)).toEqual({ values: PERSON, note: '' });
-    expect(refusal(() => read({ ...PERSON, last_name: blank }))).toMatch(/^last_name is missing\./);
+    expect(refusal({ ...PERSON, last_name: blank })).toMatch(/^last_name is missing\./);
   });
 
   test('with unknown names are ignored, and a note says so and lists the known ones', () => {
@@ -52,7 +41,7 @@ describe('the parameters of a tool', () => {
     expect(note).toBe(
       'Unknown parameters are ignored. This tool has: board, last_name, first_name, license_type, status, city, county, limit.',
     );
-    const fault = refusal(() => readParameters(numberParameters, { number: 'RN.1' }));
+    const fault = refusalOf(BadRequestError, () => readParameters(numberParameters, { number: 'RN.1' }));
     expect(fault).toMatch(
       /^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. Unknown parameters/,
     );
@@ -76,13 +65,11 @@ describe('the parameters of a tool', () => {
     [{ limit: 2.5 }, /^limit must be/],
     [{ limit: '5' }, /^limit must be/],
   ])('that are invalid are refused with what to send instead: %j', (wrong, message) => {
-    expect(refusal(() => read({ ...PERSON, ...wrong }))).toMatch(message);
+    expect(refusal({ ...PERSON, ...wrong })).toMatch(message);
   });
 
   test('that are invalid are all named in one message', () => {
-    expect(refusal(() => read({ limit: 0 }))).toMatch(
-      /board is missing.* last_name is missing.* limit must be/,
-    );
+    expect(refusal({ limit: 0 })).toMatch(/board is missing.* last_name is missing.* limit must be/);
   });
 
   test.each(['__proto__', 'constructor', 'toString'])('named %s are ignored', (name) => {

@@ -35,23 +35,16 @@ function write(name: string, options: Partial<Parameters<typeof writeSampleData>
 
 /** Every row of a file. Most fields are empty: those come from the prototype, since 154 own ones a row are slow. */
 async function readRows(path: string): Promise<Row[]> {
-  const rows: Row[] = [];
-  let header: readonly string[] | undefined;
-  let empty: Row = {};
-  for await (const batch of readCsv(createReadStream(path, 'utf8'))) {
-    for (const { fields, problem } of batch) {
-      if (problem !== undefined) throw new Error(JSON.stringify({ fields, problem }));
-      if (header === undefined) {
-        header = fields.map((name) => name.replace('\ufeff', ''));
-        empty = Object.fromEntries(header.map((name) => [name, '']));
-        continue;
-      }
-      const row: Record<string, string> = Object.create(empty);
-      for (const [at, name] of header.entries()) if (fields[at]) row[name] = fields[at];
-      rows.push(row);
-    }
-  }
-  return rows;
+  const batches = await Array.fromAsync(readCsv(createReadStream(path, 'utf8')));
+  const [header, ...rows] = batches.flat();
+  expect(rows.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  const names = (header?.fields ?? []).map((name) => name.replace('\ufeff', ''));
+  const empty: Row = Object.fromEntries(names.map((name) => [name, '']));
+  return rows.map(({ fields }) => {
+    const row: Record<string, string> = Object.create(empty);
+    for (const [at, name] of names.entries()) if (fields[at]) row[name] = fields[at];
+    return row;
+  });
 }
 
 function column(rows: readonly Row[], name: string): string[] {

@@ -10,23 +10,15 @@ import { dataBody } from '../../src/web/data-page.ts';
 import { boardContact, licenseBody } from '../../src/web/license-pages.ts';
 import { listRow, listTitle, rowSections } from '../../src/web/list-rows.ts';
 import { html, pageHtml } from '../../src/web/page.ts';
+import { pageText } from '../support/page-text.ts';
 import { nurseRecord } from '../support/records.ts';
 
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 
-/** The text of a page or of a part of it. */
-function plain(page: unknown): string {
-  return String(page)
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ (?=[.,?])/g, '')
-    .trim();
-}
-
 describe('the frame of a page', () => {
   const frame = (readOn: string, isSampleData = false) =>
-    plain(
+    pageText(
       pageHtml(
         { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
         { styleSheet: '/s', script: '/j' },
@@ -55,7 +47,8 @@ describe('the frame of a page', () => {
 });
 
 describe('the facts of a license', () => {
-  const facts = (fields: Partial<LicenseRecord> = {}) => plain(licenseBody(nurseRecord(fields), [], TODAY));
+  const facts = (fields: Partial<LicenseRecord> = {}) =>
+    pageText(licenseBody(nurseRecord(fields), [], TODAY));
   const extra_data = nurseRecord().extra_data;
 
   test('have each once: the address without the own country, a date by one name, nothing that is not given', () => {
@@ -97,7 +90,7 @@ describe('the facts of a license', () => {
 
   test('name the board and the State’s own lookup as the authority', () => {
     const [board] = BOARDS;
-    expect(plain(board && boardContact(board))).toContain(`Ask the ${board?.name} before a decision`);
+    expect(pageText(board && boardContact(board))).toContain(`Ask the ${board?.name} before a decision`);
     expect(String(board && boardContact(board))).toContain(
       'href="https://elicense.ohio.gov/oh_verifylicense"',
     );
@@ -120,7 +113,7 @@ describe('a row of a list', () => {
       { view: viewOf(outcome, origin, foundBy), suggestionsOmitted: false },
       { number: 4, fields: { license_number } },
     );
-  const shown = (...parts: Parameters<typeof rowOf>) => plain(rowSections([rowOf(...parts)], TODAY));
+  const shown = (...parts: Parameters<typeof rowOf>) => pageText(rowSections([rowOf(...parts)], TODAY));
 
   test('that is clear says what the State does not, and has its notes', () => {
     expect(shown(found())).toMatch(
@@ -225,7 +218,7 @@ describe('a row of a list', () => {
 });
 
 test('the page of the data says what cannot be read, and what was withdrawn', () => {
-  const nothing = plain(dataBody(undefined, undefined));
+  const nothing = pageText(dataBody(undefined, undefined));
   expect(nothing).toContain('The data cannot be read right now, or nothing has been published yet.');
   expect(nothing).toContain('What changed lately is not known right now.');
   const day: PublicationSummary = {
@@ -233,7 +226,7 @@ test('the page of the data says what cannot be read, and what was withdrawn', ()
     changes: { kinds: { changed: 1200, removed: 2 }, causes: {}, boards: {} },
   };
   const refused: PublicationSummary = { ...day, date: '2026-11-19', state: 'refused' };
-  const some = plain(dataBody(undefined, [day, refused]));
+  const some = pageText(dataBody(undefined, [day, refused]));
   expect(some).toContain('November 20, 2026 (this service withdrew it): 1,200 changed, 2 removed');
   expect(some).not.toContain('November 19');
 });

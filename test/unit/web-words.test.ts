@@ -11,6 +11,7 @@ import {
   properCase,
   shortDate,
 } from '../../src/web/words.ts';
+import { pageText } from '../support/page-text.ts';
 import { pairsOf } from '../support/tables.ts';
 
 describe('on the website', () => {
@@ -54,20 +55,12 @@ MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS = Maple Health LLC D.B.A Quail Hollow 
   });
 });
 
-/** The text of a page. */
-function plain(html: string): string {
-  return html
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-}
-
 describe('the history of a license on the website', () => {
   const change = { date: '2026-11-20', kind: 'changed', cause: 'data', fields: {} } as const;
   const known = { since: '2026-11-01', date: '2026-11-21', gaps: [] };
   const textOf = (...changes: Parameters<typeof history>[0]) => textWith([], ...changes);
   const textWith = (gaps: Parameters<typeof history>[1]['gaps'], ...changes: Parameters<typeof history>[0]) =>
-    plain(String(history(changes, { ...known, gaps })));
+    pageText(history(changes, { ...known, gaps }));
 
   const values = (before: string | null, after: string | null) => ({ before, after });
   const changedFrom = (before: string, after: string) => ({ city: values(before, after) });
@@ -132,7 +125,7 @@ describe('the history of a license on the website', () => {
     const asRemoved = (each: typeof back | typeof bad) =>
       ({ ...each, kind: each === back ? 'added' : 'removed' }) as const;
     const entriesOf = (...changes: Parameters<typeof history>[0]) =>
-      [...String(history(changes, known)).matchAll(/<li.*?<\/li>/gs)].map(([entry]) => plain(entry));
+      [...String(history(changes, known)).matchAll(/<li.*?<\/li>/gs)].map(([entry]) => pageText(entry));
 
     const undone = [
       { ...back, date: day(21), fields: suspended },
