@@ -30,6 +30,7 @@ let active: string;
 let revoked: string;
 let codes: string[];
 let file: string;
+let counts: BackupCounts;
 
 /** What an account watches, and a webhook of it that fails. */
 const ACCOUNT = 'account-1';
@@ -77,6 +78,7 @@ beforeAll(async () => {
     await SUBSCRIPTIONS.put(original.store, subscription.id, subscription);
   await WEBHOOKS.put(original.store, ACCOUNT, WEBHOOK);
   await signingKeys(original.store, 'a secret for the signatures of this test, of 32 characters').sign({});
+  counts = await backUp(original, file);
 });
 
 /** The kinds of documents in a backup, in its order: each has an index of this name. */
@@ -95,7 +97,6 @@ async function documentsOf({ store }: TestEnvironment) {
 
 describe('a backup', () => {
   test('has every document of the nine indices, no text of a key, and is readable only by its owner', async () => {
-    const counts = await backUp(original, file);
     const all = await documentsOf(original);
     const [, , changes = [], ledger = [], , records = []] = all;
     expect(counts).toEqual({
@@ -146,18 +147,15 @@ describe('a backup', () => {
     const [large, empty] = [await newEnvironment(), await newEnvironment()];
     const index = large.store.names.ledger;
     const ids = times(inForm({ short: 2500, long: 25_000 }), (number) => `run${number}\u2028\u2029`);
-    await large.client.bulk({
-      body: ids.flatMap((publication) => [
-        { create: { _index: index } },
-        { publication, at: '2026-11-20T00:00:00.000Z', event: 'queued' },
-      ]),
-    });
+    const queued = { at: '2026-11-20T00:00:00.000Z', event: 'queued' };
+    const body = ids.flatMap((publication) => [{ create: {} }, { publication, ...queued }]);
+    await large.client.bulk({ index, body });
     const path = join(large.folder, 'large.backup');
-    const counts = await backUp(large, path);
-    expect(counts).toMatchObject({ accounts: 0, publications: ids.length });
+    const ofLarge = await backUp(large, path);
+    expect(ofLarge).toMatchObject({ accounts: 0, publications: ids.length });
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line).source.publication)).toEqual(ids);
-    expect(await restore(empty, path)).toEqual(counts);
+    expect(await restore(empty, path)).toEqual(ofLarge);
     const { client, store } = empty;
     await client.indices.refresh({ index: store.names.ledger });
     expect((await client.count({ index: store.names.ledger })).body.count).toBe(ids.length);
@@ -169,7 +167,6 @@ describe('a restored backup', () => {
 
   beforeAll(async () => {
     restored = await newEnvironment();
-    const counts = await backUp(original, file);
     expect(await restore(restored, file)).toEqual(counts);
   });
 
@@ -200,7 +197,6 @@ describe('a restore is refused', () => {
 
   beforeAll(async () => {
     target = await newEnvironment();
-    await backUp(original, file);
   });
 
   const inLines = (change: (lines: readonly string[]) => readonly string[]) => (bytes: Buffer) =>
