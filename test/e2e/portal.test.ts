@@ -142,6 +142,10 @@ describeUnless(missing('openssl'), 'a portal with a password that redirects to a
     const says = expect.stringMatching(/^Live: publication \w+, dataset of 2026-11-20: 203 rows/m);
     expect(await command(settings, 'publish')).toMatchObject({ code: 0, stdout: says, stderr: '' });
     for (const { headers } of asked.portal) expect(headers.authorization).toBe(BASIC);
+    const shown = expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/file\.csv\?…$/);
+    expect((await publicationHistory(installed.environment.store)).live).toMatchObject({
+      ...{ sources: { individual: shown, business: shown }, seconds: { downloading: expect.any(Number) } },
+    });
 
     const conditions = ['"/individual.csv"', '"/business.csv.gz"'];
     const before = asked.store.length;

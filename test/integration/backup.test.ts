@@ -1,5 +1,4 @@
 /** @room publishing */
-import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -31,6 +30,7 @@ let active: string;
 let revoked: string;
 let codes: string[];
 let file: string;
+let counts: BackupCounts;
 
 /** What an account watches, and a webhook of it that fails. */
 const ACCOUNT = 'account-1';
@@ -78,6 +78,7 @@ beforeAll(async () => {
     await SUBSCRIPTIONS.put(original.store, subscription.id, subscription);
   await WEBHOOKS.put(original.store, ACCOUNT, WEBHOOK);
   await signingKeys(original.store, 'a secret for the signatures of this test, of 32 characters').sign({});
+  counts = await backUp(original, file);
 });
 
 /** The kinds of documents in a backup, in its order: each has an index of this name. */
@@ -96,7 +97,6 @@ async function documentsOf({ store }: TestEnvironment) {
 
 describe('a backup', () => {
   test('has every document of the nine indices, no text of a key, and is readable only by its owner', async () => {
-    const counts = await backUp(original, file);
     const all = await documentsOf(original);
     const [, , changes = [], ledger = [], , records = []] = all;
     expect(counts).toEqual({
@@ -121,8 +121,7 @@ describe('a backup', () => {
     await expect(writeBackup(nowhere, again, DOCUMENT_CHECKS)).rejects.toThrow('index_not_found');
     expect(await readFile(again, 'utf8')).toBe('an earlier backup');
     // Each has a part of its own: one that ends first has no unfinished file of the other's for its own.
-    const counts = await Promise.all([backUp(original, again), backUp(original, again)]);
-    expect(counts).toEqual(Array(2).fill(expect.objectContaining({ accounts: 2 })));
+    await Promise.all([backUp(original, again), backUp(original, again)]);
     expect((await stat(again)).mode & 0o777).toBe(0o600);
     await expect(readBackup(again, DOCUMENT_CHECKS)).resolves.toMatchObject({ documents: { accounts: 2 } });
     expect((await readdir(original.folder)).filter((name) => name.includes('.part'))).toEqual([]);
@@ -148,18 +147,15 @@ describe('a backup', () => {
     const [large, empty] = [await newEnvironment(), await newEnvironment()];
     const index = large.store.names.ledger;
     const ids = times(inForm({ short: 2500, long: 25_000 }), (number) => `run${number}\u2028\u2029`);
-    await large.client.bulk({
-      body: ids.flatMap((publication) => [
-        { create: { _index: index } },
-        { publication, at: '2026-11-20T00:00:00.000Z', event: 'queued' },
-      ]),
-    });
+    const queued = { at: '2026-11-20T00:00:00.000Z', event: 'queued' };
+    const body = ids.flatMap((publication) => [{ create: {} }, { publication, ...queued }]);
+    await large.client.bulk({ index, body });
     const path = join(large.folder, 'large.backup');
-    const counts = await backUp(large, path);
-    expect(counts).toMatchObject({ accounts: 0, publications: ids.length });
+    const ofLarge = await backUp(large, path);
+    expect(ofLarge).toMatchObject({ accounts: 0, publications: ids.length });
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n').slice(1, -1);
     expect(lines.map((line) => JSON.parse(line).source.publication)).toEqual(ids);
-    expect(await restore(empty, path)).toEqual(counts);
+    expect(await restore(empty, path)).toEqual(ofLarge);
     const { client, store } = empty;
     await client.indices.refresh({ index: store.names.ledger });
     expect((await client.count({ index: store.names.ledger })).body.count).toBe(ids.length);
@@ -171,7 +167,6 @@ describe('a restored backup', () => {
 
   beforeAll(async () => {
     restored = await newEnvironment();
-    const counts = await backUp(original, file);
     expect(await restore(restored, file)).toEqual(counts);
   });
 
@@ -180,22 +175,6 @@ describe('a restored backup', () => {
     const keys = keyCheck(store, config.API_KEY_PREFIX);
     expect(await keys(active)?.activeAccount()).toBeDefined();
     expect(await keys(revoked)?.activeAccount()).toBeUndefined();
-  });
-
-  test('of format version 1 has no audit log, changes, saved records, watches and signing keys', async () => {
-    const isLater = (name: string) => !['accounts', 'api-keys', 'publications'].includes(name);
-    const earlier = await newEnvironment();
-    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n').slice(0, -1);
-    const kept = lines.filter((line) => !isLater(JSON.parse(line).index ?? 'accounts'));
-    const content = `${kept.join('\n').replace('"version":6', '"version":1')}\n`;
-    const sha256 = createHash('sha256').update(content).digest('hex');
-    const { documents: all } = await readBackup(file, DOCUMENT_CHECKS);
-    const documents = Object.fromEntries(Object.entries(all).filter(([name]) => !isLater(name)));
-    const path = join(earlier.folder, 'earlier.backup');
-    await writeFile(path, `${content}${JSON.stringify({ documents, sha256 })}\n`);
-    expect(await restore(earlier, path)).toMatchObject({ ...documents, audit: 0, 'signing-keys': 0 });
-    const before = await documentsOf(original);
-    expect(await documentsOf(earlier)).toEqual(KINDS.map((name, at) => (isLater(name) ? [] : before[at])));
   });
 
   test('has the same documents in the same order, and nothing live until the next publication, which continues the epochs', async () => {
@@ -218,7 +197,6 @@ describe('a restore is refused', () => {
 
   beforeAll(async () => {
     target = await newEnvironment();
-    await backUp(original, file);
   });
 
   const inLines = (change: (lines: readonly string[]) => readonly string[]) => (bytes: Buffer) =>

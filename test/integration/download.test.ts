@@ -48,20 +48,30 @@ function download(url: string, directory = newDirectory(), options: Partial<Down
   return downloadSource(url, { directory, signal, timeouts: SHORT, ...options });
 }
 
-/** Cuts the connections of a server once so many bytes have come. */
-const cutting = (server: FileServer, at = CUT) => ({
+/** Expects that a download brings exactly this file. */
+async function expectFile(url: string, { content }: ServedFile, ...more: DownloadParameters) {
+  const downloaded = await download(url, ...more);
+  expect(downloaded).toMatchObject({ length: content.length, sha256: sha256(content) });
+  expect((await readFile(downloaded.path)).equals(content)).toBe(true);
+  return downloaded;
+}
+
+type DownloadParameters = [directory?: string, options?: Partial<DownloadOptions>];
+
+/** Cuts the connections of a server once `CUT` bytes have come. */
+const cutting = (server: FileServer) => ({
   onBytes: (bytes: number) => {
-    if (bytes === at) server.cut();
+    if (bytes === CUT) server.cut();
   },
 });
 
-/** Expects that a download into this directory fails with these words, and leaves no file. @returns the message */
+/** Expects that a download fails with these words, and leaves no file. @returns the message */
 async function expectFailure(
   url: string,
   words: string | RegExp,
   options: Partial<DownloadOptions> = {},
-  directory = newDirectory(),
 ): Promise<string> {
+  const directory = newDirectory();
   const error: unknown = await download(url, directory, options).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(DownloadError);
   const { message } = z.object({ message: z.string() }).parse(error);
@@ -82,11 +92,9 @@ describe('a first download', () => {
     const directory = newDirectory();
     const reported: (number | undefined)[][] = [];
     const onBytes = (...bytes: (number | undefined)[]) => void reported.push(bytes);
-    const downloaded = await download(`${server.url}?token=secret`, directory, { onBytes });
+    const downloaded = await expectFile(`${server.url}?token=secret`, one, directory, { onBytes });
     expect(reported.at(-1)).toEqual([SIZE, SIZE]);
     expect(reported).toEqual(reported.toSorted(([one = 0], [other = 0]) => one - other));
-    expect(downloaded).toMatchObject({ sha256: sha256(one.content), length: SIZE });
-    expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
     expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
     expect(await namesIn(directory)).toEqual([
       expect.stringMatching(/^[0-9a-f]{32}-individual\.csv$/),
@@ -105,7 +113,7 @@ describe('a first download', () => {
     ['that is empty', Buffer.alloc(0), { 'content-length': '0' }],
   ])('brings a file %s', async (_what, content, headers) => {
     const server = await fileServer(answered(200, headers, content));
-    expect(await download(server.url)).toMatchObject({ length: content.length, sha256: sha256(content) });
+    await expectFile(server.url, { content });
   });
 
   test("sends the URL's user name and password, but not to another origin", async () => {
@@ -120,8 +128,7 @@ describe('a first download', () => {
   test('accepts a file with the SHA-256 in its URL', async () => {
     const one = file();
     const server = await fileServer(served(one));
-    const url = `${server.url}#sha256=${sha256(one.content).toUpperCase()}`;
-    expect(await download(url)).toMatchObject({ length: SIZE });
+    await expectFile(`${server.url}#sha256=${sha256(one.content).toUpperCase()}`, one);
   });
 });
 
@@ -147,60 +154,50 @@ describe('the second download of a file', () => {
     const server = await fileServer(served(file()), served(two), tooLarge);
     const directory = newDirectory();
     await download(server.url, directory);
-    const again = await download(server.url, directory);
-    expect(again).toMatchObject({ sha256: sha256(two.content) });
+    const again = await expectFile(server.url, two, directory);
     await expect(download(server.url, directory)).rejects.toThrow(DownloadError);
     expect((await readFile(again.path)).equals(two.content)).toBe(true);
   });
 
-  const damages: [string, (path: string) => Promise<void>][] = [
+  test.each<[string, (path: string) => Promise<void>]>([
     ['is damaged', (path) => writeFile(path, randomBytes(SIZE))],
     ['is shorter', (path) => writeFile(path, 'short')],
     ['is missing', (path) => rm(path)],
     ['has no metadata', (path) => rm(`${path}.json`)],
     ['has metadata that can not be read', (path) => writeFile(`${path}.json`, '{}')],
-  ];
-  test.each(damages)('starts over when the file on disk %s', async (_what, damage) => {
+  ])('starts over when the file on disk %s', async (_what, damage) => {
     const one = file();
     const server = await fileServer(served(one));
     const directory = newDirectory();
     const first = await download(server.url, directory);
     await damage(first.path);
-    const again = await download(server.url, directory);
-    expect(again.sha256).toBe(sha256(one.content));
-    expect((await readFile(again.path)).equals(one.content)).toBe(true);
+    await expectFile(server.url, one, directory);
     expect(server.requests[1]).not.toHaveProperty('if-none-match');
   });
 });
 
 describe('a download is refused', () => {
+  const PAGE = '\ufeff\n<!DOCTYPE html><title>Maintenance</title>';
+  const SENT_PAGE = 'the server sent a web page in place of the file; open the address in a browser';
+  const elsewhere = { location: 'http://ann:secret@files.example/a.csv?token=secret' };
+  const NO_HTTPS = 'redirects to http://files.example/a.csv?…, which is not https';
+  const cutOff: FileAnswer = (_request, response) => {
+    response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
+  };
+
   test.each<[string, FileAnswer, string]>([
     ['401', answered(401), 'the server answered 401 Unauthorized; check the user name, password or query'],
-    [
-      'a page that says why there is no file, with 200',
-      answered(200, { 'content-type': 'text/csv' }, '\ufeff\n<!DOCTYPE html><title>Maintenance</title>'),
-      'the server sent a web page in place of the file; open the address in a browser',
-    ],
+    ['a page, with 200', answered(200, { 'content-type': 'text/csv' }, PAGE), SENT_PAGE],
     ['404', answered(404), 'the server answered 404 Not Found'],
     ['403', answered(403), 'the server answered 403 Forbidden'],
     ['304 to an unconditional request', answered(304), 'the server answered 304 Not Modified'],
     ['206 to a request without Range', answered(206), 'the server answered 206 Partial Content'],
     ['a redirect without a Location', answered(302), 'the server answered 302 Found'],
     ['a redirect to itself', answered(302, { location: '/individual.csv' }), 'Redirect loop detected'],
-    [
-      'a redirect to http on another host',
-      answered(301, { location: 'http://ann:secret@files.example/a.csv?token=secret' }),
-      'redirects to http://files.example/a.csv?…, which is not https',
-    ],
+    ['a redirect to http on another host', answered(301, elsewhere), NO_HTTPS],
     ['a redirect to a malformed URL', answered(302, { location: 'http://[' }), 'Invalid URL'],
     ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
-    [
-      'fewer bytes than Content-Length',
-      (_request, response) => {
-        response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
-      },
-      'could not be downloaded: ',
-    ],
+    ['fewer bytes than Content-Length', cutOff, 'could not be downloaded: '],
   ])('for %s, and no file is left', async (_what, answer, reason) => {
     const server = await fileServer(answer);
     const url = `${server.url.replace('//', '//ann:secret@')}?token=secret`;
@@ -244,60 +241,41 @@ test('downloads from other addresses are deleted, and the folder of a killed che
 });
 
 describe('a download whose connection is lost', () => {
-  test('resumes from its last byte, identified by its ETag', async () => {
-    const one = file();
-    const server = await fileServer(stalledAfter(CUT, one), served(one));
-    const downloaded = await download(server.url, undefined, cutting(server));
-    expect(downloaded).toMatchObject({ length: SIZE, sha256: sha256(one.content) });
-    expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
-    expect(server.requests).toHaveLength(2);
-    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}`, 'if-match': '"one"' });
-  });
+  const one = file();
+  const chunked: FileAnswer = (_request, response) => {
+    response.writeHead(200, { ...one.headers }).write(one.content.subarray(0, CUT));
+  };
+  const stalling = () => ({ timeouts: { ...SHORT, stallMs: 1000 } });
+  const rest = `${CUT}-${SIZE - 1}`;
 
-  test('resumes a file of unknown length', async () => {
-    const { content, headers } = file();
-    const chunked: FileAnswer = (_request, response) => {
-      response.writeHead(200, { ...headers }).write(content.subarray(0, CUT));
-    };
-    const server = await fileServer(chunked, served({ content, ...(headers && { headers }) }));
-    expect(await download(server.url, undefined, cutting(server))).toMatchObject({
-      length: SIZE,
-      sha256: sha256(content),
-    });
-    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-match': '"one"' });
+  test.each<[string, FileAnswer, (server: FileServer) => Partial<DownloadOptions>, range: string]>([
+    ['from its last byte', stalledAfter(CUT, one), cutting, rest],
+    ['although its length is unknown', chunked, cutting, `${CUT}-`],
+    ['when no byte has arrived for too long', stalledAfter(CUT, one), stalling, rest],
+  ])('resumes %s, identified by its ETag', async (_what, first, options, range) => {
+    const server = await fileServer(first, served(one));
+    await expectFile(server.url, one, undefined, options(server));
+    expect(server.requests).toHaveLength(2);
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${range}`, 'if-match': '"one"' });
   });
 
   test('resumes by the first address, which redirects again', async () => {
-    const one = file();
     const elsewhere = await fileServer(stalledAfter(CUT, one), served(one));
     const server = await fileServer(answered(302, { location: elsewhere.url }));
-    const url = server.url.replace('//', '//ann:secret@');
-    const downloaded = await download(url, undefined, cutting(elsewhere));
-    expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
+    await expectFile(server.url.replace('//', '//ann:secret@'), one, undefined, cutting(elsewhere));
     expect(server.requests).toHaveLength(2);
-    expect(elsewhere.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
+    expect(elsewhere.requests[1]).toMatchObject({ range: `bytes=${rest}` });
     for (const request of elsewhere.requests) expect(request).not.toHaveProperty('authorization');
-  });
-
-  test('resumes when no byte has arrived for too long', async () => {
-    const one = file();
-    const server = await fileServer(stalledAfter(CUT, one), served(one));
-    const downloaded = await download(server.url, undefined, { timeouts: { ...SHORT, stallMs: 1000 } });
-    expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
-    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
   });
 
   const other = file({ etag: '"two"' });
   const continued = (headers: Record<string, string>) => answered(206, headers, other.content.subarray(CUT));
-  const rest = `bytes ${CUT}-${SIZE - 1}`;
+  const ofOther = { etag: '"two"', 'content-range': `bytes ${rest}/${SIZE}` };
 
   test.each<[string, FileAnswer]>([
     ['the file has changed', served(other)],
     ['the server sends the whole file', answered(200, { etag: '"two"' }, other.content)],
-    [
-      'the server sends a part of a changed file',
-      continued({ etag: '"two"', 'content-range': `${rest}/${SIZE}` }),
-    ],
+    ['the server sends a part of a changed file', continued(ofOther)],
     ['the server sends another part', continued({ 'content-range': `bytes 5-${SIZE - 1}/${SIZE}` })],
     ['the part has no Content-Range', continued({})],
     ['the part does not exist', answered(416)],
@@ -346,18 +324,17 @@ describe('a failing server', () => {
   test.each([500, 502, 503, 429])('gets the request again after %i', async (status) => {
     const one = file();
     const server = await fileServer(answered(status), answered(status), served(one));
-    expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });
+    await expectFile(server.url, one);
     expect(server.requests).toHaveLength(3);
   });
 
-  test.each<[string, string, number]>([
-    ['as long as it asks for', '1', 900],
-    ['no longer than may be', '86400', 250],
-    ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250],
-  ])('is retried after the time of Retry-After, %s', async (_what, retryAfter, atLeastMs) => {
+  test.each<[string, retryAfter: string, maxWaitMs: number, atLeastMs: number]>([
+    ['as long as it asks for', '1', 5000, 900],
+    ['no longer than may be', '86400', 250, 250],
+    ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250, 250],
+  ])('is retried after the time of Retry-After, %s', async (_what, retryAfter, maxWaitMs, atLeastMs) => {
     const server = await fileServer(answered(503, { 'retry-after': retryAfter }), served(file()));
     const startedAt = Date.now();
-    const maxWaitMs = retryAfter === '1' ? 5000 : 250;
     await download(server.url, undefined, { timeouts: { ...SHORT, maxWaitMs } });
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(atLeastMs);
   });

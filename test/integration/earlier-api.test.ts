@@ -28,6 +28,7 @@ import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 import { readStoredData, saveStoredData } from '../support/stored-data.ts';
+import { SECRET_KEY } from '../support/webhooks.ts';
 
 /**
  * What the API of each released version asks OpenSearch for each kind of lookup, what that finds in the fixtures, and
@@ -75,33 +76,20 @@ const LOOKUPS: readonly (readonly [string, object])[] = [
   ['words of a business, misspelled', ofBusiness('bset lima')],
 ];
 
-const searched = z.object({ hits: z.object({ hits: z.array(z.object({ _source: z.unknown() })) }) });
-const fetched = z.object({
-  docs: z.array(z.object({ found: z.boolean(), _source: z.unknown().optional() })),
-});
-const suggested = z.object({
-  suggest: z.record(z.string(), z.array(z.object({ options: z.array(z.object({ text: z.string() })) }))),
-});
 const numbered = z.object({ license_number: z.string() });
+const suggested = z.array(z.object({ text: z.string() }));
 
-/** The licenses in an answer of OpenSearch. */
-function sourcesIn(answer: unknown): unknown[] {
-  const several = z.object({ responses: z.array(z.unknown()) }).safeParse(answer);
-  if (several.success) return several.data.responses.flatMap(sourcesIn);
-  const byId = fetched.safeParse(answer);
-  if (byId.success) return byId.data.docs.flatMap(({ found, _source }) => (found ? [_source] : []));
-  const search = searched.safeParse(answer);
-  return search.success ? search.data.hits.hits.map(({ _source }) => _source) : [];
+/** The values of a key, wherever it is in an answer of OpenSearch, in order. */
+function valuesOf(key: string, answer: unknown): unknown[] {
+  if (typeof answer !== 'object' || answer === null) return [];
+  return Object.entries(answer).flatMap(([name, value]) => (name === key ? [value] : valuesOf(key, value)));
 }
 
-function foundIn(answer: unknown): string[] {
-  const suggestions = suggested.safeParse(answer);
-  if (suggestions.success) {
-    const entries = Object.values(suggestions.data.suggest).flat();
-    return entries.flatMap(({ options }) => options.map(({ text }) => text));
-  }
-  return sourcesIn(answer).map((source) => numbered.parse(source).license_number);
-}
+/** The numbers of the licenses in an answer, and the suggested surnames. */
+const foundIn = (answer: unknown): string[] => [
+  ...valuesOf('options', answer).flatMap((options) => suggested.parse(options).map(({ text }) => text)),
+  ...valuesOf('_source', answer).map((source) => numbered.parse(source).license_number),
+];
 
 /** What a document of an index is, by its id. */
 function kindOf(index: string, id: string): string {
@@ -162,9 +150,7 @@ async function record(file: string): Promise<void> {
 
 if (process.env.RECORD === '1') await record(join(STORED, SERVICE_VERSION, READER_FILE));
 
-const VERSIONS = (await readdir(STORED, { withFileTypes: true }))
-  .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+const VERSIONS = (await readdir(STORED)).filter((name) => name !== 'README.md');
 
 let environment: TestEnvironment;
 let live: string;
@@ -174,18 +160,12 @@ let live: string;
  * subscription, a webhook and a saved record.
  */
 beforeAll(async () => {
-  environment = await testEnvironment({
-    GUARD_MAX_DUPLICATES: '0',
-    WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
-  });
+  environment = await testEnvironment({ GUARD_MAX_DUPLICATES: '0', WEBHOOK_SECRET_KEY: SECRET_KEY });
   const { folder, variables } = environment;
   await publishFiles(environment, FIXTURES);
   const rest = await apiClient(environment);
-  const small = await writeDay(folder, 'small', {
-    date: '2026-11-21',
-    individual: licensesOf(NURSING, 'RN.', 3),
-    business: licensesOf(PHARMACY, '02', 1),
-  });
+  const licenses = { individual: licensesOf(NURSING, 'RN.', 3), business: licensesOf(PHARMACY, '02', 1) };
+  const small = await writeDay(folder, 'small', { date: '2026-11-21', ...licenses });
   const refused = await publishFiles(environment, small, { isGuarded: true });
   const forced = await publishFiles(environment, small);
   expect([refused.state, forced.state]).toEqual(['refused', 'live']);
@@ -227,7 +207,8 @@ describe.each(VERSIONS)('the API of version %s', (version) => {
       const response = await fetch(url, { method, headers: { 'content-type': type }, body });
       const answer: unknown = await response.json();
       expect([lookup, response.status, foundIn(answer)]).toEqual([lookup, 200, finds]);
-      for (const source of sourcesIn(answer)) expect(problemIn(read.licenses, source)).toBeUndefined();
+      for (const source of valuesOf('_source', answer))
+        expect(problemIn(read.licenses, source)).toBeUndefined();
     }
   });
 

@@ -36,13 +36,6 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-test('the questions are different, and of 25 kinds; three need no tool', () => {
-  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(QUESTIONS.length);
-  const kinds = QUESTIONS.flatMap(({ kind = [] }) => kind);
-  expect([kinds.length, new Set(kinds).size]).toEqual([25, 25]);
-  expect(QUESTIONS.filter(({ calls }) => calls.length === 0)).toHaveLength(3);
-});
-
 describe('the scripted calls answer', () => {
   test.each(QUESTIONS)('$ask', async (question) => {
     const answers = await replay(client, question);
@@ -93,13 +86,10 @@ describe('a model', () => {
     },
   );
 
+  const HASTY = ['no call with the facts', 'no issuing board as the authority'];
+
   test.each([
-    [
-      'answers without a call',
-      'hasty',
-      ['no call with the facts', 'no issuing board as the authority', 'says that somebody is unlicensed'],
-      0,
-    ],
+    ['answers without a call', 'hasty', [...HASTY, 'says that somebody is unlicensed'], 0],
     ['never answers', 'endless', ['no answer'], 8],
   ])('that %s has the mistakes told', async (_what, manner, expected, made) => {
     const { calls, mistakes } = await asked(MISS, manner);

@@ -25,16 +25,21 @@ Nursing Board,RN.900999998
 Nursing Board,RN.900777777
 `;
 const ADDED_LINE = 'Nursing Board,rn 900500311\n';
-const SUSPENDED_ROW =
-  '"HELD, IDA",Nursing Board,RN.900888888,Registered Nurse (RN),Inactive,Yes,LIMA,OH,Allen,' +
-  '2000-01-01,2027-10-31,,Suspended,,,,,\n';
+
+/** A row of the evaluation's file of people. */
+const nurse = (
+  name: string,
+  number: string,
+  [status, action, subStatus]: readonly string[],
+  issued: string,
+) =>
+  `"${name}",Nursing Board,${number},Registered Nurse (RN),${status},${action},LIMA,OH,Allen,` +
+  `${issued},2027-10-31,,${subStatus},,,,,\n`;
+const ACTIVE = ['Active', 'No', ''];
+const SUSPENDED_ROW = nurse('HELD, IDA', 'RN.900888888', ['Inactive', 'Yes', 'Suspended'], '2000-01-01');
 /** The State writes the number of the first day in another way on the second. */
-const RENUMBERED_ROW =
-  '"REWRITTEN, RAY",Nursing Board,RN.900777777,Registered Nurse (RN),Active,No,LIMA,OH,Allen,' +
-  '2000-01-01,2027-10-31,,,,,,,\n';
-const NEW_ROW =
-  '"NEWLY, LICENSED",Nursing Board,RN.900999999,Registered Nurse (RN),Active,No,LIMA,OH,Allen,' +
-  '2026-11-20,2028-10-31,,,,,,,\n';
+const RENUMBERED_ROW = nurse('REWRITTEN, RAY', 'RN.900777777', ACTIVE, '2000-01-01');
+const NEW_ROW = nurse('NEWLY, LICENSED', 'RN.900999999', ACTIVE, '2026-11-20');
 
 const folder = temporaryFolder();
 const typescript = () => folder.path('typescript');
@@ -74,9 +79,8 @@ const printed = z.looseObject(
   changeBody.pick({ kind: true, board: true, license_number: true, fields: true }).shape,
 );
 
-function copyFile(program: RosterProgram, copyName: string): string {
-  return folder.path(`${copyName}-${program.command[1]}.json`);
-}
+const copyFile = ({ command }: RosterProgram, copyName: string) =>
+  folder.path(`${copyName}-${command[1]}.json`);
 
 /** Writes the copy of a test, for the next run. */
 function write(program: RosterProgram, copyName: string, copy: Partial<Copy>): Promise<void> {
@@ -155,60 +159,36 @@ Nursing Board,rn 900720001
   const board = 'Nursing Board';
   for (const program of PROGRAMS) {
     const { copy } = await follow(program, 'expired', roster + ADDED_LINE);
-    const {
-      [`${board}/RN.900888888`]: suspended,
-      [`${board}/RN.900500311`]: dropped,
-      ...others
-    } = copy.licenses;
+    const [held, added] = [`${board}/RN.900888888`, `${board}/RN.900500311`];
+    const active = { status: 'ACTIVE', raw_status: 'Active', 'extra_data.Board Action': 'No' };
     await write(program, 'expired', {
       ...copy,
       cursor: cursorText({ feed: 'ended', position: 1 }),
       licenses: {
-        ...others,
-        [`${board}/RN.900888888`]: {
-          ...suspended,
-          status: 'ACTIVE',
-          raw_status: 'Active',
-          'extra_data.Board Action': 'No',
-        },
+        ...copy.licenses,
+        [held]: { ...copy.licenses[held], ...active },
         [`${board}/PN.900120044`]: {},
         [`${board}/RN.900000001`]: { status: 'ACTIVE' },
-        [`${board}/RN.900500311`]: { ...dropped, city: 'LIMA' },
+        [added]: { ...copy.licenses[added], city: 'LIMA' },
       },
     });
     const { stderr, changes, copy: current } = await follow(program, 'expired', roster);
     expect(stderr).toMatch(
       /no longer kept; all licenses are looked up again[^\n]*\n[^\n]*RN\.900000001[^\n]*\n$/,
     );
+    const of = (kind: string, license_number: string, fields: object) => ({
+      ...{ kind, board, license_number, fields },
+    });
+    const tremblay = expect.objectContaining({ full_name: { before: null, after: 'TREMBLAY, JOAN' } });
     expect(changes).toEqual([
-      {
-        kind: 'added',
-        board,
-        license_number: 'PN.900120044',
-        fields: expect.objectContaining({ full_name: { before: null, after: 'TREMBLAY, JOAN' } }),
-      },
-      {
-        kind: 'removed',
-        board,
-        license_number: 'RN.900000001',
-        fields: { status: { before: 'ACTIVE', after: null } },
-      },
-      {
-        kind: 'changed',
-        board,
-        license_number: 'RN.900500311',
-        fields: { city: { before: 'LIMA', after: 'TOLEDO' } },
-      },
-      {
-        kind: 'changed',
-        board,
-        license_number: 'RN.900888888',
-        fields: {
-          status: { before: 'ACTIVE', after: 'INACTIVE' },
-          raw_status: { before: 'Active', after: 'Inactive - Suspended' },
-          'extra_data.Board Action': { before: 'No', after: 'Yes' },
-        },
-      },
+      of('added', 'PN.900120044', tremblay),
+      of('removed', 'RN.900000001', { status: { before: 'ACTIVE', after: null } }),
+      of('changed', 'RN.900500311', { city: { before: 'LIMA', after: 'TOLEDO' } }),
+      of('changed', 'RN.900888888', {
+        status: { before: 'ACTIVE', after: 'INACTIVE' },
+        raw_status: { before: 'Active', after: 'Inactive - Suspended' },
+        'extra_data.Board Action': { before: 'No', after: 'Yes' },
+      }),
     ]);
     expect(current.licenses).toEqual({ ...copy.licenses, [`${board}/RN.900000001`]: {} });
     expect(current.numbers).toMatchObject(copy.numbers);
@@ -219,10 +199,8 @@ Nursing Board,rn 900720001
 test('follow goes on with a copy of an earlier version, and leaves the fields that it has', async () => {
   for (const program of PROGRAMS) {
     const { copy } = await follow(program, 'earlier');
-    const licenses = {
-      'Nursing Board/PN.900120044': { city: 'ELSEWHERE' },
-      'Nursing Board/RN.900000001': {},
-    };
+    const known = { 'Nursing Board/PN.900120044': { city: 'ELSEWHERE' } };
+    const licenses = { ...known, 'Nursing Board/RN.900000001': {} };
     await write(program, 'earlier', { cursor: copy.cursor, licenses });
     const roster = `board,license_number
 Nursing Board,PN.900120044

@@ -75,13 +75,9 @@ function verifiesRosters(program: RosterProgram): void {
   });
 
   test('reads a spreadsheet’s CSV from standard input, and exits 1 when a line could not be looked up', async () => {
-    const roster = rosterOf(
-      'Wizards,RN.987654321,Example',
-      'Nursing Board,,Smith',
-      'Nursing Board,RN.987654321,Jones',
-    );
+    const rows = ['Wizards,RN.987654321,Example', 'Nursing Board,,Smith', 'Nursing Board,RN.987654321,Jones'];
     const { code, lines } = await verifyRoster({ service, folder }, program, {
-      roster: `\uFEFF${roster.replaceAll('\n', '\r\n')}`,
+      roster: `\uFEFF${rosterOf(...rows).replaceAll('\n', '\r\n')}`,
       isPiped: true,
     });
     expect(lines).toEqual([
@@ -92,18 +88,13 @@ function verifiesRosters(program: RosterProgram): void {
     expect(code).toBe(1);
   });
 
+  const NO_SERVICE = { address: 'http://127.0.0.1:3' };
+  const NO_NUMBER = /^The roster.s first line must name a column license_number.\n$/;
+
   test.each<[what: string, run: Partial<RosterRun>, says: RegExp]>([
     ['the key is wrong', { key: 'olv_wrong' }, /^Invalid or inactive API key\n$/],
-    [
-      'the address is wrong',
-      { address: 'http://127.0.0.1:3' },
-      /^[^\n]*refused[^\n]*\n$|^[^\n]*ECONNREFUSED[^\n]*\n$/,
-    ],
-    [
-      'the columns are wrong',
-      { roster: 'board,number\n' },
-      /^The roster.s first line must name a column license_number.\n$/,
-    ],
+    ['the address is wrong', NO_SERVICE, /^[^\n]*(?:refused|ECONNREFUSED)[^\n]*\n$/],
+    ['the columns are wrong', { roster: 'board,number\n' }, NO_NUMBER],
     ['there is no file', { file: 'nowhere.csv' }, /^[^\n]*nowhere.csv[^\n]*\n$/],
   ])('exits 1 with one message when %s', async (_what, run, says) => {
     const ended = await verifyRoster({ service, folder }, program, { roster: ONE_LINE, ...run });

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runProgram } from '../../scripts/processes.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { installedFolder } from '../support/installed-folder.ts';
-import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
+import { installedRequirements, NO_PYTHON } from '../support/python.ts';
 import { type SampleService, startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -45,87 +45,81 @@ describeUnless(missing(), 'a generated client finds a license:', () => {
     requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
   }, WITHIN_MS);
 
-  async function succeeds(cwd: string, ...command: [string, ...string[]]): Promise<string> {
-    const { code, output, stdout } = await runProgram(command, {
-      variables: process.env,
-      cwd,
-      withinMs: WITHIN_MS,
-    });
-    expect([command[0], code, code === 0 ? '' : output]).toEqual([command[0], 0, '']);
-    return stdout + output;
+  type Command = Parameters<typeof runProgram>[0];
+  type Options = Parameters<typeof runProgram>[1];
+
+  /** Runs a program, which must succeed. */
+  async function succeeds(command: Command, options: Options = {}): Promise<CommandResult> {
+    const result = await runProgram(command, { variables: process.env, withinMs: WITHIN_MS, ...options });
+    expect([command[0], result.code, result.code === 0 ? '' : result.output]).toEqual([command[0], 0, '']);
+    return result;
   }
+
+  /** Runs a program that uses a client, and expects that it prints the name of the holder. */
+  async function findsLicense(command: Command, options?: Options): Promise<void> {
+    const { stdout } = await succeeds([...command, service.url, service.rest.key], options);
+    expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
+  }
+
+  /** A program of `PROGRAMS` in Python, with the client in this folder. */
+  const findsLicenseInPython = (program: string, client: string) =>
+    findsLicense(['python3', join(PROGRAMS, program)], {
+      variables: { PYTHONPATH: `${client}:${requirements}`, PYTHONNOUSERSITE: '1', PYTHONSAFEPATH: '1' },
+    });
 
   /** A client of openapi-generator in a folder of its own. */
   async function generated(language: string, options: readonly string[] = []): Promise<string> {
     const repository = await installedFolder('openapi-generator', [OPENAPI_GENERATOR], async (into) => {
       const get = ['-q', 'dependency:copy', `-Dartifact=${OPENAPI_GENERATOR}`, `-DoutputDirectory=${into}`];
-      await succeeds(into, 'mvn', ...get);
+      await succeeds(['mvn', ...get], { cwd: into });
     });
     const [, name, version] = OPENAPI_GENERATOR.split(':');
     const jar = join(repository, `${name}-${version}.jar`);
     const output = folder.path(language);
     const generate = ['generate', '-i', document, '-g', language, '-o', output, ...options];
-    const said = await succeeds(folder.path(), 'java', '-jar', jar, ...generate);
-    const warnings = said.split('\n').filter((line) => /WARN|ERROR/.test(line) && !OWN_WARNINGS.test(line));
+    const said = await succeeds(['java', '-jar', jar, ...generate], { cwd: folder.path() });
+    const warnings = said.output
+      .split('\n')
+      .filter((line) => /WARN|ERROR/.test(line) && !OWN_WARNINGS.test(line));
     expect(warnings).toEqual([]);
     return output;
   }
 
-  const asked = () => [service.url, service.rest.key] as const;
+  /** A Go module of this name, with its client in the folder `client`. */
+  async function goModule(name: string): Promise<string> {
+    const module = folder.path(name);
+    await mkdir(join(module, 'client'), { recursive: true });
+    await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
+    return module;
+  }
 
-  /** Runs a program of `PROGRAMS` as the main package beside a generated one. */
-  async function runGo(module: string, program: string): Promise<string> {
+  /** Runs a program of `PROGRAMS` as the main package beside the client. */
+  async function findsLicenseInGo(module: string, program: string): Promise<void> {
     await mkdir(join(module, 'cmd'));
     await cp(join(PROGRAMS, program), join(module, 'cmd', 'main.go'));
-    await succeeds(module, 'go', 'mod', 'tidy');
-    await succeeds(module, 'go', 'vet', './client', './cmd');
-    return succeeds(module, 'go', 'run', './cmd', ...asked());
+    await succeeds(['go', 'mod', 'tidy'], { cwd: module });
+    await succeeds(['go', 'vet', './client', './cmd'], { cwd: module });
+    await findsLicense(['go', 'run', './cmd'], { cwd: module });
   }
 
   slowTest('openapi-generator, Python', async () => {
-    const client = await generated('python');
-    const { code, stdout, output } = await runProgram(
-      ['python3', join(PROGRAMS, 'openapi_generator_client.py'), ...asked()],
-      { variables: { PYTHONPATH: `${client}:${requirements}`, PYTHONNOUSERSITE: '1' } },
-    );
-    expect([code, code === 0 ? '' : output]).toEqual([0, '']);
-    expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
+    await findsLicenseInPython('openapi_generator_client.py', await generated('python'));
   });
 
   slowTest('openapi-generator, Go', async () => {
     const client = await generated('go', ['--additional-properties', 'packageName=client,withGoMod=false']);
-    const module = folder.path('go-module');
-    await cp(client, join(module, 'client'), {
-      recursive: true,
-      filter: (path) => !path.endsWith('/test'),
-    });
-    await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
-    expect(await runGo(module, 'openapi_generator_client.go')).toContain('EXAMPLE, PAT SAMPLE');
+    const module = await goModule('go-module');
+    const filter = (path: string) => !path.endsWith('/test');
+    await cp(client, join(module, 'client'), { recursive: true, filter });
+    await findsLicenseInGo(module, 'openapi_generator_client.go');
   });
 
   slowTest('openapi-generator, Java', async () => {
     const client = await generated('java', ['--additional-properties', 'hideGenerationTimestamp=true']);
-    const lib = `-DoutputDirectory=${client}/lib`;
-    await succeeds(
-      client,
-      'mvn',
-      '-q',
-      '-Dmaven.test.skip=true',
-      'compile',
-      'dependency:copy-dependencies',
-      lib,
-    );
-    const found = await succeeds(
-      client,
-      ...([
-        'java',
-        '-cp',
-        `${client}/target/classes:${client}/lib/*`,
-        join(PROGRAMS, 'Verify.java'),
-        ...asked(),
-      ] as const),
-    );
-    expect(found).toContain('EXAMPLE, PAT SAMPLE');
+    const goals = ['compile', 'dependency:copy-dependencies', `-DoutputDirectory=${client}/lib`];
+    await succeeds(['mvn', '-q', '-Dmaven.test.skip=true', ...goals], { cwd: client });
+    const classes = `${client}/target/classes:${client}/lib/*`;
+    await findsLicense(['java', '-cp', classes, join(PROGRAMS, 'Verify.java')], { cwd: client });
   });
 
   slowTest('openapi-generator, C#: every file once', async () => {
@@ -135,39 +129,25 @@ describeUnless(missing(), 'a generated client finds a license:', () => {
   slowTest('openapi-python-client', async () => {
     const output = folder.path('openapi-python-client');
     const generate = ['generate', '--path', document, '--output-path', output, '--fail-on-warning'];
-    const made = await runPython(requirements, ['-m', 'openapi_python_client', ...generate], {
+    await succeeds(['python3', '-m', 'openapi_python_client', ...generate], {
       cwd: folder.path(),
-      withinMs: WITHIN_MS,
-      variables: { PATH: `${requirements}/bin:${process.env.PATH}` },
+      variables: {
+        ...process.env,
+        ...{
+          PATH: `${requirements}/bin:${process.env.PATH}`,
+          PYTHONPATH: requirements,
+          PYTHONNOUSERSITE: '1',
+        },
+      },
     });
-    expect([made.code, made.code === 0 ? '' : made.output]).toEqual([0, '']);
-    const {
-      code,
-      stdout,
-      output: said,
-    } = await runProgram(['python3', join(PROGRAMS, 'python_client.py'), ...asked()], {
-      variables: { PYTHONPATH: `${output}:${requirements}`, PYTHONNOUSERSITE: '1', PYTHONSAFEPATH: '1' },
-    });
-    expect([code, code === 0 ? '' : said]).toEqual([0, '']);
-    expect(stdout.trim()).toBe('EXAMPLE, PAT SAMPLE');
+    await findsLicenseInPython('python_client.py', output);
   });
 
   slowTest('oapi-codegen', async () => {
-    const module = folder.path('oapi-codegen');
-    await mkdir(join(module, 'client'), { recursive: true });
-    await writeFile(join(module, 'go.mod'), 'module generated\n\ngo 1.24\n');
-    const into = ['-package', 'client', '-o', 'client/client.go'];
-    const said = await succeeds(
-      module,
-      'go',
-      'run',
-      OAPI_CODEGEN,
-      '-generate',
-      'types,client',
-      ...into,
-      document,
-    );
-    expect(said).not.toMatch(/warn/i);
-    expect(await runGo(module, 'oapi_codegen_client.go')).toContain('EXAMPLE, PAT SAMPLE');
+    const module = await goModule('oapi-codegen');
+    const what = ['-generate', 'types,client', '-package', 'client', '-o', 'client/client.go', document];
+    const said = await succeeds(['go', 'run', OAPI_CODEGEN, ...what], { cwd: module });
+    expect(said.output).not.toMatch(/warn/i);
+    await findsLicenseInGo(module, 'oapi_codegen_client.go');
   });
 });

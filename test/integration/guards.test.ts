@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,10 +6,9 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, newId, readMetadata, writeMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { type Day, licensesOf, textOf, writeDay } from '../support/day-files.ts';
-import { fileServer, served } from '../support/file-server.ts';
 import {
   BASE,
   type BasePublication,
@@ -27,7 +25,7 @@ import {
   publishRefused,
   rollBackToBase,
 } from '../support/guarded-days.ts';
-import type { ProxyAnswer, ProxyStep } from '../support/proxy.ts';
+import { answer, type ProxyStep } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
@@ -65,9 +63,9 @@ async function state() {
 describe('the guards', () => {
   test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
     const individual = [
-      ...changed(changed(nurses.slice(54), 2, { expires: '2099-02-30' }), 1, { number: '' }),
+      ...changed(changed(nurses.slice(0, 146), 2, { expires: '2099-02-30' }), 1, { number: '' }),
       ...changed(licensesOf(MEDICAL, '36.', 2), 2, { board: 'Board of Wizardry' }),
-      { board: NURSING, number: 'RN.900199' },
+      { board: NURSING, number: 'RN.900100' },
     ];
     const files = await day({ individual, business: changed(pharmacies, 2, { status: 'Hovering' }) });
     const text = await readFile(files.individual, 'utf8');
@@ -124,6 +122,56 @@ describe('the guards', () => {
   });
 });
 
+describe('discipline', () => {
+  const DISCIPLINE = {
+    ...{ board_actions: 20, sub_statuses: { SUSPENDED: 12, REVOKED: 3 } },
+    ...{ boards: { [NURSING]: 20 }, missing_columns: [] },
+  };
+  const withoutActions = () =>
+    day({ individual: changed(BASE.individual, BASE.individual.length, { boardAction: 'No' }) });
+
+  test.each(['BOARD_ACTION', 'SUB_STATUS'])('files without the column %s are refused', async (column) => {
+    const files = await withText((text) => text.replace(column, `${column}_OR_NOT`));
+    expect(await publishRefused(environment, files)).toEqual([
+      `column_gone: The individual file has no column ${column} any more.`,
+    ]);
+  });
+
+  test('is counted in the ledger and in the index, live or refused', async () => {
+    expect(await readMetadata(environment.store, base.index)).toMatchObject({ discipline: DISCIPLINE });
+    const live = await publicationDetails(environment.store, base.publication);
+    expect(live.summary).toMatchObject({ discipline: DISCIPLINE });
+    expect(live.events.find(({ event }) => event === 'live')).toMatchObject({ discipline: DISCIPLINE });
+    const { publication } = await guarded(await withoutActions());
+    const refused = await publicationDetails(environment.store, publication);
+    expect(refused.summary).toMatchObject({
+      state: 'refused',
+      discipline: { ...DISCIPLINE, board_actions: 0, boards: { [NURSING]: 15 } },
+    });
+  });
+
+  test('the first files say which column they do not have, and the next ones may lack it', async () => {
+    const own = await testEnvironment();
+    for (const city of ['LIMA', 'AKRON']) {
+      const files = await withText((text) => text.replace('BOARD_ACTION', 'MOOD').replace('LIMA', city));
+      expect(await publishFiles(own, files, { isGuarded: true })).toMatchObject({
+        ...{ state: 'live', notes: ['The column individual.BOARD_ACTION is missing.'] },
+      });
+    }
+  });
+
+  test('that version 0.2.0 did not count is compared license by license', async () => {
+    const { store, client } = environment;
+    const whole = await readMetadata(store, base.index);
+    const { discipline: _none, ...metadata } = whole;
+    await writeMetadata(client, base.index, metadata);
+    expect(await publishRefused(environment, await withoutActions())).toEqual([
+      expect.stringMatching(/^status_improved: 20 of 20 licenses .* with a Board Action of Yes/),
+    ]);
+    await writeMetadata(client, base.index, whole);
+  });
+});
+
 test('files that are live already are skipped, unless another version of the service loaded them', async () => {
   const files = await day({ date: '2026-11-23' });
   const { publication: live } = await guarded(files);
@@ -149,41 +197,32 @@ test('files that are live already are skipped, unless another version of the ser
 });
 
 describe('even with force, nothing goes live from', () => {
-  const withCell = (text: string) => text.replaceAll(/"\n/g, '",\n');
   const arranged = async (arrange: (files: DatasetFiles) => DatasetFiles) => arrange(await day());
+  const swapped = ({ individual, business }: DatasetFiles) => ({
+    individual: business,
+    business: individual,
+  });
+  const twice = ({ individual }: DatasetFiles) => ({ individual, business: individual });
+  const withMood = (text: string) => text.replace(',STATUS,', ',STATE_OF_MIND,');
+  const withCell = (text: string) => text.replaceAll(/"\n/g, '",\n');
+  const cutOff = (text: string) => gzipSync(text).subarray(0, -20);
+
+  const NO_STATUS = /^columns: The individual file lacks STATUS\.$/;
+  const NO_ROWS = /^no_rows: The business file \(business-/;
+  const TOO_LONG =
+    /^columns: No row of the individual file \(\S+\) can be read: the first has 11 fields, not 10\.$/;
+  const SWAPPED = /^columns: .*are the two files swapped\?$/;
+  const THE_SAME = /^columns: The individual file \S+ and the business file \S+ are the same\.$/;
+  const CUT_OFF = /^truncated: \S+\.csv can't be read as/;
 
   test.each<[string, () => Promise<DatasetFiles>, RegExp]>([
-    [
-      'files without a required column',
-      () => withText((text) => text.replace(',STATUS,', ',STATE_OF_MIND,')),
-      /^columns: The individual file lacks STATUS\.$/,
-    ],
-    [
-      'a file without rows',
-      () => withText((text) => text.replace(/\n.*/s, '\n'), 'business'),
-      /^no_rows: The business file \(business-/,
-    ],
+    ['files without a required column', () => withText(withMood), NO_STATUS],
+    ['a file without rows', () => withText((text) => text.replace(/\n.*/s, '\n'), 'business'), NO_ROWS],
     ['a file that is empty', () => withText(() => ''), /^no_rows: The individual file/],
-    [
-      'rows that all have a cell more than the header',
-      () => withText(withCell),
-      /^columns: No row of the individual file \(\S+\) can be read: the first has 11 fields, not 10\.$/,
-    ],
-    [
-      'swapped files',
-      () => arranged(({ individual, business }) => ({ individual: business, business: individual })),
-      /^columns: .*are the two files swapped\?$/,
-    ],
-    [
-      'the same file twice',
-      () => arranged(({ individual }) => ({ individual, business: individual })),
-      /^columns: The individual file \S+ and the business file \S+ are the same\.$/,
-    ],
-    [
-      'a gzip file that is cut off',
-      () => withText((text) => gzipSync(text).subarray(0, -20)),
-      /^truncated: \S+\.csv can't be read as/,
-    ],
+    ['rows that all have a cell more than the header', () => withText(withCell), TOO_LONG],
+    ['swapped files', () => arranged(swapped), SWAPPED],
+    ['the same file twice', () => arranged(twice), THE_SAME],
+    ['a gzip file that is cut off', () => withText(cutOff), CUT_OFF],
   ])('%s', async (_what, files, reason) => {
     const before = await state();
     const result = await publishFiles(environment, await files());
@@ -252,36 +291,6 @@ describe('even with force, nothing goes live from', () => {
   });
 });
 
-test('files from URLs are downloaded, listed without credentials, and skipped while unchanged', async () => {
-  const web = nextDay({ individual: [...BASE.individual, { board: NURSING, number: 'RN.web' }] });
-  const business = Buffer.from(textOf(web, 'business'));
-  const headers = { etag: '"1"' };
-  const people = await fileServer(served({ content: gzipSync(textOf(web, 'individual')), headers }));
-  const places = await fileServer(served({ content: business, headers }));
-  const urls = {
-    individual: people.url.replace('http://', 'http://user:secret@'),
-    business: places.url,
-  };
-  const config = {
-    ...environment.config,
-    ...{ STATE_DIR: join(environment.folder, 'state'), DATASET_INDIVIDUAL: urls.individual },
-  };
-  const steps: string[] = [];
-  const options = { isGuarded: true, onProgress: ({ step }: { step: string }) => void steps.push(step) };
-  const publish = () => publishFiles({ ...environment, config }, urls, options);
-  const result = await publish();
-  expect(result).toMatchObject({ state: 'live', licenses: 321 });
-  expect([...new Set(steps)].slice(0, 3)).toEqual(['downloading', 'reading', 'loading']);
-  const { summary, events } = await publicationDetails(environment.store, result.publication);
-  expect(summary).toMatchObject({
-    sources: { individual: people.url, business: places.url },
-    sha256: { business: createHash('sha256').update(business).digest('hex') },
-  });
-  expect(JSON.stringify(events)).not.toContain('secret');
-  expect(await publish()).toMatchObject({ state: 'skipped', live: result.publication });
-  expect(people.requests.at(-1)).toMatchObject({ 'if-none-match': '"1"' });
-});
-
 test('a file that has everything twice is refused before it is read to its end', async () => {
   const files = await withText((text) => {
     const [header = '', row = ''] = text.split('\n');
@@ -298,28 +307,21 @@ describe('a publication fails before it loads, and says so,', () => {
     type: 'index_create_block_exception',
     reason: 'blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];',
   };
-  const blocked = { error: { root_cause: [error], ...error }, status: 403 };
-  const disk = { 'disk.total': '100000000000', 'disk.avail': '10000001000' };
+  const blocked = JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 });
+  const disk = JSON.stringify([{ 'disk.total': '100000000000', 'disk.avail': '10000001000' }]);
+  const NO_INDEX =
+    /^OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free\.$/;
+  const TOO_LITTLE = /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./;
 
-  test.each<[string, isAsked: (asked: string) => boolean, answer: ProxyAnswer, RegExp]>([
-    [
-      'when OpenSearch creates no index since its disk is nearly full',
-      (asked) => /^PUT \/[^/]*licenses-[^/]+$/.test(asked),
-      { status: 403, body: JSON.stringify(blocked) },
-      /^OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free\.$/,
-    ],
-    [
-      'when OpenSearch has too little disk left',
-      (asked) => asked.includes(' /_cat/allocation'),
-      { status: 200, body: JSON.stringify([disk]) },
-      /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./,
-    ],
-  ])('%s', async (_when, isAsked, answer, message) => {
+  test.each<[string, asked: RegExp, answered: ProxyStep, RegExp]>([
+    ['creates no index', /^PUT \/[^/]*licenses-[^/]+$/, answer(403, blocked), NO_INDEX],
+    ['has too little disk left', / \/_cat\/allocation/, answer(200, disk), TOO_LITTLE],
+  ])('when OpenSearch %s', async (_when, asked, answered, message) => {
     const before = await state();
-    const step: ProxyStep = async (request) =>
-      isAsked(`${request.method} ${request.path}`) ? answer : request.forward();
-    const files = await day();
-    const publishing = publishFiles(environment, files, { through: step });
+    const publishing = publishFiles(environment, await day(), {
+      through: (request) =>
+        asked.test(`${request.method} ${request.path}`) ? answered(request) : request.forward(),
+    });
     await expect(publishing).rejects.toThrow(message);
     expect(await state()).toEqual(before);
   });

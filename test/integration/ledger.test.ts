@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { publicationDetails, publicationHistory, reconcileLedger } from '../../src/publications/history.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
-import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { rollBack } from '../../src/publications/rollback.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
@@ -15,6 +14,7 @@ import { publishFiles } from '../support/publishing.ts';
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 const HOUR_MS = 3_600_000;
+const AT = '2026-11-20T00:00:00.000Z';
 
 /** The events of the ledger in order, each as `publication event`. */
 const eventsIn = async (store: Store) =>
@@ -103,18 +103,15 @@ test('a publication killed between its flip and its last ledger event is live, a
   const { store } = environment;
   const first = await published(environment, '2026-11-20');
   const publication = newId();
-  const files = await filesOf(environment, '2026-11-21');
-  const publishing = publishFiles(environment, files, {
+  const publishing = publishFiles(environment, await filesOf(environment, '2026-11-21'), {
     publication,
     through: (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
   });
   await expect(publishing).rejects.toThrow();
-  const begun = ['reading', 'loading', 'verifying', 'verifying'];
-  const eventsOf = async () =>
-    (await publicationDetails(store, publication)).events.map(({ event }) => event);
-  expect(await eventsOf()).toEqual(begun);
-  const [index = '', ...others] = await indicesUnderAlias(store);
-  expect([index === first.index, others]).toEqual([false, []]);
+  const { events } = await publicationDetails(store, publication);
+  expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'verifying']);
+  const under = await indicesUnderAlias(store);
+  expect([under.length, under.includes(first.index)]).toEqual([1, false]);
 
   // It counts as live because of the alias.
   const { live: now, publications } = await publicationHistory(store);
@@ -129,23 +126,7 @@ test('a publication killed between its flip and its last ledger event is live, a
     `${publication} live`,
     `${first.publication} superseded`,
   ]);
-  expect((await publicationDetails(store, publication)).summary).toMatchObject({
-    ...{ counts: { rows: 22, licenses: 22 }, boards: { [NURSING]: 20, [PHARMACY]: 2 } },
-    sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/) },
-  });
-
-  // Its second attempt does not load it again.
-  const again = await publishFiles(environment, files, { publication });
-  const counts = { rows: 22, licenses: 22 };
-  expect(again).toMatchObject({ ...counts, state: 'live', publication, index, date: '2026-11-21' });
-  expect(await eventsOf()).toEqual([...begun, 'live']);
-  expect((await licensesIndices(store)).map((each) => each.index)).toEqual([index]);
-
-  await published(environment, '2026-11-22');
-  expect((await rollBack(store)).to.metadata.publication).toBe(publication);
 });
-
-const AT = '2026-11-20T00:00:00.000Z';
 
 test('the ledger is read by pages, in order, without the labels that an earlier version wrote unbounded', async () => {
   const environment = await newEnvironment();
@@ -159,11 +140,8 @@ test('the ledger is read by pages, in order, without the labels that an earlier 
     await client.index({ index, body });
   }
   const ids = Array.from({ length: 2500 }, (_, at) => `run${at}`);
-  await client.bulk({
-    index,
-    refresh: true,
-    body: ids.flatMap((publication) => [{ index: {} }, { publication, at: AT, event: 'queued' }]),
-  });
+  const body = ids.flatMap((publication) => [{ index: {} }, { publication, at: AT, event: 'queued' }]);
+  await client.bulk({ index, refresh: true, body });
 
   let bytes = 0;
   const { publications } = await throughProxy(
@@ -177,8 +155,7 @@ test('the ledger is read by pages, in order, without the labels that an earlier 
   );
   const listed = publications.map(({ publication }) => publication).filter((id) => id.startsWith('run'));
   expect(listed).toEqual(ids.toReversed());
-  const refused = { publication: 'large3', state: 'refused' };
-  expect(publications).toContainEqual(expect.objectContaining(refused));
+  expect(publications).toContainEqual(expect.objectContaining({ publication: 'large3', state: 'refused' }));
   expect(bytes).toBeLessThan(2_000_000);
 });
 

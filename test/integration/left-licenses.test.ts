@@ -17,10 +17,8 @@ let step: ProxyStep = pass;
 /** The code of a record of the first day. */
 let recordOfUnreadable: string;
 
-const [GONE, UNREADABLE, NEVER_READ] = NURSES;
-const gone = GONE?.number ?? '';
-const unreadable = UNREADABLE?.number ?? '';
-const neverRead = NEVER_READ?.number ?? '';
+const [GONE, , NEVER_READ] = NURSES;
+const [gone = '', unreadable = '', neverRead = ''] = NURSES.map(({ number }) => number);
 const NO_DATE = { expires: '31.31.2099' };
 /** The State writes it without the zero on the second day. */
 const PADDED = { board: NURSING, number: 'RN.0900100', name: 'PADDED, PAM' };
@@ -58,10 +56,9 @@ beforeEach(() => {
 });
 
 /** What /lookup/verify says of a number that it does not find. */
-async function miss(number: string, more: object = {}) {
-  const { data_age_days: _, ...body } = numberMissIn(
-    await rest.verify({ board: NURSING, license_number: number, ...more }),
-  );
+async function miss(license_number: string, more: object = {}) {
+  const answered = await rest.verify({ board: NURSING, license_number, ...more });
+  const { data_age_days: _, ...body } = numberMissIn(answered);
   return body;
 }
 
@@ -74,9 +71,7 @@ test('a number that left the dataset says when and with which status, an unreada
   for (const number of [gone, gone.toLowerCase(), gone.replace('.', ' - ')]) {
     const { detail, ...facts } = await miss(number, { last_name: 'Holder' });
     expect(facts).toEqual(REMOVED);
-    expect(detail).toMatch(
-      /The last dataset that had it is of 2026-11-01; its status then: Active - Probation\./,
-    );
+    expect(detail).toContain('that had it is of 2026-11-01; its status then: Active - Probation.');
     expect(detail).not.toContain('HOLDER');
   }
   const detail = expect.stringMatching(/could not be read by this service.*says nothing of the license/);
@@ -93,11 +88,10 @@ test('a number that left the dataset says when and with which status, an unreada
   expect(tool).toMatchObject({ result: { structuredContent: { outcome: 'not_found', ...REMOVED } } });
   const { text: ofHistory } = await rest.callTool('license_history', { license_number: gone });
   expect(ofHistory).toMatch(/was in the State's dataset before.*Send board too/);
-  const page = await rest.get(`/licenses/NUR/${unreadable}`);
   const text404 = expect.stringContaining('could not be read by this service');
-  expect(page).toMatchObject({ status: 404, text: text404 });
+  expect(await rest.get(`/licenses/NUR/${unreadable}`)).toMatchObject({ status: 404, text: text404 });
   const record = await rest.get(`/records/${recordOfUnreadable}`);
-  expect(record.text).toContain('could not be read by this service');
+  expect(record.text).toEqual(text404);
   expect(record.text).not.toContain('The license is not in the State’s data');
 });
 

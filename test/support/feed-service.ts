@@ -40,10 +40,7 @@ export async function startFeedService(
      */
     publishDay: async (
       individual: readonly DayRow[],
-      {
-        written,
-        ...options
-      }: PublishingOptions & { readonly written?: (date: string) => string | Buffer } = {},
+      { written, ...options }: PublishingOptions & { readonly written?: (date: string) => string } = {},
     ): Promise<string> => {
       date = daysAfter(date, 1);
       const files = await filesOf(environment, date, { individual, business: PHARMACIES });

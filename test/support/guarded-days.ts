@@ -11,7 +11,11 @@ export const NURSING = 'Nursing Board';
 export const MEDICAL = 'Medical Board';
 export const PHARMACY = 'Board of Pharmacy';
 
-export const nurses = licensesOf(NURSING, 'RN.', 200);
+/** 20 licenses with Board Action Yes, 15 of them with a disciplinary sub-status, and 180 without either. */
+export const nurses = licensesOf(NURSING, 'RN.', 200).map((row, at): DayRow => {
+  const subStatus = at < 12 ? 'Suspended' : at < 15 ? 'Revoked' : '';
+  return at < 20 ? { ...row, boardAction: 'Yes', subStatus } : row;
+});
 const doctors = licensesOf(MEDICAL, '35.', 60);
 export const pharmacies = licensesOf(PHARMACY, '02', 60);
 
