@@ -94,11 +94,10 @@ describeUnless(NO_BROWSER, 'in a browser', () => {
   });
 
   test('a hostile path is not repeated as HTML', async () => {
-    for (const path of ['/licenses/NUR/', '/licenses/', '/records/', '/']) {
-      for (const value of HOSTILE) {
-        expect(await tab.open(path + encodeURIComponent(value))).toBe(404);
-        await tab.expectGood();
-      }
+    const paths = ['/licenses/NUR/', '/licenses/', '/records/', '/'];
+    for (const path of paths.flatMap((start) => HOSTILE.map((value) => start + encodeURIComponent(value)))) {
+      expect(await tab.open(path)).toBe(404);
+      await tab.expectGood();
     }
   });
 

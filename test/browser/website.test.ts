@@ -26,7 +26,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   afterEach(() => tab.reset());
 
   /** A page of every template, and each of its parts. */
-  const PAGES: readonly (readonly [path: string, status: number, heading: string])[] = [
+  test.each([
     ['/', 200, 'Look up a license'],
     ['/?q=Baxter&page=3', 200, '120 licenses for Baxter'],
     ['/?q=Whitfeld', 200, 'Showing WHITFIELD'],
@@ -44,9 +44,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ['/data', 200, 'The data'],
     ['/developers', 200, 'For developers'],
     ['/about', 200, 'About this service'],
-  ];
-
-  test.each(PAGES)(
+  ])(
     '%s answers %d and is good on a screen, on a phone, in the dark and at 200 %% zoom',
     async (path, status, heading) => {
       const { page, open, expectGoodEverywhere } = tab;
@@ -167,13 +165,8 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByLabel(BOX).press('Enter');
     await page.waitForURL(address);
     await page.emulateMedia({ media: 'print' });
-    const printed = [
-      'Ada Lovelace, Acme Staffing',
-      'Order 4711',
-      address,
-      'This is not a website of the State',
-    ];
-    for (const text of printed) expect(await page.getByText(text).first().isVisible()).toBe(true);
+    const words = ['Ada Lovelace, Acme Staffing', 'Order 4711', 'This is not a website of the State'];
+    for (const text of [...words, address]) expect(await page.getByText(text).first().isVisible()).toBe(true);
     expect(await page.getByText('State data of').first().textContent()).toMatch(/read on .* days? old/);
     expect(await page.getByText('still says the same').isVisible()).toBe(false);
     expect(await page.getByRole('button').first().isVisible()).toBe(false);

@@ -45,16 +45,8 @@ verifies(
 
 verifies(
   [
-    'PERSON-01',
-    'PERSON-02',
-    'PERSON-03',
-    'PERSON-04',
-    'LOOKUP-04',
-    'LOOKUP-05',
-    'FILTERS-01',
-    'INPUT-01',
-    'INPUT-05',
-    'SEARCH-03',
+    ...(['PERSON-01', 'PERSON-02', 'PERSON-03', 'PERSON-04', 'LOOKUP-04', 'LOOKUP-05'] as const),
+    ...(['FILTERS-01', 'INPUT-01', 'INPUT-05', 'SEARCH-03'] as const),
   ],
   'each form of a person’s name in typed-forms.ts finds only the licenses that it must find',
   () => expectAnswers('person'),
@@ -80,12 +72,7 @@ verifies('NUMBER-01', 'a number that is not found never reveals the holder of a 
 
 /** The words of a text in upper case, with a space before and after each. */
 function words(text: string): string {
-  return ` ${
-    text
-      .toUpperCase()
-      .match(/[\p{L}\p{N}]+/gu)
-      ?.join(' ') ?? ''
-  } `;
+  return ['', ...(text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? []), ''].join(' ');
 }
 
 /** A list as a file, and as it is pasted where it is text. */
@@ -233,10 +220,8 @@ describe('a roster by REST', () => {
 
   test('with columns that are not clear is refused, and says what was understood', async () => {
     const [status, text] = await outcomes('Lic #,License Number,Name\nRN.1,RN.2,x\n');
-    expect([status, text]).toEqual([
-      400,
-      expect.stringContaining('“Lic #” and “License Number” may mean the same'),
-    ]);
+    expect(status).toBe(400);
+    expect(text).toContain('“Lic #” and “License Number” may mean the same');
     expect(text).toContain('“Lic #” as license_number');
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import serverJson from '../../server.json' with { type: 'json' };
 import { boardActivity } from '../../src/changes/board-activity.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { recordAnswer, recordIn } from '../support/answers.ts';
+import { matchesIn, recordIn } from '../support/answers.ts';
 import { times } from '../support/fixtures.ts';
 import {
   compactLicense,
@@ -15,6 +15,7 @@ import {
   startMcpService,
   toolCalls,
 } from '../support/mcp-tools.ts';
+import { rosterAnswer } from '../support/rosters.ts';
 import type { TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -46,13 +47,7 @@ const rosterResult = z.strictObject({
   ...dataOrigin,
   message: z.string().regex(/not_found never means that somebody is unlicensed/),
   count: z.int(),
-  summary: z.strictObject({
-    found: z.int(),
-    clear: z.int(),
-    ambiguous: z.int(),
-    not_found: z.int(),
-    invalid: z.int(),
-  }),
+  summary: z.strictObject(rosterAnswer.shape.summary.shape),
   results: z.array(
     z.strictObject({
       index: z.int(),
@@ -178,12 +173,10 @@ describe('the tools', () => {
     'INPUT-02',
     'null and blank parameters of a tool count as absent, and unknown ones cause a warning',
     async () => {
-      const filled = {
-        ...{ license_number: 'RN.700001', board: null, last_name: '', first_name: ' ' },
-        zip: '43215',
-      };
-      const result = await found('verify_license', filled);
-      expect(result).toMatchObject({ outcome: 'found', searched: { license_number: 'RN.700001' } });
+      const known = { license_number: 'RN.700001' };
+      const blank = { board: null, last_name: '', first_name: ' ' };
+      const result = await found('verify_license', { ...known, ...blank, zip: '43215' });
+      expect(result).toMatchObject({ outcome: 'found', searched: known });
       expect(result.message).toMatch(
         /^Unknown parameters are ignored\. This tool has: license_number, board, /,
       );
@@ -208,11 +201,9 @@ describe('the tools', () => {
   );
 
   test('a lookup by number does not say that it searched by filters, which it ignores', async () => {
-    const { searched } = await found('verify_business_license', {
-      license_number: 'FH.70004',
-      city: 'Dayton',
-    });
-    expect(searched).toEqual({ license_number: 'FH.70004' });
+    const number = { license_number: 'FH.70004' };
+    const { searched } = await found('verify_business_license', { ...number, city: 'Dayton' });
+    expect(searched).toEqual(number);
   });
 
   verifies(
@@ -254,15 +245,11 @@ describe('the tools', () => {
       const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
       const result = await found('search_licenses_by_name', search);
       expect(result).toMatchObject({ outcome: 'found', count: 3, searched: search });
-      const rest = z
-        .object({ multiple: z.array(recordAnswer) })
-        .parse((await service.rest.verify(search)).body);
-      const merged = result.licenses.map((license) => ({ ...result.in_common, ...license }));
-      expect(merged).toEqual(
-        rest.multiple.map((record) =>
-          compactLicense.strip().parse({ ...record, board_action: record.extra_data['Board Action'] }),
-        ),
+      const { multiple } = matchesIn(await service.rest.verify(search));
+      const compact = multiple.map((record) =>
+        compactLicense.strip().parse({ ...record, board_action: record.extra_data['Board Action'] }),
       );
+      expect(result.licenses.map((license) => ({ ...result.in_common, ...license }))).toEqual(compact);
       expect(result).toMatchObject({ total: 3, by_status: { ACTIVE: expect.any(Number) } });
       const filtered = { board: NURSING, last_name: 'Narrow', city: 'akron' };
       expect(await numbers('search_licenses_by_name', filtered)).toEqual(['RN.850001']);

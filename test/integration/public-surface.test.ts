@@ -3,13 +3,13 @@ import { Redis } from 'ioredis';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import { newRecordCode, SAVED_RECORD_DAYS, SAVED_RECORDS } from '../../src/records/saved-records.ts';
+import { SAVED_RECORD_DAYS } from '../../src/records/saved-records.ts';
 import type { ApiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { shownNurse } from '../support/saved-records.ts';
+import { addRecords, deleteRecords, recordForm } from '../support/saved-records.ts';
 import { seriesAt } from '../support/series.ts';
 import { startService } from '../support/service.ts';
 
@@ -30,17 +30,11 @@ beforeAll(async () => {
   ({ environment, api, rest } = await startService({ settings }));
   const { store } = environment;
   const ended = { at: '2026-11-21T09:00:00.000Z' };
-  await appendEvent(store, {
-    ...{ ...ended, publication: 'one', event: 'failed' },
-    reasons: ["ENOENT: no such file, open '/srv/data/individual.csv'"],
-  });
-  await appendEvent(store, {
-    ...{ ...ended, publication: 'two', event: 'refused' },
-    reasons: [
-      'no_rows: The file https://data.example/a/b.csv?sig=topsecret has no rows.',
-      'older: see /srv/data/x.csv',
-    ],
-  });
+  const failed = ["ENOENT: no such file, open '/srv/data/individual.csv'"];
+  const noRows = 'no_rows: The file https://data.example/a/b.csv?sig=topsecret has no rows.';
+  const refused = [noRows, 'older: see /srv/data/x.csv'];
+  await appendEvent(store, { ...ended, publication: 'one', event: 'failed', reasons: failed });
+  await appendEvent(store, { ...ended, publication: 'two', event: 'refused', reasons: refused });
   // The first request loads code, so its count in Redis may come too late: then this process counts it alone.
   await get('/nothing');
 });
@@ -100,73 +94,42 @@ test('/data and /status say nothing of addresses and failures', async () => {
 });
 
 describe('what was asked for and is not there is counted as none', () => {
-  async function more(outcome: string, ask: () => Promise<unknown>, name: string): Promise<number> {
+  test.each([
+    ['rest', 'none', '/api/v1/history?board=Nursing+Board&license_number=RN.999999'],
+    ['rest', 'found', '/api/v1/history?board=Nursing+Board&license_number=RN.700001'],
+    ['rest', 'refused', '/api/v1/history?board=x'],
+    ['web', 'none', '/licenses/NUR/RN.999999'],
+    ['web', 'none', '/records/0000-0000-0000-0000'],
+    ['web', 'found', '/licenses/NUR/RN.700001'],
+  ])('by %s as %s: %s', async (name, outcome, path) => {
     const key = `licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`;
     const before = (await series()).get(key) ?? 0;
-    await ask();
-    return ((await series()).get(key) ?? 0) - before;
-  }
-
-  const history = (number: string) =>
-    `/api/v1/history?board=${encodeURIComponent(NURSE.board)}&license_number=${number}`;
-
-  test('/history of a number that was never seen', async () => {
-    expect(await more('none', () => rest.get(history('RN.999999')), 'rest')).toBe(1);
-    expect(await more('found', () => rest.get(history('RN.700001')), 'rest')).toBe(1);
-    expect(await more('refused', () => rest.get('/api/v1/history?board=x'), 'rest')).toBe(1);
-  });
-
-  test('a page of a license, and of a saved record', async () => {
-    expect(await more('none', () => get('/licenses/NUR/RN.999999'), 'web')).toBe(1);
-    expect(await more('none', () => get('/records/0000-0000-0000-0000'), 'web')).toBe(1);
-    expect(await more('found', () => get('/licenses/NUR/RN.700001'), 'web')).toBe(1);
+    await get(path, { 'x-api-key': rest.key });
+    expect((await series()).get(key)).toBe(before + 1);
   });
 
   test('license_history of a number that was never seen', async () => {
     const key = 'licenses_tool_calls_total{tool="license_history",outcome="none"}';
-    const { status } = await rest.callTool('license_history', {
-      board: 'Nursing Board',
-      license_number: 'RN.999999',
-    });
-    expect(status).toBe(200);
-    expect((await series()).get(key)).toBe(1);
+    const answer = await rest.callTool('license_history', { ...NURSE, license_number: 'RN.999999' });
+    expect([answer.status, (await series()).get(key)]).toEqual([200, 1]);
   });
 });
 
 describe('records that are saved', () => {
-  async function expectNoOutage(): Promise<void> {
-    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
-    expect((await series()).get(unavailable)).toBe(0);
-  }
-
   async function save(address: string) {
     const from = { 'x-forwarded-for': address };
     const page = await get('/licenses/NUR/RN.700001', from);
-    const fields = [...page.text.matchAll(/name="(board|number|shown)" value="([^"]*)"/g)];
-    const body = String(
-      new URLSearchParams(fields.map(([, name = '', value = '']): [string, string] => [name, value])),
-    );
     return rawRequest(environment.config.PORT, '/records', {
-      method: 'POST',
+      ...{ method: 'POST', body: String(recordForm(page.text)) },
       headers: {
-        ...from,
-        host: 'localhost',
-        origin: 'http://localhost',
+        ...{ ...from, host: 'localhost', origin: 'http://localhost' },
         'content-type': 'application/x-www-form-urlencoded',
       },
-      body,
     });
   }
 
   test('are bounded altogether, and by the day: by address, and for all visitors together, without what was refused', async () => {
-    const saved_at = '2026-01-01T00:00:00.000Z';
-    const old = times(
-      SAVES * SAVED_RECORD_DAYS,
-      () => [newRecordCode(), { ...shownNurse(), saved_at }] as const,
-    );
-    const { client, names } = environment.store;
-    await SAVED_RECORDS.putAll(environment.store, old);
-    await client.indices.refresh({ index: names.savedRecords });
+    await addRecords(environment.store, SAVES * SAVED_RECORD_DAYS, '2026-01-01T00:00:00.000Z');
     const limited = async () =>
       (await series()).get('licenses_request_seconds_count{interface="rest",outcome="limited"}') ?? 0;
     const before = await limited();
@@ -179,11 +142,7 @@ describe('records that are saved', () => {
       const { status, text } = await save(newAddress());
       expect([status, text]).toEqual([503, expect.stringContaining('No more records can be saved')]);
     }
-    await client.deleteByQuery({
-      index: names.savedRecords,
-      refresh: true,
-      body: { query: { match_all: {} } },
-    });
+    await deleteRecords(environment.store);
 
     const greedy = newAddress();
     const answers = await Promise.all(times(3, () => save(greedy)));
@@ -197,7 +156,8 @@ describe('records that are saved', () => {
     expect(saved).toEqual(Array(left).fill(303));
     expect((await series()).get('licenses_saved_records_used_ratio')).toBe(0.5);
     expect((await save(newAddress())).status).toBe(429);
-    await expectNoOutage();
+    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
+    expect((await series()).get(unavailable)).toBe(0);
   });
 });
 

@@ -54,25 +54,23 @@ async function api(trustedProxies: number) {
     ...settings,
     TRUSTED_PROXIES: String(trustedProxies),
   });
-  const post = (path: string, from: string, headers: Headers, body: string) =>
+  /** Sends a request from this address, which the proxy adds. */
+  const send = (path: string, from: string, headers: Headers, body?: string) =>
     rawRequest(port, path, {
-      ...{ method: 'POST', body },
+      ...(body !== undefined && { method: 'POST', body }),
       headers: {
-        ...{ host: `localhost:${port}`, 'x-forwarded-for': from, 'content-type': 'application/json' },
-        ...headers,
+        ...{ host: `localhost:${port}`, 'x-forwarded-for': from, 'x-api-key': key },
+        ...{ 'content-type': 'application/json', ...headers },
       },
     });
-  const call = (from: string, method: string, params?: object) =>
-    post(
-      ...(['/mcp', from, { accept: 'application/json, text/event-stream' }] as const),
-      JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    );
-  /** GET /lookup/boards from this address, which the proxy sends. */
+  const call = (from: string, method: string, params?: object) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    return send('/mcp', from, { accept: 'application/json, text/event-stream' }, body);
+  };
   const rest = (from: string, apiKey = key, more: Headers = {}): Promise<ApiAnswer> =>
-    rawRequest(port, '/api/v1/lookup/boards', {
-      headers: { 'x-forwarded-for': from, 'x-api-key': apiKey, ...more },
-    });
+    send('/api/v1/lookup/boards', from, { 'x-api-key': apiKey, ...more });
   const mcp = (from: string) => call(from, 'tools/list');
+  const SUBSCRIPTIONS = '/api/v1/subscriptions';
   // The first requests load code, so their counts in Redis may come too late: then this process counts them alone.
   const first = newAddress();
   await Promise.all([rest(first), mcp(first)]);
@@ -82,17 +80,15 @@ async function api(trustedProxies: number) {
     mcp,
     /** A roster of so many items. */
     roster: (from: string, items: number) =>
-      post(ROSTER_PATH, from, { 'x-api-key': key }, JSON.stringify({ items: times(items, () => KNOWN) })),
-    csv: (from: string, table: string) =>
-      post(ROSTER_PATH, from, { 'x-api-key': key, 'content-type': 'text/csv' }, table),
+      send(ROSTER_PATH, from, {}, JSON.stringify({ items: times(items, () => KNOWN) })),
+    csv: (from: string, table: string) => send(ROSTER_PATH, from, { 'content-type': 'text/csv' }, table),
     rosterTool: (from: string, items: number) =>
       call(from, 'tools/call', { name: 'verify_roster', arguments: { items: times(items, () => KNOWN) } }),
     watch: (from: string, numbers: readonly string[]) => {
       const items = numbers.map((license_number) => ({ ...KNOWN, license_number }));
-      return post('/api/v1/subscriptions/batch', from, { 'x-api-key': key }, JSON.stringify({ items }));
+      return send(`${SUBSCRIPTIONS}/batch`, from, {}, JSON.stringify({ items }));
     },
-    watched: (from: string): Promise<ApiAnswer> =>
-      rawRequest(port, '/api/v1/subscriptions', { headers: { 'x-forwarded-for': from, 'x-api-key': key } }),
+    watched: (from: string) => send(SUBSCRIPTIONS, from, {}),
   };
 }
 
@@ -154,8 +150,8 @@ describe('the limit of an address', () => {
   verifies('LIMITS-05', 'holds for simultaneous requests', async () => {
     const address = newAddress();
     const answers = await Promise.all(times(REST + 10, () => behindProxy.rest(address)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(REST);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+    const statuses = answers.map(({ status }) => status).toSorted();
+    expect(statuses).toEqual([...repeated(200, REST), ...repeated(429, 10)]);
   });
 
   verifies(
@@ -215,11 +211,8 @@ describe('bad keys', () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
       const guesses = times(3 * REST, () => behindProxy.rest(address, newApiKey('olv')));
-      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-      expect(statuses.toSorted()).toEqual([
-        ...repeated(401, BAD_KEYS),
-        ...repeated(429, 3 * REST - BAD_KEYS),
-      ]);
+      const refused = [...repeated(401, BAD_KEYS), ...repeated(429, 3 * REST - BAD_KEYS)];
+      expect((await Promise.all(guesses)).map(({ status }) => status).toSorted()).toEqual(refused);
       expect(await spend(REST, () => behindProxy.rest(address))).toEqual(repeated(200, REST));
       expectLimited(await behindProxy.rest(address));
     },
@@ -292,17 +285,16 @@ describe('the address of a client', () => {
 });
 
 describe('a request', () => {
+  const by = (protocol: string, asked = behindProxy) =>
+    asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol });
+
   verifies(
     'HTTPS-02',
     'over HTTPS, according to a trusted proxy, gets Strict-Transport-Security',
     async () => {
-      const header = async (asked: Api, protocol: string) =>
-        (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).headers.get(
-          'strict-transport-security',
-        );
-      expect(await header(behindProxy, 'https')).toMatch(/^max-age=\d{7,}/);
-      expect(await header(behindProxy, 'http')).toBeNull();
-      expect(await header(direct, 'https')).toBeNull();
+      const header = ({ headers }: ApiAnswer) => headers.get('strict-transport-security');
+      expect(header(await by('https'))).toMatch(/^max-age=\d{7,}/);
+      expect([await by('http'), await by('https', direct)].map(header)).toEqual([null, null]);
     },
   );
 
@@ -310,20 +302,15 @@ describe('a request', () => {
     ['HTTPS-01', 'HTTPS-03'],
     'over plain HTTP, according to the nearest trusted proxy, is refused',
     async () => {
+      const detail = 'Requests are taken by https only; send this one to the https address.';
       for (const protocol of ['http', 'HTTP', 'https, http']) {
-        const answer = await behindProxy.rest(newAddress(), key, { 'x-forwarded-proto': protocol });
-        expect([protocol, detailIn(answer, 403)]).toEqual([
-          protocol,
-          'Requests are taken by https only; send this one to the https address.',
-        ]);
+        const answer = await by(protocol);
+        expect([protocol, detailIn(answer, 403)]).toEqual([protocol, detail]);
         expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull();
       }
-      const statusOf = async (asked: Api, protocol: string) =>
-        (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
-      for (const protocol of ['https', 'HTTPS', 'http, https', 'wss', '']) {
-        expect([protocol, await statusOf(behindProxy, protocol)]).toEqual([protocol, 200]);
-      }
-      expect(await statusOf(direct, 'http')).not.toBe(403);
+      for (const protocol of ['https', 'HTTPS', 'http, https', 'wss', ''])
+        expect([protocol, (await by(protocol)).status]).toEqual([protocol, 200]);
+      expect((await by('http', direct)).status).not.toBe(403);
     },
   );
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
-import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
+import { addRecords, deleteRecords, RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
@@ -17,10 +17,7 @@ beforeAll(async () => {
 });
 
 const saved = z.object({
-  code: z.string(),
-  url: z.string(),
-  saved_at: z.iso.datetime(),
-  kept_until: z.iso.date(),
+  ...{ code: z.string(), url: z.string(), saved_at: z.iso.datetime(), kept_until: z.iso.date() },
 });
 
 /** Saves a record for an account. */
@@ -42,14 +39,8 @@ describe('a record by REST', () => {
     expect(answer.body).toEqual({ code, url, saved_at, kept_until, ...notes, record });
 
     const read = await savedRecords(service.environment.store, RECORD_LIMITS).read(code);
-    expect(read).toMatchObject({
-      kind: 'license',
-      date: '2026-11-20',
-      saved_at,
-      ...notes,
-      changes: [],
-      sample: false,
-    });
+    const shown = { kind: 'license', date: '2026-11-20', changes: [], sample: false };
+    expect(read).toMatchObject({ ...shown, ...notes, saved_at });
     const page = await service.rest.get(`/records/${code}`);
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('Zoë O’Neil')]);
     expect(page.text.replace(/<[^>]*>/g, '')).toContain(`Web address${url}`);
@@ -68,29 +59,20 @@ describe('a record by REST', () => {
 
   test('has no note where the text is blank or null', async () => {
     const { status, body } = await save('Blank', { checked_by: '  ', reference: null });
-    expect([status, Object.keys(z.record(z.string(), z.unknown()).parse(body))]).toEqual([
-      201,
-      ['code', 'url', 'saved_at', 'kept_until', 'record'],
-    ]);
+    const fields = ['code', 'url', 'saved_at', 'kept_until', 'record'];
+    expect([status, Object.keys(Object(body))]).toEqual([201, fields]);
   });
 });
 
 describe('of what a day allows', () => {
-  const everything = { query: { match_all: {} } };
-
   test('a save that is refused because there is no room costs nothing', async () => {
-    const { client, store } = service.environment;
-    const records = savedRecords(store, RECORD_LIMITS);
-    for (let at = 0; at <= SAVES; at += 1) await records.save(shownNurse());
+    await addRecords(service.environment.store, SAVES + 1, new Date().toISOString());
     for (let at = 0; at <= SAVES / 10; at += 1) {
       const { status, headers, body } = await save('Full');
-      expect([status, headers.get('retry-after'), body]).toEqual([
-        503,
-        '3600',
-        { detail: expect.stringMatching(/^So many records were saved in the last 24 hours/) },
-      ]);
+      const detail = expect.stringMatching(/^So many records were saved in the last 24 hours/);
+      expect([status, headers.get('retry-after'), body]).toEqual([503, '3600', { detail }]);
     }
-    await client.deleteByQuery({ index: store.names.savedRecords, refresh: true, body: everything });
+    await deleteRecords(service.environment.store);
     expect((await save('Full')).status).toBe(201);
   });
 

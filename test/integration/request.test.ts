@@ -86,9 +86,8 @@ test.each([{ force: 'A reason' }, { accept: ['fewer_rows'] }, { date: '2026-11-2
   'a request with %j joins no publication without it',
   async (options) => {
     const { id } = await requested();
-    expect(await requestPublication(queue, { ...FIXTURES, ...options })).toMatchObject({
-      ...{ state: 'busy', publication: id },
-    });
+    const other = await requestPublication(queue, { ...FIXTURES, ...options });
+    expect(other).toMatchObject({ state: 'busy', publication: id });
     expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined' });
   },
 );

@@ -174,11 +174,8 @@ test('the number of shards changes no answer', async () => {
       const [one, other] = [answerAt(at).body, given[at]?.body];
       return isDeepStrictEqual(one, other) ? [] : [{ question, one, other }];
     });
-    expect({ seed: SEED, differences: differences.length, examples: differences.slice(0, 3) }).toEqual({
-      seed: SEED,
-      differences: 0,
-      examples: [],
-    });
+    const examples = differences.slice(0, 3);
+    expect({ seed: SEED, count: differences.length, examples }).toMatchObject({ count: 0, examples: [] });
   } finally {
     await sharded.stop();
   }

@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ZodError } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
 import {
   MAX_RECORD_BYTES,
   newRecordCode,
   SAVED_RECORD_DAYS,
-  SAVED_RECORDS,
   savedRecords,
   writtenRecordCode,
 } from '../../src/records/saved-records.ts';
@@ -16,9 +15,10 @@ import { countDocuments } from '../../src/storage/checked-search.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
-import { prepareIndices, upgradeIndices } from '../../src/storage/templates.ts';
+import { upgradeIndices } from '../../src/storage/templates.ts';
+import { newEnvironment } from '../support/publication-days.ts';
 import { nurseRecord } from '../support/records.ts';
-import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
+import { addRecords, deleteRecords, RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
 
 const DAY_MS = 86_400_000;
 const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
@@ -28,19 +28,14 @@ const AFTER = new Date(LAST.getTime() + 1);
 
 let environment: TestEnvironment;
 let store: TestEnvironment['store'];
+let records: ReturnType<typeof savedRecords>;
 
 beforeAll(async () => {
-  environment = await testEnvironment();
+  environment = await newEnvironment();
   ({ store } = environment);
-  await prepareIndices(store);
+  records = savedRecords(store, RECORD_LIMITS);
 });
-beforeEach(() =>
-  store.client.deleteByQuery({
-    index: store.names.savedRecords,
-    refresh: true,
-    body: { query: { match_all: {} } },
-  }),
-);
+beforeEach(() => deleteRecords(store));
 
 function count(): Promise<number> {
   return countDocuments(store.client, store.names.savedRecords);
@@ -48,7 +43,6 @@ function count(): Promise<number> {
 
 describe('a saved record', () => {
   test('is read at once, as it was shown, by its code in any form', async () => {
-    const records = savedRecords(store, RECORD_LIMITS);
     const shown = shownNurse({
       checked_by: 'Zoë O’Neil 李',
       reference: '#4711 / week 48',
@@ -62,7 +56,6 @@ describe('a saved record', () => {
   });
 
   test('may be a list of 1,000 rows, and no more', async () => {
-    const records = savedRecords(store, RECORD_LIMITS);
     const shown = shownList(1000);
     const code = await records.save(shown, SAVED_AT);
     expect(await records.read(code, SAVED_AT)).toEqual({ ...shown, saved_at: SAVED_AT.toISOString() });
@@ -91,13 +84,12 @@ describe('a saved record', () => {
       extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
     });
     const shown = shownNurse({ record, changes: [], sample: true });
-    const records = savedRecords(store, RECORD_LIMITS);
     expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
   });
 
   test('has nothing that the schema does not name', async () => {
     const { changes, ...shown } = shownNurse();
-    const code = await savedRecords(store, RECORD_LIMITS).save({
+    const code = await records.save({
       ...shown,
       ...{ secret: 'a key' },
       changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
@@ -108,20 +100,22 @@ describe('a saved record', () => {
 });
 
 describe('a record', () => {
+  /** Stores a document that this version would not write. @returns its code */
+  async function index(body: object): Promise<string> {
+    const id = newRecordCode();
+    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
+    return id;
+  }
+
   test('of before there were kinds is one of a license', async () => {
     const { kind, ...earlier } = shownNurse();
     const body = { ...earlier, saved_at: SAVED_AT.toISOString() };
-    const id = newRecordCode();
-    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
-    expect(await savedRecords(store, RECORD_LIMITS).read(id, SAVED_AT)).toEqual({ ...body, kind });
+    expect(await records.read(await index(body), SAVED_AT)).toEqual({ ...body, kind });
   });
 
   test('of a kind that this version does not know does not break the reading of others', async () => {
-    const records = savedRecords(store, RECORD_LIMITS);
     const code = await records.save(shownNurse());
-    const id = newRecordCode();
-    const body = { ...shownNurse(), kind: 'later', saved_at: SAVED_AT.toISOString() };
-    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
+    const id = await index({ ...shownNurse(), kind: 'later', saved_at: SAVED_AT.toISOString() });
     await expect(records.read(id)).rejects.toThrow(BadDocumentError);
     expect(await records.read(code)).toMatchObject(shownNurse());
   });
@@ -133,17 +127,14 @@ describe('a record', () => {
     ['with a line separator', 'Ada\u2028'],
     ['with half a character', 'Ada \ud83d'],
   ])('is not saved with a name %s', async (_what, name) => {
-    for (const field of ['checked_by', 'reference']) {
-      const saving = savedRecords(store, RECORD_LIMITS).save(shownNurse({ [field]: name }));
-      await expect(saving).rejects.toThrow(ZodError);
-    }
+    for (const field of ['checked_by', 'reference'])
+      await expect(records.save(shownNurse({ [field]: name }))).rejects.toThrow(ZodError);
     expect(await count()).toBe(0);
   });
 
   test('is not saved with more than 2 MB', async () => {
     const large = (bytes: number) =>
       shownNurse({ record: nurseRecord({ extra_data: { x: 'é'.repeat(bytes / 2) } }) });
-    const records = savedRecords(store, RECORD_LIMITS);
     await records.save(large(MAX_RECORD_BYTES - 2000));
     await expect(records.save(large(MAX_RECORD_BYTES))).rejects.toMatchObject({ reason: 'size' });
     expect(await count()).toBe(1);
@@ -151,15 +142,7 @@ describe('a record', () => {
 });
 
 describe('when the room for all records is used', () => {
-  async function addOld(records: number): Promise<void> {
-    const saved_at = new Date(Date.now() - 2 * DAY_MS).toISOString();
-    const old = Array.from(
-      { length: records },
-      () => [newRecordCode(), { ...shownNurse(), saved_at }] as const,
-    );
-    await SAVED_RECORDS.putAll(store, old);
-    await store.client.indices.refresh({ index: store.names.savedRecords });
-  }
+  const addOld = (count: number) => addRecords(store, count, new Date(Date.now() - 2 * DAY_MS).toISOString());
 
   test('by their number, none is saved; before, never too many by two at once', async () => {
     const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 2 });
@@ -177,24 +160,19 @@ describe('when the room for all records is used', () => {
 
   test('by their bytes, none is saved', async () => {
     // What earlier tests have deleted is still on the disk of their index.
-    const own = await testEnvironment();
-    await prepareIndices(own.store);
+    const own = await newEnvironment();
     const records = savedRecords(own.store, { ...RECORD_LIMITS, bytes: 100_000 });
     const large = () =>
       shownNurse({ record: nurseRecord({ extra_data: { x: randomBytes(45_000).toString('hex') } }) });
     const code = await records.save(large());
     // OpenSearch measures the disk every ten seconds.
-    const untilFull = async (): Promise<unknown> => {
+    const untilFull = async () => {
       for (;;) {
-        const error: unknown = await records.save(large()).then(
-          () => undefined,
-          (reason: unknown) => reason,
-        );
-        if (error !== undefined) return error;
+        await records.save(large());
         await sleep(1000);
       }
     };
-    expect(await untilFull()).toMatchObject({ reason: 'full' });
+    await expect(untilFull()).rejects.toMatchObject({ reason: 'full' });
     expect(records.storedRatio()).toBe(1);
     expect(await records.read(code)).toBeDefined();
     await own.cleanUp();
@@ -203,19 +181,15 @@ describe('when the room for all records is used', () => {
 
 test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
   const away = openStore({ ...environment.config, OPENSEARCH_URL: 'http://127.0.0.1:1' }, 1000);
-  const records = savedRecords(away, RECORD_LIMITS);
-  const failures = await Promise.allSettled([records.save(shownNurse()), records.read(newRecordCode())]);
+  const { save, read } = savedRecords(away, RECORD_LIMITS);
+  for (const failing of [save(shownNurse()), read(newRecordCode())])
+    expect(isTransient(await failing.catch((error: unknown) => error))).toBe(true);
   await away.client.close();
-  expect(failures.map((each) => each.status === 'rejected' && isTransient(each.reason))).toEqual([
-    true,
-    true,
-  ]);
 });
 
 describe('a record that was saved 400 days ago', () => {
   test('is read until then and not later, deleted or not', async () => {
     expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
-    const records = savedRecords(store, RECORD_LIMITS);
     const code = await records.save(shownNurse(), SAVED_AT);
     expect(await records.read(code, LAST)).toBeDefined();
     expect(await records.read(code, AFTER)).toBeUndefined();
@@ -223,7 +197,6 @@ describe('a record that was saved 400 days ago', () => {
   });
 
   test('is deleted then and not earlier, by prune, which each publication ends with', async () => {
-    const records = savedRecords(store, RECORD_LIMITS);
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
     await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 0.001));
     const young = await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 0.001));
@@ -235,21 +208,17 @@ describe('a record that was saved 400 days ago', () => {
 });
 
 describe('the index of saved records', () => {
-  /** The installation as a version without saved records left it. */
-  async function beEarlier(): Promise<void> {
-    const { indices } = store.client;
-    await indices.delete({ index: store.names.savedRecords });
-    await indices.deleteIndexTemplate({ name: `${store.prefix}saved-records` });
-  }
-
   test('is created for an installation of an earlier version, and indexes nothing but the time', async () => {
-    await beEarlier();
-    await expect(savedRecords(store, RECORD_LIMITS).read(newRecordCode())).rejects.toThrow('no such index');
-    await expect(savedRecords(store, RECORD_LIMITS).save(shownNurse())).rejects.toThrow('no such index');
-    expect(await upgradeIndices(store)).toBe(true);
-    const records = savedRecords(store, RECORD_LIMITS);
-    expect(await records.read(await records.save(shownNurse()))).toMatchObject(shownNurse());
+    // As a version without saved records left the installation.
     const index = store.names.savedRecords;
+    await store.client.indices.delete({ index });
+    await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}saved-records` });
+    const before = savedRecords(store, RECORD_LIMITS);
+    await expect(before.read(newRecordCode())).rejects.toThrow('no such index');
+    await expect(before.save(shownNurse())).rejects.toThrow('no such index');
+    expect(await upgradeIndices(store)).toBe(true);
+    const upgraded = savedRecords(store, RECORD_LIMITS);
+    expect(await upgraded.read(await upgraded.save(shownNurse()))).toMatchObject(shownNurse());
     const { body } = await store.client.indices.getMapping({ index });
     expect(body[index]?.mappings).toEqual({ dynamic: 'false', properties: { saved_at: { type: 'date' } } });
   });

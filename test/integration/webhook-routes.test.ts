@@ -14,11 +14,6 @@ import { startService, type TestService } from '../support/service.ts';
 
 const PATH = '/api/v1/webhook';
 
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
 let service: TestService;
 let accounts = 0;
 /** Each test has an account of its own. */
@@ -26,7 +21,7 @@ let account: string;
 let rest: ApiClient;
 let receiver: WebServer;
 let url: string;
-let received: Received[];
+let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
 let answer: () => number | Promise<number>;
 let check: ReturnType<typeof answerChecker>;
 

@@ -1,4 +1,5 @@
-import type { NewRecord } from '../../src/records/saved-records.ts';
+import { type NewRecord, newRecordCode, SAVED_RECORDS } from '../../src/records/saved-records.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { nurseRecord } from './records.ts';
 
 /** Limits that are high enough for tests, without signing. */
@@ -58,4 +59,27 @@ export function shownList(rows: number): NewRecord<'list'> {
       near: [],
     })),
   };
+}
+
+/** Stores this many records that were saved at this time. */
+export async function addRecords(store: Store, count: number, saved_at: string): Promise<void> {
+  const records = Array.from({ length: count }, () => ({ ...shownNurse(), saved_at }));
+  await SAVED_RECORDS.putAll(
+    store,
+    records.map((record) => [newRecordCode(), record] as const),
+  );
+  await store.client.indices.refresh({ index: store.names.savedRecords });
+}
+
+/** Deletes all saved records. */
+export function deleteRecords({ client, names }: Store) {
+  const everything = { query: { match_all: {} } };
+  return client.deleteByQuery({ index: names.savedRecords, refresh: true, body: everything });
+}
+
+/** The fields of the form with which a page saves what it shows. */
+export function recordForm(page: string): URLSearchParams {
+  const form = /<form[^>]* action="\/records".*?<\/form>/s.exec(page)?.[0] ?? '';
+  const fields = form.matchAll(/name="(\w+)" value="([^"]*)"/g);
+  return new URLSearchParams([...fields].map(([, name = '', value = '']): [string, string] => [name, value]));
 }
