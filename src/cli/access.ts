@@ -68,20 +68,19 @@ export const ACTIONS: Actions = {
     },
     (all) => table(all, ['account', 'contact', 'verified_by', 'verified_at', 'keys', 'state']),
   ),
-  'accounts activate': setActive(true),
-  'accounts deactivate': setActive(false),
-  // Shows each receiver and the last change it got. The path of a URL may be a secret, so only the host is shown.
+  'accounts activate': setActive('accounts activate'),
+  'accounts deactivate': setActive('accounts deactivate'),
+  // The path of a URL may be a secret, so only the host is shown.
   'webhooks list': storeAction(async (store) => {
-    const all = { size: MAX_WEBHOOKS, query: { match_all: {} } };
     const nameOf = new Map((await ACCOUNTS.list(store)).map(({ account }) => [accountId(account), account]));
-    const listed = (await WEBHOOKS.search(store, all)).documents.map((webhook) => {
+    const listed = (await WEBHOOKS.list(store)).map((webhook) => {
       const { failing_since, delivered_at, delivered_cursor } = webhook;
       const account = nameOf.get(webhook.account) ?? webhook.account;
       const host = URL.parse(webhook.url)?.host ?? '';
       return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
     });
     return listed.toSorted((one, other) => one.account.localeCompare(other.account));
-  }, table),
+  }),
   'signing-keys rotate': storeAction(
     async (store, _given, _options, { SIGNING_SECRET_KEY: secret }) => {
       const rotated = await rotateSigningKey(store, secret);
@@ -90,7 +89,7 @@ export const ACTIONS: Actions = {
     },
     ({ before, now }) => `The key ${now} signs now. ${before} stays among the public keys.`,
   ),
-  audit: storeAction((store, _given, { limit }) => AUDIT_ENTRIES.list(store, limit), table),
+  audit: storeAction((store, _given, { limit }) => AUDIT_ENTRIES.list(store, limit)),
 };
 
 function shownOnce(issued: object): string[] {
@@ -110,15 +109,10 @@ function stateSince(state: string, instant: string | null): string | undefined {
   return instant === null ? undefined : `${state} ${todayInOhio(new Date(instant))}`;
 }
 
-/** Every process follows within ten seconds. */
-function setActive(isActive: boolean) {
+function setActive(action: 'accounts activate' | 'accounts deactivate') {
   return storeAction(async (store, [name = '']) => {
-    const changed = await setAccountActive(store, name, isActive);
-    const action = isActive ? 'accounts activate' : 'accounts deactivate';
+    const changed = await setAccountActive(store, name, action === 'accounts activate');
     await recordAudit(store, action, { account: changed.account });
     return changed;
   });
 }
-
-/** As many as accounts are listed. */
-const MAX_WEBHOOKS = 10_000;

@@ -4,7 +4,7 @@ import { localServiceUrl } from '../config.ts';
 import { parsedAs } from '../storage/parsed-as.ts';
 import { interruption } from './interruption.ts';
 import type { Options } from './options.ts';
-import { errorWords, showProgress, UNTRUSTED } from './output.ts';
+import { showProgress, UNTRUSTED } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -42,22 +42,23 @@ export function openService({ url = localServiceUrl(), key }: Options, isPatient
   const signal = isPatient ? interruption().signal : undefined;
   let hasAnswered = false;
 
-  async function once(path: string, sent: Sent): Promise<string> {
+  /** One try: the body of a 2xx answer, or why there is none. */
+  async function once(path: string, sent: Sent): Promise<string | ServiceError> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const { response, text } = await fetch(address + path, {
-      ...sent,
-      headers: { ...sent.headers, ...(key && { 'x-api-key': key }) },
-      redirect: 'manual',
-      signal: AbortSignal.any([timeout, signal ?? timeout]),
-    })
-      .then(async (response) => ({ response, text: await response.text() }))
-      .catch((error: unknown) => {
-        signal?.throwIfAborted();
-        throw unreachable(address, error, hasAnswered);
+    try {
+      const response = await fetch(address + path, {
+        ...sent,
+        headers: { ...sent.headers, ...(key && { 'x-api-key': key }) },
+        redirect: 'manual',
+        signal: AbortSignal.any([timeout, signal ?? timeout]),
       });
-    hasAnswered = true;
-    if (response.ok) return text;
-    throw refused(response, text);
+      const text = await response.text();
+      hasAnswered = true;
+      return response.ok ? text : refused(response, text);
+    } catch (error) {
+      signal?.throwIfAborted();
+      return unreachable(address, error, hasAnswered);
+    }
   }
 
   /**
@@ -68,18 +69,16 @@ export function openService({ url = localServiceUrl(), key }: Options, isPatient
   async function text(path: string, sent: Sent = {}): Promise<string> {
     const deadline = Date.now() + MAX_OUTAGE_MS;
     for (;;) {
-      try {
-        return await once(path, sent);
-      } catch (error) {
-        const leftMs = deadline - Date.now();
-        const waitMs = error instanceof ServiceError && leftMs > 0 ? error.retryAfterMs : undefined;
-        if (waitMs === undefined || !isPatient) throw error;
-        const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
-        const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
-        showProgress(`waiting: ${errorWords(error)} ${next}`, next, process.stderr);
-        // The next try says that it is interrupted.
-        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      }
+      const answer = await once(path, sent);
+      if (typeof answer === 'string') return answer;
+      const leftMs = deadline - Date.now();
+      const { retryAfterMs: waitMs } = answer;
+      if (!isPatient || waitMs === undefined || leftMs <= 0) throw answer;
+      const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
+      const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
+      showProgress(`waiting: ${answer.message} ${next}`, next, process.stderr);
+      // An interrupted wait is reported by the next try.
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
