@@ -12,7 +12,7 @@ import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
 import { storeAction } from './store-command.ts';
 
-/** The ledger, and what is done with publications that are there. */
+/** Commands for the ledger, and for the publications that are kept. */
 export const ACTIONS: Actions = {
   publications: storeAction(publicationHistory, ({ publications }) =>
     table(

@@ -36,6 +36,8 @@ export type SentRoster = Awaited<ReturnType<typeof openRoster>>;
 /**
  * Reads the whole file once, so that what is wrong with it is found before anything is sent.
  *
+ * @returns also its rows, starting with the header; the total of rows below the header; and how many of these are
+ * answered
  * @throws {Error} for a file that has no column of a lookup, no rows, broken quotation marks, or is not UTF-8
  */
 async function openRoster(path: string, service: Service) {
@@ -53,13 +55,7 @@ async function openRoster(path: string, service: Service) {
     for await (const _ of rows()) total += 1;
     // With --sync, an empty roster would remove every license that is watched.
     if (total < 1) throw new BadRequestError('The roster has no rows below the names of its columns.');
-    return {
-      ...{ path, service, ...columns, format },
-      /** The rows, starting with the header, and the number of rows below the header. */
-      ...{ rows, total },
-      /** The number of rows that are answered. */
-      answered: 0,
-    };
+    return { path, service, ...columns, format, rows, total, answered: 0 };
   });
 }
 

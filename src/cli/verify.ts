@@ -22,7 +22,7 @@ const SOME_INVALID = 2;
 /** The number of requests at a time. While the service answers one, others are prepared and written. */
 const IN_FLIGHT = 3;
 
-/** A roster file of any size is verified by a running service. It needs neither OpenSearch nor Redis. */
+/** Has a running service verify a roster file of any size. Needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = { verify: rosterAction(verifyFile) };
 
 /** Writes the results in the order of the roster, after the rows that the result file already has. */
@@ -30,7 +30,7 @@ async function verifyFile(roster: SentRoster, { board, maxMatches, out = '' }: O
   // If the file can't be written, this fails before anything is sent.
   await appendFile(out, '');
   const [to, from] = await Promise.all([stat(out), stat(roster.path)]);
-  // A link may lead to the same file, so the inodes are compared.
+  // Two paths may be the same file, because one is a link. So this compares the inodes.
   if (to.ino === from.ino && to.dev === from.dev)
     throw new Error('--out must be another file than the roster.');
   const query = new URLSearchParams();
@@ -62,7 +62,7 @@ async function verifyFile(roster: SentRoster, { board, maxMatches, out = '' }: O
   }
 
   for await (const rows of answersTo(roster, send, { skip: done.rows, concurrency: IN_FLIGHT })) {
-    // An earlier result stays until there is an answer.
+    // An earlier result stays until the first answer has come.
     if (roster.answered === done.rows) await truncate(out, done.bytes);
     const mark = roster.format.hasByteOrderMark ? '\ufeff' : '';
     const header = [...keptCells(roster, roster.columns), ...resultColumns];

@@ -16,19 +16,17 @@ import { batchAnswer, openService, type Result, type Service, ServiceError } fro
 
 const SOME_NOT_WATCHED = 2;
 
-const watchRoster = rosterAction(watch);
-
-/** The licenses of a roster are watched by a running service. It needs neither OpenSearch nor Redis. */
+/** Sends a roster to a running service, which then watches its licenses. Needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = {
   watch: async (given, options) => {
     const { proof } = options;
     if ((proof === undefined) === (given.length === 0))
       throw new Error('Name a roster, or send --proof FILE without one.');
-    return proof === undefined ? watchRoster(given, options) : writeProofs(proof, options);
+    return proof === undefined ? rosterAction(watch)(given, options) : writeProofs(proof, options);
   },
 };
 
-/** Writes the signed proof of each license that is watched, one a line. */
+/** Writes the signed proof of each watched license, one a line. */
 async function writeProofs(file: string, options: Options): Promise<Outcome> {
   const service = openService(options, true);
   const watched = await watchedLicenses(service);
@@ -93,7 +91,7 @@ const listAnswer = z.object({ next: z.string().nullable(), subscriptions: z.arra
 type Subscription = z.output<typeof subscription>;
 type License = Pick<Subscription, 'board' | 'license_number'>;
 
-/** All licenses that the account watches. */
+/** All licenses that the account watches, page by page. */
 async function watchedLicenses(service: Service, after = ''): Promise<Subscription[]> {
   const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
   const { subscriptions, next } = await service.json(listAnswer, path);
