@@ -56,7 +56,9 @@ const storedKey = z.object({
   revoked_at: z.string().nullable(),
 });
 
-export type StoredKey = z.output<typeof storedKey>;
+type StoredKey = z.output<typeof storedKey>;
+
+export const withoutHash = ({ sha256: _, ...key }: StoredKey) => key;
 
 /** All keys, including revoked ones, listed from the oldest. */
 export const API_KEYS = collection('apiKeys', storedKey, {

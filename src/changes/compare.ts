@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { writeSpreadsheet } from '../csv.ts';
 import { currentBoardName } from '../licenses/boards.ts';
 import { valueAt } from '../licenses/counts.ts';
 import { fold, memoize } from '../licenses/fold.ts';
@@ -281,4 +282,35 @@ export function differenceCounter({ isCounted = () => true, groupsOf }: CounterO
       return counted;
     },
   };
+}
+
+const CSV_COLUMNS = ['kind', 'board', 'license_number', 'full_name', 'column', 'before', 'after'];
+
+/**
+ * Counts how two publications differ, by board and column.
+ *
+ * @param csv the path of a file that gets every difference, with a row for each column of a changed license
+ */
+export async function countDifferences(
+  store: Store,
+  { before, after }: Pick<Comparison, 'before' | 'after'>,
+  csv?: string,
+) {
+  const counter = differenceCounter();
+  const groups = differingLicenses(store, { before, after, parts: readDigest(store, after) });
+  const countedCells = ({ kind, ...license }: DifferingLicense) => {
+    const changed = counter.add(license);
+    const { before, after } = license;
+    const columns: readonly Partial<ColumnChange>[] = before && after ? changed : [{}];
+    const { board = '', license_number = '', full_name = null } = after ?? before ?? {};
+    return columns.map(({ column = '', before = null, after = null }) => {
+      return [kind, board, license_number, full_name, column, before, after];
+    });
+  };
+  if (csv === undefined) for await (const group of groups) group.forEach(counter.add);
+  else await writeSpreadsheet(csv, CSV_COLUMNS, groups, countedCells);
+  return [...counter.boards].map(([board, { added, removed, renumbered, changed, columns }]) => ({
+    ...{ board, added, removed, renumbered, changed },
+    columns: [...columns].map(([column, { changed, blank }]) => ({ column, changed, now_blank: blank })),
+  }));
 }

@@ -1,3 +1,4 @@
+import { writeSpreadsheet } from '../csv.ts';
 import { addTo } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
@@ -40,9 +41,16 @@ function changePages(store: Store, filter: readonly object[]) {
   return CHANGES.pages(store, inOrder(filter, CHANGES_A_PAGE));
 }
 
-/** Returns the changes that a publication made in the live feed, in pages. */
-export function changesOfPublication(store: Store, state: FeedState, publication: string) {
-  return changePages(store, [visible(state), { term: { publication } }]);
+const CSV_COLUMNS = 'at kind cause board license_number full_name field before after'.split(' ');
+
+/** Writes the visible changes that a publication made to a CSV file, with a row for each field that changed. */
+export async function writeChanges(store: Store, state: FeedState, publication: string, file: string) {
+  const pages = changePages(store, [visible(state), { term: { publication } }]);
+  const rowsOf = ({ at, kind, cause, board, license_number, full_name, fields }: StoredChange) =>
+    Object.entries(fields).map(([name, { before, after }]) => {
+      return [at, kind, cause, board, license_number, full_name, name, before, after];
+    });
+  return { file, changes: await writeSpreadsheet(file, CSV_COLUMNS, pages, rowsOf) };
 }
 
 const HEAD = { position: true, license: true, board: true, kind: true, cause: true, ...RENUMBERED } as const;

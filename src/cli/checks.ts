@@ -1,21 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import refusals from '../../data/refusals.json' with { type: 'json' };
 import type { example } from '../changes/compare.ts';
 import type { Check, LedgerEvent } from '../publications/ledger.ts';
 import { described } from './output.ts';
 
-/** Whether a guard refuses by this check. */
+/** Whether the guard refuses the files because of this check. */
 export const isRefusing = ({ passed, accepted }: Check): boolean => !passed && accepted !== true;
 
-/** Whether an operator may accept what a guard refuses. @param accepted the guard, or the guard and a column after `:` */
-export function isAcceptable(accepted: string): boolean {
-  const [guard, column] = accepted.split(':', 2);
-  const known = Object.entries(refusals).find(([name]) => name === guard && column !== '');
-  return known !== undefined && !('isFinal' in known[1]);
-}
-
-/** What guards found, as rows of a table. */
+/** The checks as rows of a table. */
 export function checkRows(checks: readonly Check[]) {
   return checks.map(({ check: guard, board, column, before, now, measured, limit, examples = [] }) => {
     return { guard, board, column, before, now, measured, limit, examples: examples.map(exampleText) };
@@ -31,7 +23,7 @@ export function exampleText({ license_number, before, now }: z.output<typeof exa
 
 const CAME_CLOSE = 0.5;
 
-/** What the guards refuse, and the checks that passed, but measured more than half of the limit; the closest first. */
+/** The checks that refuse, and those that passed with more than half of the limit, the closest first. */
 export function tellingChecks(checks: readonly Check[]) {
   const closeness = ({ measured, limit }: Check) => (limit === 0 ? 0 : measured / limit);
   const close = checks.filter((check) => !isRefusing(check) && closeness(check) > CAME_CLOSE);
@@ -41,11 +33,12 @@ export function tellingChecks(checks: readonly Check[]) {
   };
 }
 
-interface GuardReport extends Pick<LedgerEvent, 'publication' | 'checks' | 'values'> {
-  readonly state: string;
-}
+type GuardReport = Pick<LedgerEvent, 'publication' | 'checks' | 'values'> & { readonly state: string };
 
-/** Writes what the guards found, and the blank and unknown values, as Markdown: no text of the files ends its code. */
+/**
+ * Writes the checks, and the counts of blank and unknown values, as Markdown. Every line is indented as code, so text
+ * of the files can not become Markdown.
+ */
 export async function writeReport(path: string, report: GuardReport): Promise<void> {
   const { publication, state, checks = [], values = {}, ...facts } = report;
   const valueRows = Object.entries(values).flatMap(([board, { licenses, ...kinds }]) =>

@@ -1,4 +1,4 @@
-/** Aborted by Ctrl-C, and when the process is asked to end. A second Ctrl-C ends it at once. */
+/** Returns a controller that Ctrl-C and SIGTERM abort. A second Ctrl-C ends the process at once. */
 export function interruption(): AbortController {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -6,7 +6,7 @@ import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
 import { type AnsweredRecord, batchAnswer, openService, type Service } from './service.ts';
 
-/** Single questions to a running service. */
+/** Commands that ask a running service once. */
 export const ACTIONS: Actions = {
   lookup: async ([license_number], options) => {
     const service = openService(options);
@@ -55,7 +55,7 @@ export const ACTIONS: Actions = {
   },
 };
 
-/** Exit codes: a script must not take anything else for a good answer. */
+/** Exit codes. For a script, only the first one means that all is well. */
 const [CLEAR, LOOK_AT_IT, NOT_FOUND] = [0, 2, 3];
 
 const WORDS = new Map(Object.entries({ ...CAUTION_WORDS, ...NOTE_WORDS }));

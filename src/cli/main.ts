@@ -5,7 +5,9 @@ import { loadEnvironmentFile, SERVICE_VERSION } from '../config.ts';
 import { type Action, type Actions, OPTIONS } from './options.ts';
 import { errorWords, print, printError } from './output.ts';
 
-/** What a command takes, by how it is written, and what each is. One without examples has only commands below it. */
+/**
+ * The arguments and options of a command, each with its meaning. A command without examples only groups other commands.
+ */
 export type CommandWords = { readonly description: string; readonly examples?: readonly string[] } & {
   readonly [Each in 'arguments' | 'required' | 'options']?: Readonly<Record<string, string>>;
 };
@@ -18,7 +20,10 @@ const PROCESSES: Actions = {
   work: async () => (await import('../../workers/main.ts')).work().then(() => ({})),
 };
 
-/** Where a command is, by its first word. A command loads nothing of the others: that takes longer than most run. */
+/**
+ * The modules by the first words of their commands. Only the module of the command is loaded, because loading all of
+ * them takes longer than most commands run.
+ */
 const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly ACTIONS: Actions }>])[] = [
   ['serve work', async () => ({ ACTIONS: PROCESSES })],
   ['lookup status boards', () => import('./lookup.ts')],
@@ -32,7 +37,7 @@ const MODULES: readonly (readonly [words: string, load: () => Promise<{ readonly
   ['verify-record', () => import('./verify-record.ts')],
 ];
 
-/** What a command does. @throws {Error} for one that nothing is written for */
+/** The action of a command. @throws {Error} for a command without one */
 export async function actionOf(path: string): Promise<Action> {
   const [word = ''] = path.split(' ');
   const [, load] = MODULES.find(([words]) => words.split(' ').includes(word)) ?? [];
@@ -77,11 +82,11 @@ for (const [heading, group] of Object.entries(GROUPS)) {
   program.commandsGroup(heading);
   for (const [path, words] of Object.entries(group)) addCommand(path, words);
 }
-// Not of the errors of a command, which has its own help.
+// This is not shown after a command's own errors, because the command has its own help.
 program.showHelpAfterError('licenses --help lists the commands.');
 program.commandsGroup('Help:').helpCommand('help [command]', 'what a command does');
 
-/** Does what a command line asks. @param prepare comes first; what it throws is printed, too @returns the exit code */
+/** Runs a command line. @param prepare called first; its errors are printed, too @returns the exit code */
 export async function run(parameters: readonly string[], prepare = () => {}): Promise<number> {
   try {
     prepare();
@@ -95,19 +100,19 @@ export async function run(parameters: readonly string[], prepare = () => {}): Pr
   }
 }
 
-/** What a program that SIGPIPE ends exits with. */
+/** The exit code of a program that SIGPIPE ended. */
 const EXIT_PIPE_CLOSED = 141;
 
 if (import.meta.main) {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    // As by `licenses audit | head`, which has read enough.
+    // The reader has read enough, for example in `licenses audit | head`.
     if (code === 'EPIPE') process.exit(EXIT_PIPE_CLOSED);
     printError(`The output can't be written: ${message}`);
     process.exit(1);
   });
-  // The work goes on where nobody reads what is said of it.
+  // If nobody reads the messages, the work still continues.
   process.stderr.on('error', () => undefined);
   process.exitCode = await run(process.argv.slice(2), loadEnvironmentFile);
-  // `serve` and `work` may have begun to listen.
+  // `serve` and `work` may already be listening, which would keep the process alive.
   if (process.exitCode === 1) process.exit();
 }

@@ -1,10 +1,10 @@
 import { ohioTime } from '../licenses/dates.ts';
 import { fileTrouble } from '../storage/file-trouble.ts';
 
-/** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
+/** Control and formatting characters: a terminal would obey them, and a line break would start a new line. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Text from files and from other machines as an operator may see it: what a terminal would obey is written `\u001b`. */
+/** Makes text from files and other machines safe to print: `UNPRINTABLE` characters become escapes such as `\u001b`. */
 export function printable(text: string): string {
   const escaped = (codeUnit: string) => `\\u${codeUnit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return text.replace(UNPRINTABLE, (character) => character.split('').map(escaped).join(''));
@@ -12,12 +12,12 @@ export function printable(text: string): string {
 
 type Lines = string | readonly string[];
 
-/** How a command ends. */
+/** The result of a command. */
 export interface Outcome {
-  /** Printed with `--json`, in place of all words. */
+  /** Printed with `--json`, instead of all words. */
   readonly value?: unknown;
   readonly words?: Lines;
-  /** Words that go where errors go. */
+  /** Words for standard error. */
   readonly errors?: Lines;
   /** The exit code, unless it is 0. */
   readonly code?: number;
@@ -26,15 +26,15 @@ export interface Outcome {
 const LINE_EVERY_MS = 5000;
 const CLEAR_LINE = '\r\u001b[2K';
 
-/** What was shown last of how far something is. */
+/** The last progress that was shown. */
 let shownLast = { step: '', at: 0 };
 
-/** Takes away from a terminal how far something is. */
+/** Removes the progress from a terminal. */
 function clearProgress(): void {
   for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) stream.write(CLEAR_LINE);
 }
 
-/** Shows how far something is: in one line of a terminal, else in a line at each new step and every few seconds. */
+/** Shows progress: on a terminal in one line that changes, else in a new line at each step and every few seconds. */
 export function showProgress(text: string, step: string, stream: NodeJS.WriteStream): void {
   if (!stream.isTTY && step === shownLast.step && Date.now() - shownLast.at < LINE_EVERY_MS) return;
   shownLast = { step, at: Date.now() };
@@ -48,7 +48,7 @@ export function print(lines: Lines, stream: NodeJS.WriteStream = process.stdout)
   for (const line of [lines].flat()) stream.write(`${printable(line)}\n`);
 }
 
-/** Prints a line, or several, where errors go. */
+/** Prints a line, or several, to standard error. */
 export const printError = (lines: Lines): void => print(lines, process.stderr);
 
 export const UNTRUSTED = 'Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.';
@@ -58,7 +58,7 @@ const NODE_WORDS: ReadonlyMap<unknown, string> = new Map([
   ['ERR_MODULE_NOT_FOUND', 'A part of the program is not installed here. Run the command in a checkout.'],
 ]);
 
-/** What an error says to an operator. */
+/** The message of an error for an operator. */
 export function errorWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return NODE_WORDS.get('code' in error && error.code) ?? fileTrouble(error) ?? error.message;
@@ -72,7 +72,7 @@ export const sumOf = (counts: Readonly<Record<string, number>> | readonly number
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A value as a person reads it: numbers with separators, instants in Ohio's time, nothing for null. */
+/** A value for a person: numbers have separators, instants are in Ohio's time, and null is empty. */
 function shown(value: unknown): string {
   if (typeof value === 'number') return grouped(value);
   if (Array.isArray(value)) return value.map(shown).join('; ');
@@ -85,7 +85,7 @@ function shown(value: unknown): string {
 const longest = (items: readonly { readonly length: number }[]): number =>
   items.reduce((most, { length }) => Math.max(most, length), 0);
 
-/** Rows as lines of aligned columns below their names. @param names all that the first row has, unless given */
+/** Formats rows as a table. @param names the columns; by default, all of the first row */
 export function table(rows: readonly object[], names = Object.keys(rows[0] ?? {})): string[] {
   if (rows.length === 0) return ['None.'];
   const cells = rows.map((row) => {
@@ -105,12 +105,12 @@ export function table(rows: readonly object[], names = Object.keys(rows[0] ?? {}
 
 const MAX_LINE = 100;
 const MAX_WORD = 24;
-/** Between words, so `column_changed` has two. */
+/** A cell may be broken at a blank, and after an underscore: `column_changed` has two words. */
 const BREAKS = / |(?<=_)/;
 
 /**
- * The widths of columns. Where a line would have more than 100 characters, the widest columns are narrowed, but not
- * below their longest word; one of more than 24 characters is broken.
+ * The widths of columns. If a line would have more than 100 characters, the widest columns are narrowed, but not below
+ * their longest word. Only words of more than 24 characters are broken.
  */
 function widthsOf(columns: readonly (readonly string[])[]): readonly number[] {
   let widths = columns.map(longest);
@@ -122,7 +122,7 @@ function widthsOf(columns: readonly (readonly string[])[]): readonly number[] {
   return widths;
 }
 
-/** The text in lines of this width. */
+/** Breaks a text into lines of at most this width. */
 function piecesOf(text: string, width: number): string[] {
   if (text.length <= width) return [text];
   const end = Math.max(text.lastIndexOf(' ', width), text.lastIndexOf('_', width - 1) + 1);
@@ -131,8 +131,8 @@ function piecesOf(text: string, width: number): string[] {
 }
 
 /**
- * All that a value has: names and values below each other, then tables, and others with what they have. What is null or
- * empty is left out.
+ * Formats everything in a value: first the names and plain values, one a line, then the tables and nested values.
+ * Whatever is null or empty is left out.
  */
 export function described(values: object, indent = ''): string[] {
   if (Array.isArray(values)) return table(values);

@@ -1,6 +1,4 @@
-import type { StoredChange } from '../changes/change.ts';
-import { changesOfPublication } from '../changes/stored-changes.ts';
-import { writeSpreadsheet } from '../csv.ts';
+import { writeChanges } from '../changes/stored-changes.ts';
 import { publicationDetails, publicationHistory } from '../publications/history.ts';
 import { liveFeed } from '../publications/live-feed.ts';
 import { prune } from '../publications/prune.ts';
@@ -8,14 +6,13 @@ import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import { trouble } from '../storage/errors.ts';
-import type { Store } from '../storage/store.ts';
 import { followRenumbered } from '../subscriptions/subscription.ts';
 import { tellingChecks, writeReport } from './checks.ts';
 import type { Actions } from './options.ts';
 import { described, sumOf, table } from './output.ts';
 import { storeAction } from './store-command.ts';
 
-/** The ledger, and what is done with publications that are there. */
+/** Commands for the ledger, and for the publications that are kept. */
 export const ACTIONS: Actions = {
   publications: storeAction(publicationHistory, ({ publications }) =>
     table(
@@ -36,7 +33,7 @@ export const ACTIONS: Actions = {
       return {
         ...found,
         ...(rejects !== undefined && { rejects: await writeRejects(store, id, rejects) }),
-        ...(file && { changes: await writeChanges(store, id, file) }),
+        ...(file && { changes: await writeChanges(store, (await liveFeed(store)).state, id, file) }),
       };
     },
     ({ summary: { checks = [], values: _, ...summary }, events, ...files }) =>
@@ -77,25 +74,13 @@ export const ACTIONS: Actions = {
   ),
 };
 
-/** A second rollback would go back one more. */
+/** Without this warning, an operator may roll back again, and go back one publication too far. */
 const MAY_BE_LIVE = 'The earlier publication may be live already: see licenses publications first.';
 
 const SHOWN_CHARACTERS = 60;
 
-/** A line of the table stays short: the code of a guard. `publications show` has all reasons. */
+/** The first reason, shortened to the name of its guard. `publications show` has all reasons. */
 function firstReason([first = '', ...more]: readonly string[] = []): string {
   const shown = (/^[a-z_]+(?=: )/.exec(first)?.[0] ?? first).slice(0, SHOWN_CHARACTERS);
   return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
-}
-
-const CHANGE_COLUMNS = 'at kind cause board license_number full_name field before after'.split(' ');
-
-/** A line for each field that changed. */
-async function writeChanges(store: Store, publication: string, file: string) {
-  const pages = changesOfPublication(store, (await liveFeed(store)).state, publication);
-  const rowsOf = ({ at, kind, cause, board, license_number, full_name, fields }: StoredChange) =>
-    Object.entries(fields).map(([name, { before, after }]) => {
-      return [at, kind, cause, board, license_number, full_name, name, before, after];
-    });
-  return { file, changes: await writeSpreadsheet(file, CHANGE_COLUMNS, pages, rowsOf) };
 }

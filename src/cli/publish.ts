@@ -16,9 +16,10 @@ import {
 } from '../publications/job.ts';
 import { appendEvent, PUBLISH_STEPS, readEvents } from '../publications/ledger.ts';
 import { checkBuild } from '../publications/metadata.ts';
+import { isAcceptable } from '../publications/refusals.ts';
 import { whoRuns } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { checkRows, isAcceptable, isRefusing, tellingChecks, writeReport } from './checks.ts';
+import { checkRows, isRefusing, tellingChecks, writeReport } from './checks.ts';
 import { interruption } from './interruption.ts';
 import type { Actions, Options } from './options.ts';
 import {
@@ -46,14 +47,14 @@ const NO_WORKER =
   'No worker is running, so nothing is published yet. Start one: npx licenses work (npm start runs one, too). ' +
   'Waiting. Ctrl-C withdraws the publication.';
 
-/** A publication of 2.6 million rows takes one to two minutes. */
+/** A publication of 2.6 million rows takes one to two minutes, so this is ample. */
 const LOST_AFTER_MS = 900_000;
 
 /** Checks the files, or queues a publication and waits until it has ended, or Ctrl-C. */
 export const ACTIONS: Actions = {
   publish: async (_given, options) => {
     const { check, report } = options;
-    // Afterwards, an error would hide how the publication ended.
+    // If the report can't be written, this fails now: after the publication, the error would hide how it ended.
     if (report !== undefined) await (await open(report, 'a')).close();
     const result = await (check === true ? checkInProcess : publish)(options);
     if (!('state' in result)) return result;
@@ -63,7 +64,6 @@ export const ACTIONS: Actions = {
   },
 };
 
-/** What files are loaded with. */
 type Loading = Awaited<ReturnType<typeof openLoading>>;
 
 /** @throws {Error} in words for the operator when a file is missing, or Redis can't be used */
@@ -71,7 +71,7 @@ async function openLoading(options: Options, store: Store, config: Config) {
   const { individual = config.DATASET_INDIVIDUAL, business = config.DATASET_BUSINESS } = options;
   if (individual === undefined || business === undefined)
     throw new Error('Give both files: --individual FILE --business FILE.');
-  // The queue and lists of processes would show them.
+  // Lists of processes and the queue would show the secrets.
   if ([options.individual, options.business].some((file) => file !== undefined && hasSecrets(file)))
     throw new Error(
       '--individual and --business take no address with a user name, a password or a query. Set DATASET_INDIVIDUAL and DATASET_BUSINESS for the worker and for this command, and leave both out.',
@@ -88,7 +88,12 @@ async function openLoading(options: Options, store: Store, config: Config) {
   return { config, store, queue, asked, show, interrupted: interruption() };
 }
 
-/** A publication that can't be recorded is not queued. The worker may still be starting. @throws as `openLoading` */
+/**
+ * Opens the queue for a command, and closes it afterwards. OpenSearch is opened first, so that no publication is queued
+ * that the ledger can't record. The worker may still be starting, so the command creates the indices.
+ *
+ * @throws the errors of `openLoading`
+ */
 function withQueue<Result>(options: Options, work: (loading: Loading) => Promise<Result>): Promise<Result> {
   return withOpenSearch(async (store, config) => {
     const loading = await openLoading(options, store, config);
@@ -96,7 +101,7 @@ function withQueue<Result>(options: Options, work: (loading: Loading) => Promise
   }, true);
 }
 
-/** @returns how it ended; words where nothing was published @throws as `withQueue` */
+/** @returns how the publication ended; or words, if the command did not wait for that @throws the errors of `withQueue` */
 function publish(options: Options): Promise<PublishResult | Outcome> {
   return withQueue(options, async (loading) => {
     const { store, queue, asked } = loading;
@@ -112,7 +117,7 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
     if (state === 'queued') await appendEvent(store, { publication, at, event: 'queued' });
     const result = await endOf(loading, publication);
     if (result !== undefined) return result;
-    // A publication of somebody else, and one that a worker has, goes on without the command.
+    // A publication that somebody else asked for, or that a worker has begun, continues without this command.
     const isTakenBack = state === 'queued' && (await removeIfWaitingOrAbandoned(job));
     if (isTakenBack) await recordFailed(store, publication, 'Taken back before a worker had it.');
     const end = isTakenBack ? 'is taken back: no worker had it.' : GOES_ON;
@@ -121,10 +126,11 @@ function publish(options: Options): Promise<PublishResult | Outcome> {
 }
 
 /**
- * Checks files in this process. A publication must not wait for that: the check is stopped once one is queued.
+ * Checks files in this process. The check stops as soon as a publication is queued, because no publication must wait
+ * for a check.
  *
- * @param look gets the index while it is there
- * @throws as `withQueue`
+ * @param look called with the checked index before it is deleted
+ * @throws the errors of `withQueue`
  */
 export function checkInProcess(options: Options, look?: Parameters<typeof checkFiles>[2]) {
   return withQueue(options, async ({ config, queue, interrupted, asked, show }) => {
@@ -150,11 +156,7 @@ export function checkInProcess(options: Options, look?: Parameters<typeof checkF
 
 type Seconds = Readonly<Record<string, number>>;
 
-/**
- * How far a publication is.
- *
- * @param expected how many seconds each step took the last time, by which the rest is judged
- */
+/** How far a publication is. @param expected the duration of each step last time, to estimate the rest */
 export function progressText({ step, done, total }: PublishProgress, expected: Seconds = {}): string {
   const isInBytes = step === 'downloading' || step === 'loading';
   const part = total > 0 ? done / total : 0;
@@ -172,7 +174,7 @@ export function progressText({ step, done, total }: PublishProgress, expected: S
   return facts.filter(Boolean).join(', ');
 }
 
-/** @throws {Error} in words for the operator when Redis can't be used: the queue itself, which is closed, would wait */
+/** @throws {Error} in words for the operator when Redis can't be used. Without this check, the queue would wait forever */
 async function requireRedis(queue: Queue, { REDIS_URL }: Config): Promise<void> {
   const silence = AbortSignal.timeout(REDIS_ANSWERS_WITHIN_MS);
   const [error]: unknown[] = await Promise.race([
@@ -191,11 +193,11 @@ const recordFailed = (store: Store, publication: string, reason: string): Promis
   appendEvent(store, { publication, event: 'failed', reasons: [reason] });
 
 /**
- * Waits until the job has ended and the ledger says how. A job that Redis has lost, as when it was restarted without
- * its data, may go on in its worker: the ledger is asked for 15 more minutes.
+ * Waits until the job has ended and the ledger says how. If Redis has lost the job, for example by a restart without its
+ * data, the worker may still finish it, so the ledger is read for 15 more minutes.
  *
  * @param publication also the id of the job
- * @returns `undefined` when it is interrupted
+ * @returns `undefined` when the command is interrupted
  */
 async function endOf(loading: Loading, publication: string): Promise<PublishResult | undefined> {
   const { store, queue, show } = loading;
@@ -216,7 +218,7 @@ async function endOf(loading: Loading, publication: string): Promise<PublishResu
       }
       attempts = job.attemptsMade;
     } else {
-      // While OpenSearch is away, nobody can say how the publication ended.
+      // While OpenSearch is away, the ledger can't be read. The command waits.
       const events = await readEvents(store, publication).catch(() => undefined);
       const result = events && publicationResult(events);
       if (result !== undefined) return result;
@@ -234,7 +236,7 @@ async function endOf(loading: Loading, publication: string): Promise<PublishResu
   return undefined;
 }
 
-/** How it ended; and where it is refused, what an operator does next: looks at all that changes, or accepts it. */
+/** How the publication ended. If it was refused, also the next commands: to see all changes, or to accept them. */
 function inWords(result: PublishResult, { individual, business, force }: Options): string[] {
   const { state, publication } = result;
   if (state === 'skipped')
@@ -261,7 +263,7 @@ function inWords(result: PublishResult, { individual, business, force }: Options
   const accepted = refusing.map(({ check, column }) => ` --accept ${[check, column ?? []].flat().join(':')}`);
   const confirmed = `licenses publish${files}${[...new Set(accepted)].join('')}`;
   const next = {
-    // The ledger does not know a check.
+    // A check is not in the ledger.
     Publication: state === 'refused' ? publication : null,
     'All that changes': `licenses publications diff live${files}`,
     'If the State confirms it': refusing.every(({ check }) => isAcceptable(check)) ? confirmed : null,

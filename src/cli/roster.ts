@@ -12,44 +12,37 @@ import { openService, type Service, ServiceError } from './service.ts';
 /** The service takes 1 MB. Quotation marks and letters beyond ASCII make a request larger than its characters. */
 const MAX_REQUEST_CHARACTERS = 300_000;
 
-/** What a command works with. */
-export interface RosterWork {
-  readonly roster: RosterFile;
-  readonly service: Service;
-  /** How many rows are answered. */
-  answered: number;
-}
-
 /**
  * The action of a command that sends a roster to a service. Nothing is sent when the URL or the file can't be used.
- * Ctrl-C stops it after what is answered is kept.
+ * Ctrl-C stops it, and the answers that have come are kept.
  */
-export function rosterAction(action: (work: RosterWork, options: Options) => Promise<Outcome>): Action {
+export function rosterAction(action: (roster: SentRoster, options: Options) => Promise<Outcome>): Action {
   return async ([path = ''], options) => {
-    const work = { service: openService(options, true), roster: await openRoster(path), answered: 0 };
+    const roster = await openRoster(path, openService(options, true));
     try {
-      return await action(work, options);
+      return await action(roster, options);
     } catch (error) {
-      const [answered, total] = [work.answered, work.roster.total].map(grouped);
-      if (work.answered === 0 || answered === total) throw error;
+      const [answered, total] = [roster.answered, roster.total].map(grouped);
+      if (roster.answered === 0 || answered === total) throw error;
       const state = `Not finished: ${answered} of ${total} rows are answered. The same command finishes it.`;
       throw new Error(`${errorWords(error)}\n${state}`);
     }
   };
 }
 
-/** A roster file of any size. */
-export type RosterFile = Awaited<ReturnType<typeof openRoster>>;
+/** A roster file of any size, and the service that gets it. */
+export type SentRoster = Awaited<ReturnType<typeof openRoster>>;
 
 /**
  * Reads the whole file once, so that what is wrong with it is found before anything is sent.
  *
- * @returns also how many rows it has below the header, and its rows, the header row first
+ * @returns also its rows, starting with the header; the total of rows below the header; and how many of these are
+ * answered
  * @throws {Error} for a file that has no column of a lookup, no rows, broken quotation marks, or is not UTF-8
  */
-async function openRoster(path: string) {
+async function openRoster(path: string, service: Service) {
   const start = await buffer(createReadStream(path, { end: BEGINNING_BYTES - 1 }));
-  // What is not UTF-8, such as a workbook, is none of the mistakes that are looked for below.
+  // A workbook, for example, is not UTF-8. The checks below would give a misleading reason for it.
   new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
   const { skipped, ...beginning } = beginningOf(start, headerRowOf);
   const columns = rosterColumns(firstRows(start.subarray(skipped), beginning.separator));
@@ -60,14 +53,14 @@ async function openRoster(path: string) {
     };
     let total = -1;
     for await (const _ of rows()) total += 1;
-    // With --sync, it would end all watching.
+    // With --sync, an empty roster would remove every license that is watched.
     if (total < 1) throw new BadRequestError('The roster has no rows below the names of its columns.');
-    return { path, ...columns, format, total, rows };
+    return { path, service, ...columns, format, rows, total, answered: 0 };
   });
 }
 
-/** The rows below the header, but the first `skip`, in chunks for one request each. */
-async function* chunksOf(roster: RosterFile, skip: number) {
+/** The rows below the header in chunks of one request each, without the first `skip` rows. */
+async function* chunksOf(roster: SentRoster, skip: number) {
   let chunk: NumberedRow[] = [];
   let characters = 0;
   const rows: AsyncIterable<NumberedRow> = Readable.from(roster.rows()).drop(1 + skip);
@@ -84,13 +77,14 @@ async function* chunksOf(roster: RosterFile, skip: number) {
 }
 
 /**
- * What `send` makes of each row, in their order. What is too much for one request is halved.
+ * Sends the rows in chunks, and yields what `send` returns for each row, in order. A chunk that the service refuses as
+ * too large is sent in two halves.
  *
- * @param skip how many rows are answered already
- * @param concurrency how many requests are under way at a time
+ * @param skip the number of rows that are answered already
+ * @param concurrency the number of requests at a time
  */
 export async function* answersTo<Answer>(
-  work: RosterWork,
+  roster: SentRoster,
   send: (rows: readonly NumberedRow[]) => Promise<readonly Answer[]>,
   { skip = 0, concurrency = 1 } = {},
 ): AsyncGenerator<readonly Answer[], void, undefined> {
@@ -105,13 +99,12 @@ export async function* answersTo<Answer>(
       return [...(await sendAll(rows.slice(0, half))), ...(await sendAll(rows.slice(half)))];
     }
   }
-  const { roster } = work;
-  work.answered = skip;
+  roster.answered = skip;
   const chunks = Readable.from(chunksOf(roster, skip));
   const answered: AsyncIterable<readonly Answer[]> = chunks.map(sendAll, { concurrency });
   for await (const answers of answered) {
     yield answers;
-    work.answered += answers.length;
-    showProgress(`${grouped(work.answered)} of ${grouped(roster.total)} rows`, 'rows', process.stderr);
+    roster.answered += answers.length;
+    showProgress(`${grouped(roster.answered)} of ${grouped(roster.total)} rows`, 'rows', process.stderr);
   }
 }

@@ -5,7 +5,7 @@ import { grouped } from './output.ts';
 
 export const ACTIONS: Actions = {
   'sample-data': async ([directory = ''], options) => {
-    // Where only production files are installed, as in the image, it is not there.
+    // The image has only production files, so this fails there.
     const { writeSampleData } = await import('../../sample-data/write-sample-data.ts');
     const { individual, individualRows, business, businessRows } = await writeSampleData({
       ...{ rows: 20_000, seed: 1, date: todayInOhio(), ...options },

@@ -4,35 +4,36 @@ import { localServiceUrl } from '../config.ts';
 import { parsedAs } from '../storage/parsed-as.ts';
 import { interruption } from './interruption.ts';
 import type { Options } from './options.ts';
-import { errorWords, showProgress, UNTRUSTED } from './output.ts';
+import { showProgress, UNTRUSTED } from './output.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** Unless the service says how long to wait. */
+/** How long to wait before the next try, unless the service says so. */
 const NEXT_TRY_MS = 2000;
 
 /** An outage that takes longer ends the command. */
 const MAX_OUTAGE_MS = 10 * 60_000;
 
-/** A request: GET, unless it says another method. */
+/** The parts of a request besides its path. */
 type Sent = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
 
 /** A running service. */
 export type Service = ReturnType<typeof openService>;
 
-/** The service can't be reached or refuses the request. The message says what to do. */
+/** The service can't be reached, or refuses the request. The message says what to do. */
 export class ServiceError extends Error {
   /** `undefined` when it could not be reached. */
   status: number | undefined;
-  /** After how many milliseconds the same request may be answered; `undefined` where it will not be. */
+  /** The time after which another try may succeed; `undefined` if none can. */
   retryAfterMs: number | undefined;
 }
 
 /**
  * A client of a running service. Redirects are not followed: the key must not go elsewhere.
  *
- * @param isPatient for a command that asks often: it waits as long as a 429 or 503 says, and tries again after a lost
- * connection, for ten minutes; Ctrl-C ends it. Before the first answer, what can't be reached is taken for a mistake.
+ * @param isPatient for a command that sends many requests: after a 429, a 5xx or a lost connection, the client waits and
+ * tries again, for ten minutes; Ctrl-C ends this. If there was no answer yet, an unreachable service counts as a
+ * mistake in the command, and there is no second try.
  * @throws {Error} when the URL can't be used
  */
 export function openService({ url = localServiceUrl(), key }: Options, isPatient = false) {
@@ -42,22 +43,23 @@ export function openService({ url = localServiceUrl(), key }: Options, isPatient
   const signal = isPatient ? interruption().signal : undefined;
   let hasAnswered = false;
 
-  async function once(path: string, sent: Sent): Promise<string> {
+  /** One try: the body of a 2xx answer, or why there is none. */
+  async function once(path: string, sent: Sent): Promise<string | ServiceError> {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const { response, text } = await fetch(address + path, {
-      ...sent,
-      headers: { ...sent.headers, ...(key && { 'x-api-key': key }) },
-      redirect: 'manual',
-      signal: AbortSignal.any([timeout, signal ?? timeout]),
-    })
-      .then(async (response) => ({ response, text: await response.text() }))
-      .catch((error: unknown) => {
-        signal?.throwIfAborted();
-        throw unreachable(address, error, hasAnswered);
+    try {
+      const response = await fetch(address + path, {
+        ...sent,
+        headers: { ...sent.headers, ...(key && { 'x-api-key': key }) },
+        redirect: 'manual',
+        signal: AbortSignal.any([timeout, signal ?? timeout]),
       });
-    hasAnswered = true;
-    if (response.ok) return text;
-    throw refused(response, text);
+      const text = await response.text();
+      hasAnswered = true;
+      return response.ok ? text : refused(response, text);
+    } catch (error) {
+      signal?.throwIfAborted();
+      return unreachable(address, error, hasAnswered);
+    }
   }
 
   /**
@@ -68,22 +70,20 @@ export function openService({ url = localServiceUrl(), key }: Options, isPatient
   async function text(path: string, sent: Sent = {}): Promise<string> {
     const deadline = Date.now() + MAX_OUTAGE_MS;
     for (;;) {
-      try {
-        return await once(path, sent);
-      } catch (error) {
-        const leftMs = deadline - Date.now();
-        const waitMs = error instanceof ServiceError && leftMs > 0 ? error.retryAfterMs : undefined;
-        if (waitMs === undefined || !isPatient) throw error;
-        const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
-        const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
-        showProgress(`waiting: ${errorWords(error)} ${next}`, next, process.stderr);
-        // The next try says that it is interrupted.
-        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
-      }
+      const answer = await once(path, sent);
+      if (typeof answer === 'string') return answer;
+      const leftMs = deadline - Date.now();
+      const { retryAfterMs: waitMs } = answer;
+      if (!isPatient || waitMs === undefined || leftMs <= 0) throw answer;
+      const [seconds, minutes] = [Math.ceil(waitMs / 1000), Math.ceil(leftMs / 60_000)];
+      const next = `Next try in ${seconds} s, for ${minutes} more minutes.`;
+      showProgress(`waiting: ${answer.message} ${next}`, next, process.stderr);
+      // An interrupted wait is reported by the next try.
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  /** Sends JSON, where there is any, and reads an answer. @throws as `text`, {Error} where it is not one of this service */
+  /** Sends JSON, if there is a body, and reads JSON. @throws as `text`, and {Error} for the answer of another server */
   async function json<Answer>(shape: z.ZodType<Answer>, path: string, body?: object): Promise<Answer> {
     const headers = { 'content-type': 'application/json' };
     const sent = body && { method: 'POST', body: JSON.stringify(body), headers };
@@ -121,7 +121,7 @@ function refused({ status, headers }: Response, text: string): ServiceError {
   return Object.assign(new ServiceError(words + (ADVICE.get(status) ?? '')), { status, retryAfterMs });
 }
 
-/** An earlier service sends less, a later one more, also cautions that this version does not know. */
+/** An earlier service sends fewer fields. A later one may send more, and cautions that this version does not know. */
 const record = z.looseObject({
   license_number: z.string(),
   board: z.string(),
@@ -139,8 +139,8 @@ const result = z.object({
   did_you_mean: z.array(z.string()).optional(),
 });
 
-/** What is answered to an item of a list. */
+/** The answer to an item of a list. */
 export type Result = z.output<typeof result>;
 
-/** What is answered to a list. */
+/** The answer to a list. */
 export const batchAnswer = z.object({ last_scraped: z.string(), results: z.tuple([result], result) });

@@ -11,10 +11,11 @@ const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
 
 /**
- * Does a command's work with the store and closes it. In a cluster, a request that one node does not answer goes to
- * the next: what commands do may be done twice, or is refused the second time.
+ * Opens the store for a command, and closes it afterwards. In a cluster, a request that one node does not answer goes
+ * to the next. That is safe: what a command does may be done twice, or is refused the second time.
  *
- * @param createsIndices whether it creates the indices of a new installation; else a worker must have done so
+ * @param createsIndices whether the command creates the indices of a new installation; by default, a worker must have
+ * created them
  * @throws {Error} in words for the operator when OpenSearch is away, or no worker has created the indices yet
  */
 export async function withOpenSearch<Result>(
@@ -39,7 +40,7 @@ export async function withOpenSearch<Result>(
 /**
  * The action of a command that works with the store.
  *
- * @param inWords all that the result has, unless given
+ * @param inWords returns what is printed without `--json`; by default, everything in the result
  */
 export function storeAction<Value extends object>(
   work: (store: Store, given: readonly string[], options: Options, config: Config) => Promise<Value>,

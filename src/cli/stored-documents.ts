@@ -18,7 +18,7 @@ import type { Actions } from './options.ts';
 import type { Outcome } from './output.ts';
 import { withOpenSearch } from './store-command.ts';
 
-/** What the documents of each index must be. */
+/** How the documents of each index are checked. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
   ledger: (stored, id) => (id === EPOCH_ID ? LEDGER_EPOCH : LEDGER_EVENTS).check(stored, id),
   changes: (stored, id) => (feedDocumentCheck(id) ?? CHANGES.check)(stored, id),
@@ -34,7 +34,7 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
   firstAnswers: FIRST_ANSWERS.check,
 };
 
-/** What can't be rebuilt, in one file. */
+/** Commands for a backup: one file with all data that can't be rebuilt. */
 export const ACTIONS: Actions = {
   backup: async ([file = '']) =>
     withOpenSearch(async (store) => {
@@ -50,7 +50,7 @@ export const ACTIONS: Actions = {
     }, true),
 };
 
-/** What the copy has, and what it does not have, or not whole. */
+/** The result for the operator, with the invalid documents that the copy lacks, whole or in part. */
 function copied(file: string, { documents, leftOut: left_out }: BackupResult, words: string): Outcome {
   const errors = left_out.map(
     ({ index, id, problem }) =>

@@ -7,7 +7,7 @@ import { parsedAs } from '../storage/parsed-as.ts';
 import type { Actions } from './options.ts';
 import { openService } from './service.ts';
 
-/** Verifies signed records; needs the file and the keys alone. */
+/** Verifies signed records. Needs only the file and the keys. */
 export const ACTIONS: Actions = {
   'verify-record': async ([path = ''], { keys: from = localServiceUrl() }) => {
     const keys = createLocalJWKSet(await keySetOf(from));
@@ -20,7 +20,7 @@ export const ACTIONS: Actions = {
 
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
-/** @throws {Error} for what is no key set, and an address that is neither https nor on this machine */
+/** @throws {Error} for a file without keys, and for an address that is neither https nor on this machine */
 async function keySetOf(from: string): Promise<z.output<typeof keySet>> {
   if (!/^https?:/.test(from)) {
     const keys = parsedAs(keySet, await readFile(from, 'utf8'));
@@ -41,7 +41,7 @@ const UNKNOWN = 'UNKNOWN KEY: none of these keys signed it, or it was changed. D
 async function result(line: string, keys: CompactVerifyGetKey): Promise<string> {
   try {
     const { payload, protectedHeader } = await compactVerify(line, keys, { algorithms: ['EdDSA'] });
-    // The last character of a signature has bits that decoders leave out.
+    // Decoders ignore the last bits of a signature, so it is compared with its only correct form.
     const signature = line.slice(line.lastIndexOf('.') + 1);
     if (base64url.encode(base64url.decode(signature)) !== signature) return CHANGED;
     const facts = statement.parse(JSON.parse(Buffer.from(payload).toString()));

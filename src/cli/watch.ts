@@ -11,24 +11,22 @@ import { invalidLookup, MAX_ITEMS } from '../rosters/roster.ts';
 import { writeWhole } from '../storage/whole-file.ts';
 import type { Actions, Options } from './options.ts';
 import { grouped, type Outcome, print } from './output.ts';
-import { answersTo, type RosterFile, type RosterWork, rosterAction } from './roster.ts';
+import { answersTo, rosterAction, type SentRoster } from './roster.ts';
 import { batchAnswer, openService, type Result, type Service, ServiceError } from './service.ts';
 
 const SOME_NOT_WATCHED = 2;
 
-const watchRoster = rosterAction(watch);
-
-/** The licenses of a roster are watched by a running service. It needs neither OpenSearch nor Redis. */
+/** Sends a roster to a running service, which then watches its licenses. Needs neither OpenSearch nor Redis. */
 export const ACTIONS: Actions = {
   watch: async (given, options) => {
     const { proof } = options;
     if ((proof === undefined) === (given.length === 0))
       throw new Error('Name a roster, or send --proof FILE without one.');
-    return proof === undefined ? watchRoster(given, options) : writeProofs(proof, options);
+    return proof === undefined ? rosterAction(watch)(given, options) : writeProofs(proof, options);
   },
 };
 
-/** Writes the signed proof of each license that is watched, one a line. */
+/** Writes the signed proof of each watched license, one a line. */
 async function writeProofs(file: string, options: Options): Promise<Outcome> {
   const service = openService(options, true);
   const watched = await watchedLicenses(service);
@@ -40,21 +38,20 @@ async function writeProofs(file: string, options: Options): Promise<Outcome> {
   return { words: `${grouped(watched.length)} proofs in ${file}.` };
 }
 
-/** Watches what is not watched yet; and with `--sync`, what else was watched is removed. */
-async function watch(work: RosterWork, options: Options): Promise<Outcome> {
-  const { roster, service } = work;
+/** Watches every license of the roster. With `--sync`, also removes the licenses that the roster does not name. */
+async function watch(roster: SentRoster, options: Options): Promise<Outcome> {
   if (!roster.meanings.includes('license_number'))
     throw new BadRequestError('The first row must name a column license_number.');
-  const removed = options.sync === true ? await agreedRemovals(work, options) : [];
+  const removed = options.sync === true ? await agreedRemovals(roster, options) : [];
   const outcomes = new Map<string, number>();
   const problems: string[] = [];
-  for await (const rows of answersOf(work, '/api/v1/subscriptions/batch', options))
+  for await (const rows of answersOf(roster, '/api/v1/subscriptions/batch', options))
     for (const { result, line } of rows) {
       addTo(outcomes, result.outcome);
       if (!['created', 'exists'].includes(result.outcome)) problems.push(line);
     }
   for (const { subscription_id: id } of removed)
-    await service.text(`/api/v1/subscriptions/${id}`, { method: 'DELETE' }).catch(unlessGone);
+    await roster.service.text(`/api/v1/subscriptions/${id}`, { method: 'DELETE' }).catch(unlessGone);
   const { created = 0, exists = 0, not_found = 0, invalid = 0 } = Object.fromEntries(outcomes);
   const counts =
     `${grouped(created)} added, ${grouped(exists)} watched already, ` +
@@ -65,17 +62,17 @@ async function watch(work: RosterWork, options: Options): Promise<Outcome> {
   };
 }
 
-/** Its response was lost, or another command has removed it. @throws any other error */
+/** Ignores a 404: an earlier response was lost, or another command removed the subscription. @throws other errors */
 function unlessGone(error: unknown): void {
   if (!(error instanceof ServiceError && error.status === 404)) throw error;
 }
 
-/** The rows, each with what the service answers to it; a row that names no license is not sent. */
-function answersOf(work: RosterWork, path: string, { board }: Options) {
-  return answersTo(work, async (rows) => {
-    const read = rows.map(({ number, cells }) => ({ number, ...readRow(work.roster, cells) }));
+/** Yields what the service answers to each row. A row without a license is not sent. */
+function answersOf(roster: SentRoster, path: string, { board }: Options) {
+  return answersTo(roster, async (rows) => {
+    const read = rows.map(({ number, cells }) => ({ number, ...readRow(roster, cells) }));
     const items = read.flatMap(({ item }) => item ?? []);
-    const send = () => work.service.json(batchAnswer, path, { board, items });
+    const send = () => roster.service.json(batchAnswer, path, { board, items });
     const results = (items.length === 0 ? [] : (await send()).results).values();
     return read.flatMap(({ number, item, problem }) => {
       const result: Pick<Result, 'outcome' | 'detail' | 'record'> | undefined =
@@ -94,7 +91,7 @@ const listAnswer = z.object({ next: z.string().nullable(), subscriptions: z.arra
 type Subscription = z.output<typeof subscription>;
 type License = Pick<Subscription, 'board' | 'license_number'>;
 
-/** All licenses that the account watches. */
+/** All licenses that the account watches, page by page. */
 async function watchedLicenses(service: Service, after = ''): Promise<Subscription[]> {
   const path = `/api/v1/subscriptions?limit=${MAX_ITEMS}&after=${after}`;
   const { subscriptions, next } = await service.json(listAnswer, path);
@@ -104,20 +101,20 @@ async function watchedLicenses(service: Service, after = ''): Promise<Subscripti
 const keyOf = ({ board, license_number }: License) => `${board} ${license_number}`;
 
 /**
- * Shows what would change, and asks.
+ * Shows what would change, and asks whether to do it.
  *
- * @returns what is watched and not in the roster; nothing if any row of it could not be read
+ * @returns the watched licenses that the roster does not name; none if a row of the roster could not be read
  * @throws {Error} unless the answer is yes
  */
-async function agreedRemovals(work: RosterWork, options: Options): Promise<Subscription[]> {
-  const watched = await watchedLicenses(work.service);
+async function agreedRemovals(roster: SentRoster, options: Options): Promise<Subscription[]> {
+  const watched = await watchedLicenses(roster.service);
   const gone = watched.filter(({ in_dataset }) => !in_dataset);
   const named = new Set<string>();
   const problems: string[] = [];
-  for await (const rows of answersOf(work, '/api/v1/lookup/batch', options))
+  for await (const rows of answersOf(roster, '/api/v1/lookup/batch', options))
     for (const { item, result, line } of rows) {
       const { license_number: typed = '', board: ofRow = options.board } = item ?? {};
-      // A license that was removed from the dataset stays watched, also where the row may mean another one.
+      // A row may mean a watched license that has left the dataset. That one stays watched.
       const isMeant = ({ board, license_number }: License) =>
         numberKey(license_number) === numberKey(typed) && board === (ofRow ?? board);
       const meant = result.record === undefined ? gone.filter(isMeant) : [result.record];
@@ -146,8 +143,8 @@ async function agreedRemovals(work: RosterWork, options: Options): Promise<Subsc
   return agreed;
 }
 
-/** What is sent of a row; or what is wrong with one that names no license, or one of another state. */
-function readRow(roster: RosterFile, cells: readonly string[]) {
+/** The license of a row; or the problem, if the row names no license, or a license of another state. */
+function readRow(roster: SentRoster, cells: readonly string[]) {
   try {
     const fields = rowFields(roster, cells);
     const request = fields.license_number ? rowRequest(fields, REQUEST_WORDS.row, undefined) : undefined;

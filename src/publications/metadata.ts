@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { hasDigest } from '../changes/digest.ts';
 import { changeCounts, earlierFeed, noneIfBad } from '../changes/stored-feed.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { isIndexNotFound } from '../storage/errors.ts';
@@ -233,4 +234,22 @@ function theOnly(underAlias: readonly string[], preferred = ''): string | undefi
   if (underAlias.length <= 1) return underAlias[0];
   if (!underAlias.includes(preferred)) throw new SeveralLiveError(underAlias);
   return preferred;
+}
+
+/**
+ * Returns the index of a publication that can be compared with another one, by its id or the word `live`.
+ *
+ * @throws {Error} in words for the operator if the publication is not kept, or has no digest
+ */
+export async function keptIndex(store: Store, publication: string): Promise<string> {
+  const indices = await licensesIndices(store);
+  const live = publication === 'live' ? await liveIndex(store) : undefined;
+  const found = indices.find(({ index, metadata }) => index === live || metadata.publication === publication);
+  if (found === undefined) {
+    const kept = indices.map(({ metadata }) => metadata.publication).join(', ');
+    throw new Error(`Publication ${publication} is not kept. Kept: ${kept || 'none'}.`);
+  }
+  if (!(await hasDigest(store, found.index)))
+    throw new Error(`Publication ${publication} has no digest, so it can not be compared.`);
+  return found.index;
 }

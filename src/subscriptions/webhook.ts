@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { ACCOUNTS, accountId } from '../access/accounts.ts';
 import { collection } from '../storage/collection.ts';
+import type { Store } from '../storage/store.ts';
 
 const storedWebhook = z.object({
   /** A random id, new for each webhook. The webhook's secret is derived from it. */
@@ -45,3 +47,15 @@ export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOO
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
 });
+
+/** Lists the webhooks by account. The path of a URL may be a secret, so only the host is given. */
+export async function listWebhooks(store: Store) {
+  const nameOf = new Map((await ACCOUNTS.list(store)).map(({ account }) => [accountId(account), account]));
+  const listed = (await WEBHOOKS.list(store)).map((webhook) => {
+    const { failing_since, delivered_at, delivered_cursor } = webhook;
+    const account = nameOf.get(webhook.account) ?? webhook.account;
+    const host = URL.parse(webhook.url)?.host ?? '';
+    return { account, host, state: webhookState(webhook), failing_since, delivered_at, delivered_cursor };
+  });
+  return listed.toSorted((one, other) => one.account.localeCompare(other.account));
+}

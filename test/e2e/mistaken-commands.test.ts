@@ -59,7 +59,6 @@ test.each<[what: string, command: string, says: RegExp, settings?: Record<string
   ['a setting that is not valid', 'publications', NO_PORT, { PORT: 'eighty' }],
   ['an unknown command', 'publicatons', /^error: unknown command 'publicatons'/],
   ['no such host', 'keys list', NO_OPENSEARCH, { OPENSEARCH_URL: 'http://nowhere.invalid:9200' }],
-  ['a port without OpenSearch', 'audit', NO_OPENSEARCH, AWAY],
   ['a Redis that is not there', 'PUBLISH FILE', NO_REDIS, { REDIS_URL: 'redis://127.0.0.1:PORT' }],
 ])('%s: one line says what is wrong, and the exit code is 1', async (_what, typed, says, settings = {}) => {
   const filled = (text: string) =>

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { isAcceptable, isRefusing, tellingChecks, writeReport } from '../../src/cli/checks.ts';
+import { isRefusing, tellingChecks, writeReport } from '../../src/cli/checks.ts';
 import { described, printable, table } from '../../src/cli/output.ts';
 import type { Check } from '../../src/publications/ledger.ts';
+import { isAcceptable } from '../../src/publications/refusals.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
