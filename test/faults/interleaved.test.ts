@@ -9,7 +9,7 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesIndexName, type Store } from '../../src/storage/store.ts';
 import { takeEpoch } from '../support/epoch.ts';
-import { inForm, SEED } from '../support/fault-form.ts';
+import { SEED } from '../support/fault-form.ts';
 import { type ProxiedRequest, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, nurses } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
@@ -65,39 +65,29 @@ async function threePublications(): Promise<void> {
 /** What works on the publications of an installation, as a command or the worker does. */
 type Operation = (store: Store) => Promise<unknown>;
 
-const OPERATIONS = {
-  prune: (store) => prune(store, 1),
-  rollback: (store) => rollBack(store),
-  'rollback --to the oldest': (store) => rollBack(store, publications[0]),
-  'a publication that goes live': (store) => publishFiles({ ...environment, store }, files),
-  'a publication that is refused': (store) =>
-    publishFiles({ ...environment, store }, fewer, { isGuarded: true }),
-} satisfies Record<string, Operation>;
-
-type Name = keyof typeof OPERATIONS;
-
-/** Pairs of which the first is paused; the short form has three of those that once left no index, or a wrong one. */
-const PAIRS: readonly (readonly [Name, Name])[] = inForm({
-  short: [
-    ['prune', 'rollback --to the oldest'],
-    ['rollback --to the oldest', 'prune'],
-    ['a publication that goes live', 'rollback'],
+const OPERATIONS: readonly (readonly [name: string, Operation])[] = [
+  ['prune', (store) => prune(store, 1)],
+  ['rollback', (store) => rollBack(store)],
+  ['rollback --to the oldest', (store) => rollBack(store, publications[0])],
+  ['a publication that goes live', (store) => publishFiles({ ...environment, store }, files)],
+  [
+    'a publication that is refused',
+    (store) => publishFiles({ ...environment, store }, fewer, { isGuarded: true }),
   ],
-  long: namesOf(OPERATIONS).flatMap((first) => namesOf(OPERATIONS).map((second) => [first, second] as const)),
-});
+];
 
-function namesOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
-  const names: string[] = Object.keys(object);
-  return names.filter((name): name is Key => Object.hasOwn(object, name));
-}
+/** Pairs of which the first is paused. */
+const PAIRS = OPERATIONS.flatMap(([first, paused]) =>
+  OPERATIONS.map(([second, other]) => [first, second, paused, other] as const),
+);
 
-/** Requests that decide who is first: every run pauses before these. */
+/** Requests that decide who is first: every night pauses before these. */
 const DECISIVE = /^(POST \/_aliases|DELETE |GET \/_alias|(PUT|POST) [^ ]*(_doc\/epoch|_mapping))/;
 
 /** Requests that every operation makes in the same way and that no other operation notices. */
 const PREPARATION = /^(\w+ \/_index_template\/|HEAD )/;
 
-/** Of the requests that decide nothing, the long form pauses before every third; by their seeds, three nights do all. */
+/** A night pauses before every third of the other requests. By their seeds, three nights pause before all. */
 const NIGHTS = 3;
 
 /** Requests before which the first operation is paused. Of a row of equal requests, only the first is one. */
@@ -111,7 +101,7 @@ function countedRequests(): (request: ProxiedRequest) => boolean {
     if (DECISIVE.test(request)) return !isRepeated;
     if (isRepeated || PREPARATION.test(request)) return false;
     others += 1;
-    return inForm({ short: false, long: others % NIGHTS === 0 });
+    return others % NIGHTS === 0;
   };
 }
 
@@ -178,10 +168,10 @@ const EXPECTED_ERRORS =
 describe('one live index is left, and lookups are answered all the time, when before each request of one', () => {
   test.each(PAIRS)(
     '%s waits for: %s',
-    async (first, second) => {
+    async (_first, _second, paused, other) => {
       for (let number = 1; ; number += 1) {
         await threePublications();
-        const ended = await interleaved(OPERATIONS[first], OPERATIONS[second], number);
+        const ended = await interleaved(paused, other, number);
         if (ended.pausedAt === undefined) {
           expect([ended.first.status, number > 2]).toEqual(['fulfilled', true]);
           return;
@@ -196,6 +186,6 @@ describe('one live index is left, and lookups are answered all the time, when be
         expect(made.length === 0 ? indices.slice(2) : made).toContain(under[0]);
       }
     },
-    inForm({ short: 300_000, long: 3_600_000 }),
+    3_600_000,
   );
 });
