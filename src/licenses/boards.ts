@@ -132,7 +132,7 @@ const byUpperCase = new Map(labels.map(({ label, board }) => [label.toUpperCase(
 export function boardByText(text: string): Board | undefined {
   const typed = visibleText(text).trim();
   if (typed === '' || typed.length > MAX_LABEL_LENGTH) return undefined;
-  const named = boardByName(typed) ?? boardByCode(typed) ?? boardByLabel(typed) ?? byWords.get(wordsKey(typed));
+  const named = boardByLabel(typed) ?? boardByCode(typed) ?? byWords.get(wordsKey(typed));
   if (named !== undefined) return named;
   const [only, another] = index.search(typed, {
     fields: ['names'],
