@@ -366,10 +366,10 @@ describe('/mcp', () => {
     return sent(requestOf('POST /mcp', [...headers, LENGTH], body));
   }
 
-  test.each<[headers: string[], status: number, says?: string]>([
+  test.each<[headers: string[], status: number, says: string | undefined]>([
     [['Host:'], 403, '-32000 Missing Host header. The setting MCP_ALLOWED_HOSTS has those that are allowed.'],
     [['Host: localhost', 'Host: evil.example'], 400, ONE_HOST],
-    [[HOST, 'Origin:'], 200],
+    [[HOST, 'Origin:'], 200, undefined],
     [[HOST, 'Origin: http://assistant.example'], 403, `-32000 Invalid Origin: assistant.example${ALLOWED}`],
     [
       [HOST, 'Origin: http://localhost:3000', 'Origin: https://evil.example'],
