@@ -3,13 +3,15 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import { licensesIndices, readableLiveIndex, writeMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/storage/backup.ts';
+import { digestIndexName } from '../../src/storage/store.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import type { DayRow } from '../support/day-files.ts';
@@ -164,6 +166,20 @@ describe('after a restore, the guards compare with what was live last', () => {
     expect(await publish(2)).toMatch(/^older: /);
     expect(await publish(9)).toBe('live');
   });
+
+  test('not with sample data, and its history does not go on in real data', async () => {
+    const environment = await newEnvironment();
+    const sample = { directory: join(environment.folder, 'sample'), rows: 1000, seed: 1 };
+    await publishFiles(environment, await writeSampleData({ ...sample, date: '2026-11-20' }));
+    await publishFiles(environment, await writeSampleData({ ...sample, date: '2026-11-21', changed: 0.1 }));
+    const file = join(environment.folder, 'sample.backup');
+    await writeBackup(environment.store, file, DOCUMENT_CHECKS);
+    const empty = await restored(file);
+    await publishDays(empty, 3);
+    const rest = await clientOf(empty);
+    expect(await changesPage(rest)).toMatchObject({ changes: [], more: false });
+    expect(await historyOf(rest)).toEqual({ coverage_start: dateOf(3), changed: [] });
+  });
 });
 
 describe('when nothing is live although there are publications', () => {
@@ -191,6 +207,31 @@ describe('when nothing is live although there are publications', () => {
     expect(await prune(environment.store, 1)).toEqual([]);
     await publishDays(environment, 4);
   });
+});
+
+/** Publishes a day as version 0.2.0 does, which knows nothing of changes. */
+async function publishDayAsEarlierVersion(environment: TestEnvironment, day: number): Promise<void> {
+  const { client, store } = environment;
+  await publishDays(environment, day);
+  const live = await readableLiveIndex(store);
+  if (live === undefined) throw new Error('Nothing is live.');
+  const { feed: _feed, changes: _changes, discipline: _discipline, ...metadata } = live.metadata;
+  await writeMetadata(client, live.index, metadata);
+  await client.indices.delete({ index: digestIndexName(store.prefix, live.index) });
+  await client.delete({ index: store.names.changes, id: `switch-${live.index}`, refresh: true });
+}
+
+test('after an operator went back to version 0.2.0 and came back, the feed and the history begin anew', async () => {
+  const environment = await newEnvironment();
+  await publishDays(environment, 1, 2, 3);
+  const rest = await clientOf(environment);
+  const next = await latestOf(rest);
+  await publishDayAsEarlierVersion(environment, 4);
+  expect(await historyOf(rest)).toEqual({ coverage_start: dateOf(4), changed: [] });
+  expect(await statusOf(rest, next)).toBe(410);
+  await publishDays(environment, 5, 6);
+  expect(await historyOf(rest)).toEqual({ coverage_start: dateOf(5), changed: [dateOf(6)] });
+  expect(await statusOf(rest, next)).toBe(410);
 });
 
 test('a prune before each request of a restore takes nothing away from it', async () => {

@@ -93,6 +93,12 @@ describe('the server closes the connection of a client', () => {
     expect(headers.ms).toBeLessThan(body.ms);
   });
 
+  test.concurrent('that stops in the middle of its body', async () => {
+    const stopped = await slowClient(post('Content-Length: 5000\r\n\r\n{')).ended;
+    // The request is both late and idle; the server may report either.
+    expectCutOff(stopped, STANDSTILL_MS, /^(?:HTTP\/1\.1 408 .*)?$/s);
+  });
+
   test.concurrent('that keeps sending requests and never reads a response', async () => {
     const page = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
     // A client that does not read notices a closed connection only when it writes.

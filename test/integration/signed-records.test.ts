@@ -12,6 +12,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { command } from '../support/in-process.ts';
+import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { installedRequirements, NO_PYTHON, runPython } from '../support/python.ts';
 import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
@@ -281,11 +282,24 @@ describe('the proof of a subscription', () => {
 });
 
 test('processes that start at the same time have one key, and rotations at the same time make one', async () => {
-  const { store: empty } = await newEnvironment();
+  const environment = await newEnvironment();
+  const { store: empty } = environment;
   const processes = [1, 2, 3, 4].map(() => signingKeys(empty, SECRET));
   const shown = await Promise.all(processes.map(({ keySet }) => keySet()));
   const signatures = await Promise.all(processes.map(({ sign }) => sign({})));
-  const rotated = await Promise.all(processes.map(() => rotateSigningKey(empty, SECRET)));
+  let read = 0;
+  const allRead = Promise.withResolvers<void>();
+  const together: ProxyStep = async ({ path, forward }) => {
+    const answer = await forward();
+    if (!path.includes('/_search')) return answer;
+    read += 1;
+    if (read === processes.length) allRead.resolve();
+    await allRead.promise;
+    return answer;
+  };
+  const rotated = await throughProxy(environment, together, (through) =>
+    Promise.all(processes.map(() => rotateSigningKey(through.store, SECRET))),
+  );
   const first = new Set(shown.flatMap(({ keys }) => keys.map(({ kid }) => kid)));
   expect(new Set(signatures.map((jws) => decodeProtectedHeader(jws ?? '').kid))).toEqual(first);
   expect([first.size, new Set(rotated.map(({ now }) => now)).size]).toEqual([1, 1]);

@@ -87,3 +87,9 @@ describe('Dockerfile', () => {
     expect([...SETTING_NAMES, 'NODE_ENV']).toEqual(expect.arrayContaining(set));
   });
 });
+
+test('a signal to npm reaches what start, test and bench started, because node replaces the shell of the script', () => {
+  const scripts = Object.entries(packageJson.scripts).filter(([name]) => /^(start|test|bench)\b/.test(name));
+  const commands = scripts.filter(([name]) => name !== 'test:durations').map(([, command]) => command);
+  expect(commands.filter((command) => !command.startsWith('exec node '))).toEqual([]);
+});
