@@ -23,9 +23,13 @@ export function exampleText({ license_number, before, now }: z.output<typeof exa
 
 const CAME_CLOSE = 0.5;
 
-/** The checks that refuse, and those that passed with more than half of the limit, the closest first. */
+/**
+ * The checks that refuse, and those that passed with more than half of the limit, the closest first. A check beyond its
+ * limit that passed is neither: too few licenses are concerned.
+ */
 export function tellingChecks(checks: readonly Check[]) {
-  const closeness = ({ measured, limit }: Check) => (limit === 0 ? 0 : measured / limit);
+  const closeness = ({ passed, measured, limit }: Check) =>
+    limit === 0 || (passed && measured > limit) ? 0 : measured / limit;
   const close = checks.filter((check) => !isRefusing(check) && closeness(check) > CAME_CLOSE);
   return {
     'what the guards refuse': checkRows(checks.filter(isRefusing)),
@@ -42,12 +46,13 @@ type GuardReport = Pick<LedgerEvent, 'publication' | 'checks' | 'values'> & { re
 export async function writeReport(path: string, report: GuardReport): Promise<void> {
   const { publication, state, checks = [], values = {}, ...facts } = report;
   const valueRows = Object.entries(values).flatMap(([board, { licenses, ...kinds }]) =>
-    Object.entries(kinds).flatMap(([values, counts]) =>
-      Object.entries(counts).map(([column, count]) => {
-        const percent = licenses === 0 ? '' : `${((100 * count) / licenses).toFixed(1)} %`;
-        return { board, column, values, count, licenses, percent };
-      }),
-    ),
+    Object.entries(kinds).flatMap(([values, counts]) => {
+      const found = Object.entries(counts).filter(([, count]) => count > 0);
+      const percent = (count: number) => `${((100 * count) / licenses).toFixed(1)} %`;
+      return found.map(([column, count]) => {
+        return { board, column, values, count, licenses, percent: percent(count) };
+      });
+    }),
   );
   const tables = { 'all checks': checkRows(checks), 'blank and unknown values': valueRows };
   const lines = described({ ...facts, ...tellingChecks(checks), ...tables }).map((line) => `    ${line}`);

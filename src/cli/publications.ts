@@ -19,7 +19,7 @@ export const ACTIONS: Actions = {
       publications.map(({ publication, state, date, counts, changes, seconds, at, forced, reasons }) => ({
         ...{ publication, state: forced === undefined ? state : `${state} (forced)`, date },
         ...{ rows: counts?.rows, rejected: counts?.rejected, changes: changes && sumOf(changes.kinds) },
-        took: seconds && `${sumOf(seconds).toFixed(1)} s`,
+        took: seconds && `${sumOf(seconds).toFixed(1)}\u00a0s`,
         ...{ last_event: at, reasons: firstReason(reasons) },
       })),
     ),
@@ -75,12 +75,10 @@ export const ACTIONS: Actions = {
 };
 
 /** Without this warning, an operator may roll back again, and go back one publication too far. */
-const MAY_BE_LIVE = 'The earlier publication may be live already: see licenses publications first.';
+const MAY_BE_LIVE = 'The earlier publication may be live already: see npx licenses publications first.';
 
-const SHOWN_CHARACTERS = 60;
-
-/** The first reason, shortened to the name of its guard. `publications show` has all reasons. */
+/** The first reason, shortened to the name of its guard or to 60 characters. `publications show` has all reasons. */
 function firstReason([first = '', ...more]: readonly string[] = []): string {
-  const shown = (/^[a-z_]+(?=: )/.exec(first)?.[0] ?? first).slice(0, SHOWN_CHARACTERS);
+  const shown = first.replace(/^([a-z_]+): .*/s, '$1').replace(/^(.{59}).{2,}/s, '$1…');
   return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
 }

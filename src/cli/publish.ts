@@ -36,7 +36,7 @@ import { withOpenSearch } from './store-command.ts';
 
 const EXIT_CODES = { live: 0, skipped: 0, would_go_live: 0, failed: 1, refused: 2, would_be_refused: 2 };
 const EXIT_INTERRUPTED = 130;
-const GOES_ON = 'goes on. See how it ends: licenses publications.';
+const GOES_ON = 'goes on. See how it ends: npx licenses publications.';
 
 const POLLED_EVERY_MS = 1000;
 const REDIS_ANSWERS_WITHIN_MS = 30_000;
@@ -261,11 +261,11 @@ function inWords(result: PublishResult, { individual, business, force }: Options
   if (refusing.length === 0) return [headline, ...others];
   const files = [individual && ` --individual ${individual}`, business && ` --business ${business}`].join('');
   const accepted = refusing.map(({ check, column }) => ` --accept ${[check, column ?? []].flat().join(':')}`);
-  const confirmed = `licenses publish${files}${[...new Set(accepted)].join('')}`;
+  const confirmed = `npx licenses publish${files}${[...new Set(accepted)].join('')}`;
   const next = {
     // A check is not in the ledger.
     Publication: state === 'refused' ? publication : null,
-    'All that changes': `licenses publications diff live${files}`,
+    'All that changes': `npx licenses publications diff live${files}`,
     'If the State confirms it': refusing.every(({ check }) => isAcceptable(check)) ? confirmed : null,
   };
   return [headline, ...others, '', ...table(checkRows(refusing)), '', ...described(next)];

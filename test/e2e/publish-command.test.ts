@@ -74,8 +74,7 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   });
   expect([await indices(), await changes()]).toEqual(before);
   expect((await inJson('publications')).publications).toHaveLength(1);
-  const expiry = /^ {4}Medical Board +EXPIRATION_DATE +blank +0 +60 +0\.0 %$/m;
-  expect(await readFile(report, 'utf8')).toMatch(expiry);
+  expect(await readFile(report, 'utf8')).not.toMatch(/ blank +0 /);
 
   const refused = await publish(files);
   expect(refused.code).toBe(2);
@@ -135,15 +134,20 @@ test('a day with another city for all of a board: checked, refused, compared, ac
   const through = { ...variables, OPENSEARCH_URL: unaudited.url };
   expect(await command(through, 'rollback', '--to', live.publication)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^OpenSearch does not answer .* may be live already: see licenses public/),
+    stderr: expect.stringMatching(
+      /^OpenSearch does not answer .* may be live already: see npx licenses public/,
+    ),
   });
   const keepOne = { ...variables, KEEP_PUBLICATIONS: '1' };
   expect((await command(keepOne, 'prune')).stdout).toMatch(/^Deleted: \S+licenses-2026-11-20-\w+\.\n$/);
-  expect(await inJson('audit', '--limit', '4')).toMatchObject([
+  // Checks and comparisons change nothing, so they are not in it.
+  expect(await inJson('audit')).toMatchObject([
     { action: 'prune', details: { deleted: expect.stringContaining('licenses-2026-11-20-') } },
     { action: 'prune', details: { deleted: '' } },
     { action: 'rollback', details: { from: live.publication, to: first } },
     { action: 'publish', details: { publication: live.publication, accept: 'column_changed:PARCEL_CITY' } },
+    { action: 'publish', details: { publication: expect.stringMatching(/^(?!check)/) } },
+    { action: 'publish', details: { publication: first } },
   ]);
 });
 
@@ -270,7 +274,7 @@ describe('licenses publish', () => {
         ...['rejected', 'duplicates', 'unknown_labels'].map((guard) => expect.stringMatching(`^${guard} `)),
         '',
         expect.stringMatching(/^Publication +[a-z0-9]+$/),
-        expect.stringMatching(/^All that changes +licenses publications diff live --individual /),
+        expect.stringMatching(/^All that changes +npx licenses publications diff live --individual /),
         expect.stringMatching(/--accept rejected --accept duplicates --accept unknown_labels$/),
       ],
     ]);
@@ -343,7 +347,7 @@ describe('licenses publish', () => {
     expect(headings).toMatch(
       /^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/,
     );
-    expect(first).toMatch(/^\w+ +live +2026-11-20 +28 +6 +\d+ +\d+\.\d s +2\d{3}-\d\d-\d\d/);
+    expect(first).toMatch(/^\w+ +live +2026-11-20 +28 +6 +\d+ +\d+\.\d\ss +2\d{3}-\d\d-\d\d/);
     expect(first).toContain(publication);
   }
 });

@@ -107,10 +107,11 @@ describe('what the guards found', () => {
   const accepted: Check = { ...refusing, accepted: true };
   const [far, half, close, closer] = [1, 5, 6, 9].map((measured) => of({ measured }));
   const unlimited = of({ limit: 0 });
+  const ofSmallBoard = of({ measured: 37.5 });
 
   test('refuses what did not pass, unless that was accepted; close is beyond half of the limit, the closest first', () => {
     expect([refusing, accepted, close ?? refusing].map(isRefusing)).toEqual([true, false, false]);
-    const all = [far, half, close, refusing, closer, unlimited, accepted].filter(
+    const all = [far, half, close, refusing, closer, unlimited, accepted, ofSmallBoard].filter(
       (each) => each !== undefined,
     );
     const { 'what came close': near, 'what the guards refuse': refused } = tellingChecks(all);
@@ -121,7 +122,7 @@ describe('what the guards found', () => {
 
   test('is reported as Markdown, all of it code that no text of the files can end, with blank values as shares', async () => {
     const path = folder.path('report.md');
-    const values = { 'A | B': { licenses: 8, blank: { CITY: 2 }, unknown: { STATUS: 3 } } };
+    const values = { 'A | B': { licenses: 8, blank: { CITY: 2, STATE: 0 }, unknown: { STATUS: 3 } } };
     const found = { publication: 'mw1', reasons: ['60 of <b>'], notes: ['A note.'], values };
     await writeReport(path, { ...found, state: 'would_be_refused', checks: [refusing, closer ?? refusing] });
     const [title, , ...lines] = (await readFile(path, 'utf8')).trimEnd().split('\n');

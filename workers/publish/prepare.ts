@@ -75,9 +75,10 @@ function columnsApart(sources: Sources, earlier: LicensesIndex['metadata']['sour
   return { gone, newColumns, newFields };
 }
 
-/** Records who requested the publication, before its first attempt does anything else. */
-async function recordAsked({ store, job: { publication, by, force, accept } }: PublishRun): Promise<void> {
-  if (by === undefined) return;
+/** Records who requested the publication, before its first attempt does anything else. A check changes nothing. */
+async function recordAsked({ store, look, job }: PublishRun): Promise<void> {
+  const { publication, by, force, accept } = job;
+  if (by === undefined || look !== undefined) return;
   const events = await readEvents(store, publication);
   if (events.some(({ event }) => event === 'reading')) return;
   await recordAudit(store, 'publish', { publication, force, accept: accept?.join(', ') }, by);
