@@ -36,7 +36,11 @@ export interface RosterOrigin extends Origin {
 }
 
 /** Many lookups in one publication. */
-export type ManyLookups = Parameters<Parameters<Lookups['lookUpMany']>[0]>[0];
+export interface ManyLookups {
+  readonly origin: RosterOrigin;
+  /** @throws {BadRequestError} as `Lookups.lookUp` */
+  readonly lookUp: (request: LookupRequest, suggest: boolean) => Promise<LookupOutcome>;
+}
 
 /** The lookups that every interface offers. */
 export type Lookups = ReturnType<typeof liveLookups>;
@@ -159,13 +163,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
      * Runs work with many lookups, all in one publication. They do not count as single lookups, and share no requests
      * to OpenSearch with them. If the publication's index is deleted meanwhile, all of the work is done again.
      */
-    lookUpMany: <Result>(
-      work: (many: {
-        readonly origin: RosterOrigin;
-        /** @throws {BadRequestError} as the other `lookUp` */
-        lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome>;
-      }) => Promise<Result>,
-    ): Promise<Result> =>
+    lookUpMany: <Result>(work: (many: ManyLookups) => Promise<Result>): Promise<Result> =>
       withLivePublication(tracker, (live) => {
         const feedCursor = live.feed === undefined ? null : latestCursor(live.feed);
         return work({
