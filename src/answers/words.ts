@@ -9,6 +9,7 @@ import {
   type NameRequest,
   type NotFoundReason,
 } from '../licenses/lookup.ts';
+import type { PersonParts } from '../licenses/names.ts';
 import {
   boardAction,
   type Caution,
@@ -252,10 +253,14 @@ function nameMessage(miss: Miss, request: NameRequest, where: string, voice: Voi
   return `No license of ${whose} matches the ${named} ${where}. Check the spelling and the board.`;
 }
 
-/** The name that was searched; for a person, `Bowen, Su`. */
+/** The name that was searched. */
 function nameOf(request: NameRequest): string {
-  if (request.by === 'business') return request.name;
-  return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
+  return request.by === 'business' ? request.name : personName(request);
+}
+
+/** `Bowen, Su` */
+export function personName({ lastName, firstName }: PersonParts): string {
+  return firstName === undefined ? lastName : `${lastName}, ${firstName}`;
 }
 
 /** `city "Tolede" and status "ACTIVE"`; empty without filters. */

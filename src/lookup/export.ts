@@ -61,12 +61,11 @@ export function licenseExports(
         const read = pagesOf(client, source.index, page, { size: RECORDS_A_PAGE, sort: ['_doc'] });
         try {
           const beginning = Promise.all([originOf(client, source), read.next()]);
-          const began = await beginning.catch((error: unknown) => ({ error }));
+          await beginning.catch(() => undefined);
           signal.throwIfAborted();
           // The live publication may have been pruned before it was read.
           if ((await live()).index !== source.index) return undefined;
-          if ('error' in began) throw began.error;
-          const [origin, first] = began;
+          const [origin, first] = await beginning;
           await work({ ...origin, pages: linesOf(first.value ?? [], read, singles, signal) });
           return true;
         } finally {
@@ -89,11 +88,8 @@ async function* linesOf(
 ): AsyncGenerator<string, void, undefined> {
   const hash = createHash('sha256');
   let read = 0;
-  for (
-    let records: typeof first | undefined = first;
-    records !== undefined;
-    records = (await others.next()).value
-  ) {
+  let records: typeof first | undefined = first;
+  while (records !== undefined) {
     for (let at = 0; at < records.length; ) {
       const some = records.slice(at, singles.hadSingle() ? at + RECORDS_BESIDE_LOOKUPS : undefined);
       at += some.length;
@@ -106,6 +102,7 @@ async function* linesOf(
       signal.throwIfAborted();
     }
     read += records.length;
+    records = (await others.next()).value;
   }
   // The hash covers the uncompressed bytes above, including their last line break.
   yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') })}\n`;

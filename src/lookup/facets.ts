@@ -6,19 +6,21 @@ import { fold } from '../licenses/fold.ts';
 import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 
 const KINDS = ['person', 'business'] as const;
+const STATUSES = PRIMARY_STATUSES.map((status) => ({ term: { 'keys.status': fold(status) } }));
 
 /** The fields that a list is counted by. Each `size` is larger than the number of values, so counts are exact. */
 export const FACETS = {
   board: { terms: { field: 'board', size: 100 } },
   kind: { filters: { filters: KINDS.map((kind) => ({ term: { 'keys.kind': kind } })) } },
-  status: {
-    filters: { filters: PRIMARY_STATUSES.map((status) => ({ term: { 'keys.status': fold(status) } })) },
-  },
+  status: { filters: { filters: STATUSES, other_bucket: true } },
   license_type: { terms: { field: 'license_type', size: 2000 } },
 };
 
 /** How many licenses of a list have each value. As many remain if the user filters by it. */
 export type Counts = Readonly<Record<keyof typeof FACETS, ReadonlyMap<string, number>>>;
+
+/** Stands for a status that is missing or unknown. */
+export const OTHER_STATUS = 'OTHER';
 
 /** The counts in OpenSearch's response. Buckets of `filters` have no keys, but are in the order of the clauses. */
 export const countedFacets = z.record(
@@ -40,7 +42,7 @@ export function countsOf(facets: z.output<typeof countedFacets>): Counts {
   return {
     board: counted('board', (label) => [currentBoardName(label)]),
     kind: counted('kind', (_, at) => KINDS.slice(at, at + 1)),
-    status: counted('status', (_, at) => PRIMARY_STATUSES.slice(at, at + 1)),
+    status: counted('status', (_, at) => [PRIMARY_STATUSES[at] ?? OTHER_STATUS]),
     license_type: new Map([...types.keys()].map((type) => [type, byKey.get(fold(type)) ?? 0])),
   };
 }

@@ -12,8 +12,8 @@ import { rejectedNumbers } from '../publications/rejected-rows.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
 import { sameDigitsQuery } from './queries.ts';
-import type { PublicationSearch } from './search.ts';
-import { exactOf } from './steps.ts';
+import { ofLatest, type PublicationSearch } from './search.ts';
+import { exactOf, none } from './steps.ts';
 import { offeredNumbers } from './suggestions.ts';
 
 /** How many misses share one search for their numbers. */
@@ -24,22 +24,17 @@ const MAX_WAIT_MS = 1500;
 
 /**
  * Adds to an outcome whether the number left the dataset, according to the feed of the publication that answered, or is
- * in a row that this publication rejected. Single lookups and lists each have their own instance, so that neither waits
- * for the other's searches.
+ * in a row that this publication rejected.
  */
 export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch) {
-  const lastChanges = batcher(
-    async (asked: readonly { readonly state: FeedState; readonly number: string }[]) => {
-      const byState = Map.groupBy(asked, ({ state }) => state);
-      const found = new Map(
-        [...byState].map(([state, ofState]) => {
-          const numbers = [...new Set(ofState.map(({ number }) => number))];
-          return [state, lastChangesOfNumbers(store, state, numbers)] as const;
-        }),
-      );
-      return asked.map(async ({ state, number }) => (await found.get(state))?.get(number) ?? []);
-    },
-    { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
+  const lastChangesIn = ofLatest((state: FeedState) =>
+    batcher(
+      async (numbers: readonly string[]) => {
+        const found = await lastChangesOfNumbers(store, state, [...new Set(numbers)]);
+        return numbers.map((number) => found.get(number) ?? []);
+      },
+      { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
+    ),
   );
   const rejected = new LRUCache<string, ReadonlySet<string>, PublicationMetadata>({
     max: 1,
@@ -90,15 +85,12 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     try {
       if (feedError !== undefined) throw feedError;
       const [changes, isUnreadable] = await withTimeout(
-        Promise.all([
-          state === undefined ? [] : lastChanges({ state, number }),
-          isRejected(number, metadata),
-        ]),
+        Promise.all([state === undefined ? [] : lastChangesIn(state)(number), isRejected(number, metadata)]),
         MAX_WAIT_MS,
       );
       left =
         isUnreadable && !isOthers
-          ? { outcome: 'none', request, reason: 'unreadable', didYouMean: [] }
+          ? none(request, 'unreadable')
           : leftBy(request, changes, metadata.publication);
     } catch {
       return { ...outcome, isFeedUnread: true };
@@ -121,12 +113,10 @@ function ofSeveralBoards(
   { record, nameMatch }: Extract<LookupOutcome, { outcome: 'found' }>,
   boards: readonly Board[],
 ): Miss {
-  const number = record.license_number;
-  return {
-    ...({ outcome: 'none', request, reason: 'ambiguous' } as const),
-    ...{ didYouMean: [number], offered: [record], boards: boards.map(({ name }) => name).toSorted() },
-    ...(nameMatch !== undefined && { ofTheName: nameMatch ? [number] : [] }),
-  };
+  const didYouMean = [record.license_number];
+  const names = boards.map(({ name }) => name).toSorted();
+  const miss = { ...none(request, 'ambiguous'), didYouMean, offered: [record], boards: names };
+  return nameMatch === undefined ? miss : { ...miss, ofTheName: nameMatch ? didYouMean : [] };
 }
 
 /**
@@ -147,12 +137,11 @@ export function leftBy(
   const [last, another] = exactOf(removed, request);
   if (last === undefined || (last.cause !== 'data' && last.cause !== 'rejected_row')) return undefined;
   // There are no suggestions: the number was once valid, so it is not a typing mistake.
-  const miss = { outcome: 'none', request, didYouMean: [] } as const;
   if (last.cause === 'rejected_row') {
     // A later dataset may no longer have the unreadable row. That causes no change in the feed, because no license
     // changes.
     const isSince = last.publication !== publication;
-    return { ...miss, reason: 'unreadable', ...(isSince && { unreadableIn: last.date }) };
+    return { ...none(request, 'unreadable'), ...(isSince && { unreadableIn: last.date }) };
   }
   // If several licenses had the number, the facts of one of them would mislead.
   const only = another === undefined ? last : undefined;
@@ -160,5 +149,5 @@ export function leftBy(
     last_in_dataset: only?.last_in_dataset ?? null,
     last_raw_status: only?.fields.raw_status?.before ?? null,
   };
-  return { ...miss, reason: 'removed', left, boards: [currentBoardName(last.board)] };
+  return { ...none(request, 'removed'), left, boards: [currentBoardName(last.board)] };
 }

@@ -1,3 +1,4 @@
+import { personName } from '../answers/words.ts';
 import type { Board } from '../licenses/boards.ts';
 import { type Filters, hasFilters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
@@ -140,8 +141,4 @@ export async function listLicenses(
 /** Whether a text looks more like a number than like a name. */
 function isLikeNumber(text: string): boolean {
   return text.replace(/\P{Nd}/gu, '').length * 2 >= fold(text).length;
-}
-
-function personName({ lastName, firstName }: PersonParts): string {
-  return firstName === undefined ? lastName : `${lastName}, ${firstName}`;
 }

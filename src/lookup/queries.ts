@@ -341,12 +341,11 @@ function boardAndSurname(name: string): string {
 /** Compares licenses as `BY_NAME` sorts them. */
 function compareByName(one: StoredLicense, other: StoredLicense): number {
   const byName = compareKeys(one.keys.name, other.keys.name);
-  return byName === 0 ? compareKeys(numberKey(one.license_number), numberKey(other.license_number)) : byName;
+  return byName || compareKeys(numberKey(one.license_number), numberKey(other.license_number));
 }
 
 function compareKeys(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+  return Number(one > other) - Number(one < other);
 }
 
 /** With a shorter name, most names would be similar; with a longer one, the pattern would be too long. */
@@ -360,16 +359,11 @@ const NEAR_GIVEN_NAME = { min: 3, max: 12 };
 export function nearGivenNameQuery(scope: Scope, { surname, given }: LikelyName): OtherQuery | undefined {
   const { min, max } = NEAR_GIVEN_NAME;
   if (surname === '' || given.length < min || given.length > max) return undefined;
-  const beginnings = Array.from({ length: given.length + 1 }, (_, at) => {
-    const [before, letter, after] = [given.slice(0, at), given.slice(at, at + 1), given.slice(at + 1)];
-    const swapped = after === '' ? [] : [before + after[0] + letter + after.slice(1)];
-    return [
-      `${before}.${letter}${after}`,
-      ...(letter === '' ? [] : [before + after, `${before}.${after}`]),
-      ...swapped,
-    ];
+  const mistyped = Array.from(given, (letter, at) => {
+    const [before, next, after] = [given.slice(0, at), given.slice(at + 1, at + 2), given.slice(at + 2)];
+    return `${before}(.?${letter}?${next}|${next}${letter})${after}`;
   });
-  const pattern = `(${[...beginnings.flat(), `.+${given}`].join('|')}).*`;
+  const pattern = `(${[...mistyped, `.+${given}`].join('|')}).*`;
   const should = boardsOf(scope.board).map(
     ({ code }): Clause => ({ regexp: { 'keys.holder': `${code}/${surname}/${pattern}` } }),
   );

@@ -95,12 +95,15 @@ const searchResponse = z.object({
   aggregations: countedFacets.optional(),
 });
 
-/**
- * Runs one search in a physical index.
- *
- * @throws {SearchUnavailableError} when the response is partial
- */
-async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
+/** Where queries run: in a physical index. A query for a name returns at most `maxMatches` and one more. */
+interface Place {
+  readonly client: Client;
+  readonly index: string;
+  readonly maxMatches: number;
+}
+
+/** @throws {SearchUnavailableError} when the response is partial */
+async function searchAlone({ client, index }: Place, body: SearchBody): Promise<SearchResult> {
   return resultOf(await search(client, searchResponse, { index, body }), body);
 }
 
@@ -121,72 +124,95 @@ function resultOf(
   return { ...found, total: hits.total?.value ?? 0, counts: countsOf(aggregations) };
 }
 
-/** The results of several queries, in their order. Each succeeds or fails by itself. */
-type Results = readonly (SearchResult | Promise<SearchResult>)[];
+/** Sends a batch of queries. The results are in their order; each succeeds or fails by itself. */
+type BatchRequest<Query> = (
+  place: Place,
+  queries: readonly Query[],
+) => Promise<readonly (SearchResult | Promise<SearchResult>)[]>;
 
+/** A search that failed, or that found a bad document, is `undefined`. */
 const multiSearchResponse = z.object({
-  responses: z.array(
-    z.union([
-      searchResponse.extend({ ...completeness.shape, status: z.literal(200) }),
-      z.object({ status: z.int() }),
-    ]),
-  ),
+  responses: z.array(searchResponse.extend(completeness.shape).optional().catch(undefined)),
 });
 
-/**
- * Sends several queries in one `_msearch`, each as a separate search. Each succeeds or fails by itself, as in
- * `searchAlone`.
- *
- * @param maxMatches the most matches of a name
- */
-async function searchSeparately(
-  client: Client,
-  index: string,
-  queries: readonly LicenseQuery[],
-  maxMatches: number,
-): Promise<Results> {
-  const bodies = queries.map((query) => bodyOf(query, maxMatches));
+/** Sends several queries in one `_msearch`, each as a separate search. */
+const searchSeparately: BatchRequest<LicenseQuery> = async (place, queries) => {
+  const bodies = queries.map((query) => bodyOf(query, place.maxMatches));
   const [only, another] = bodies;
-  if (only === undefined) return [];
-  if (another === undefined) return [searchAlone(client, index, only)];
-  const { body } = await client.msearch({
-    index,
+  if (only !== undefined && another === undefined) return [searchAlone(place, only)];
+  const { body } = await place.client.msearch({
+    index: place.index,
     body: bodies.flatMap((each) => [{ allow_partial_search_results: false }, each]),
   });
   const { responses } = multiSearchResponse.parse(body);
   return bodies.map(async (each, at) => {
     const response = responses[at];
     // Sent alone, the query fails with an error that says why.
-    if (response === undefined || !('hits' in response)) return searchAlone(client, index, each);
+    if (response === undefined) return searchAlone(place, each);
     requireComplete(response);
     return resultOf(response, each);
   });
-}
+};
 
-const byIdResponse = z.object({
-  docs: z.array(
-    z.union([
-      z.object({ found: z.literal(true), _source: storedLicense }),
-      z.object({ found: z.literal(false) }),
-      z.object({ error: z.unknown() }),
-    ]),
-  ),
-});
+const fetched = z.union([
+  z.object({ found: z.literal(true), _source: storedLicense }),
+  z.object({ found: z.literal(false) }),
+]);
 
-/**
- * Gets licenses by id in one `_mget`, which is cheaper than a search. Each query succeeds or fails by itself, as in
- * `searchAlone`.
- */
-async function licensesById(client: Client, index: string, queries: readonly IdQuery[]): Promise<Results> {
+/** A license that could not be read is `undefined`. */
+const byIdResponse = z.object({ docs: z.array(fetched.optional().catch(undefined)) });
+
+/** Gets licenses by id in one `_mget`, which is cheaper than a search. */
+const licensesById: BatchRequest<IdQuery> = async (place, queries) => {
   const ids = queries.map(({ id }) => id);
-  const { body } = await client.mget({ index, realtime: false, body: { ids } });
+  const { body } = await place.client.mget({ index: place.index, realtime: false, body: { ids } });
   const { docs } = byIdResponse.parse(body);
   return queries.map((query, at) => {
     const doc = docs[at];
     // Sent alone, the query fails with an error that says why.
-    if (doc === undefined || 'error' in doc) return searchAlone(client, index, bodyOf(query));
+    if (doc === undefined) return searchAlone(place, bodyOf(query));
     return { licenses: doc.found ? [doc._source] : [], isComplete: true };
   });
+};
+
+/**
+ * Sends several queries of a kind as one search whose result is split by query. When the search returns its maximum of
+ * licenses, some query's licenses may be missing, so the queries are run again as separate searches.
+ *
+ * @param split returns what a query's own search would find, or more
+ */
+function searchTogether<Query extends LicenseQuery>(
+  bodyOfAll: (queries: readonly Query[]) => SearchBody,
+  split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[],
+): BatchRequest<Query> {
+  return async (place, queries) => {
+    if (queries.length === 1) return searchSeparately(place, queries);
+    const { licenses: found, isComplete } = await searchAlone(place, bodyOfAll(queries));
+    if (!isComplete) return searchSeparately(place, queries);
+    const foundBy = split(found);
+    return queries.map((query) => ({ licenses: foundBy(query), isComplete: true }));
+  };
+}
+
+const searchNumbers = searchTogether<NumberQuery>(
+  (queries) => numbersBody(distinctKeys(queries.map((query) => query.numberKey))),
+  (found) => {
+    const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
+    return (query) => byKey.get(query.numberKey) ?? [];
+  },
+);
+
+const searchNearNumbers = searchTogether<NearNumberQuery>(
+  nearNumbersBody,
+  (found) => (query) => found.filter((license) => isNearNumber(query, license.license_number)),
+);
+
+/** @param maxFound the most licenses that it finds for all persons together */
+function searchPersons(maxFound: number): BatchRequest<NameQuery> {
+  return searchTogether(
+    (queries) => personsBody(distinctKeys(queries.flatMap((query) => query.names)), maxFound),
+    matchesOfPersons,
+  );
 }
 
 const nearTermsResponse = z.object({
@@ -196,12 +222,8 @@ const nearTermsResponse = z.object({
   ),
 });
 
-/**
- * Finds surnames with a similar spelling in a physical index, best first.
- *
- * @throws {SearchUnavailableError} when the response is partial
- */
-async function nearSurnames(client: Client, index: string, body: NearSurnamesBody): Promise<string[]> {
+/** Finds surnames with a similar spelling, best first. @throws as `searchAlone` */
+async function nearSurnames({ client, index }: Place, body: NearSurnamesBody): Promise<string[]> {
   const { suggest } = await search(client, nearTermsResponse, { index, body });
   const terms = Object.values(suggest)
     .flatMap(([{ options }]) => options)
@@ -255,13 +277,18 @@ export const MANY_LIMITS: SearchLimits = {
   maxMatches: MAX_LISTED_MATCHES,
 };
 
+/** Remembers what was made for the latest key. */
+export function ofLatest<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  let latest: { readonly key: Key; readonly value: Value } | undefined;
+  return (key) => {
+    if (latest === undefined || latest.key !== key) latest = { key, value: make(key) };
+    return latest.value;
+  };
+}
+
 /** Returns the same search for all lookups in an index, so that they share batches. */
 export function searchByIndex(client: Client, limits: SearchLimits): (index: string) => PublicationSearch {
-  let latest: { readonly index: string; readonly search: PublicationSearch } | undefined;
-  return (index) => {
-    if (latest?.index !== index) latest = { index, search: publicationSearch(client, index, limits) };
-    return latest.search;
-  };
+  return ofLatest((index) => publicationSearch(client, index, limits));
 }
 
 /**
@@ -270,30 +297,29 @@ export function searchByIndex(client: Client, limits: SearchLimits): (index: str
  * result is split. The others become separate searches in one `_msearch`.
  */
 function publicationSearch(client: Client, index: string, limits: SearchLimits) {
-  const { maxMatches } = limits;
+  const { maxMatches, maxOfSeveralPersons } = limits;
+  const place = { client, index, maxMatches };
 
-  /** Sends the queries of one kind as one request: as separate searches, or as one search whose result is split. */
-  function batched<Query extends LicenseQuery>(
-    kind: string,
-    options: BatcherOptions,
-    shared?: SharedSearch<Query>,
-  ): (query: Query) => Promise<SearchResult> {
-    const request = (queries: readonly Query[]) =>
-      shared === undefined || queries.length === 1
-        ? searchSeparately(client, index, queries, maxMatches)
-        : searchShared(client, index, queries, shared, maxMatches);
-    return batcher(measured(kind, request), options);
+  /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
+  function batched<Query>(asks: string, options: BatcherOptions, request: BatchRequest<Query>) {
+    return batcher(async (queries: readonly Query[]) => {
+      batchSize.observe({ asks }, queries.length);
+      const stopTimer = openSearchSeconds.startTimer({ asks });
+      const response = request(place, queries);
+      response.then(
+        () => stopTimer({ answered: 'yes' }),
+        () => stopTimer({ answered: 'no' }),
+      );
+      return response;
+    }, options);
   }
 
-  const byId = batcher(
-    measured('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
-    limits.numbers,
-  );
-  const byNumber = batched('numbers', limits.numbers, NUMBERS_SEARCH);
-  const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
-  const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
-  const others = batched('others', limits.others);
-  const lists = batched('lists', LIST_BATCHES);
+  const byId = batched('ids', limits.numbers, licensesById);
+  const byNumber = batched('numbers', limits.numbers, searchNumbers);
+  const byPerson = batched('persons', limits.persons, searchPersons(maxOfSeveralPersons));
+  const near = batched('near_numbers', limits.nearNumbers, searchNearNumbers);
+  const others = batched('others', limits.others, searchSeparately);
+  const lists = batched('lists', LIST_BATCHES, searchSeparately);
   return {
     /** Runs a query. Finds nothing if there is no query. */
     search: async (query: LicenseQuery | undefined): Promise<SearchResult> => {
@@ -306,7 +332,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
     },
     /** Finds surnames with a similar spelling, best first, each once. */
     nearSurnames: async (body: NearSurnamesBody | undefined): Promise<readonly string[]> =>
-      body === undefined ? [] : nearSurnames(client, index, body),
+      body === undefined ? [] : nearSurnames(place, body),
   };
 }
 
@@ -316,63 +342,4 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
  */
 function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean {
   return names.length < BOARDS.length && isWhole && select === 'all' && !hasFilters(filters);
-}
-
-/** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
-function measured<Query, Response>(kind: string, request: (queries: readonly Query[]) => Promise<Response>) {
-  return async (queries: readonly Query[]): Promise<Response> => {
-    batchSize.observe({ asks: kind }, queries.length);
-    const stopTimer = openSearchSeconds.startTimer({ asks: kind });
-    const response = request(queries);
-    response.then(
-      () => stopTimer({ answered: 'yes' }),
-      () => stopTimer({ answered: 'no' }),
-    );
-    return response;
-  };
-}
-
-/** How several queries of a kind become one search whose result is split by query. */
-interface SharedSearch<Query> {
-  readonly body: (queries: readonly Query[]) => SearchBody;
-  /** Returns what a query's own search would find, or more. */
-  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[];
-}
-
-const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
-  body: (queries) => numbersBody(distinctKeys(queries.map((query) => query.numberKey))),
-  split: (found) => {
-    const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
-    return (query) => byKey.get(query.numberKey) ?? [];
-  },
-};
-
-function personsSearch(maxFound: number): SharedSearch<NameQuery> {
-  return {
-    body: (queries) => personsBody(distinctKeys(queries.flatMap((query) => query.names)), maxFound),
-    split: matchesOfPersons,
-  };
-}
-
-const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
-  body: nearNumbersBody,
-  split: (found) => (query) => found.filter((license) => isNearNumber(query, license.license_number)),
-};
-
-/**
- * Runs several queries as one search. When the search returns its maximum of licenses, some query's licenses may be
- * missing, so the queries are run again as separate searches.
- */
-async function searchShared<Query extends LicenseQuery>(
-  client: Client,
-  index: string,
-  queries: readonly Query[],
-  { body, split }: SharedSearch<Query>,
-  maxMatches: number,
-): Promise<Results> {
-  const shared = body(queries);
-  const { licenses: found, isComplete } = await searchAlone(client, index, shared);
-  if (!isComplete) return searchSeparately(client, index, queries, maxMatches);
-  const foundBy = split(found);
-  return queries.map((query) => ({ licenses: foundBy(query), isComplete: true }));
 }

@@ -9,7 +9,6 @@ import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import {
   BadRequestError,
-  type InvalidLookup,
   type LookupOutcome,
   type LookupRequest,
   type NumberRequest,
@@ -37,7 +36,11 @@ export interface RosterOrigin extends Origin {
 }
 
 /** Many lookups in one publication. */
-export type ManyLookups = Parameters<Parameters<Lookups['lookUpMany']>[0]>[0];
+export interface ManyLookups {
+  readonly origin: RosterOrigin;
+  /** @throws {BadRequestError} as `Lookups.lookUp` */
+  readonly lookUp: (request: LookupRequest, suggest: boolean) => Promise<LookupOutcome>;
+}
 
 /** The lookups that every interface offers. */
 export type Lookups = ReturnType<typeof liveLookups>;
@@ -61,24 +64,22 @@ const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?: string) {
-  const { client } = store;
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
   let becameIdle = Promise.withResolvers<void>();
-  const searchOne = searchByIndex(client, SINGLE_LIMITS);
-  const searchMany = searchByIndex(client, MANY_LIMITS);
-  const withLeft = withLeftLicenses(store, searchOne);
-  const withLeftOfMany = withLeftLicenses(store, searchMany);
-  // The probe has its own batches, so that it does not wait for clients' lookups.
-  const searchProbed = searchByIndex(client, SINGLE_LIMITS);
-  const examplesOf = exampleNumbers(searchByIndex(client, SINGLE_LIMITS));
+  const single = batchedLookups(store, SINGLE_LIMITS);
+  const many = batchedLookups(store, MANY_LIMITS);
+  // The probe and the example numbers have their own batches, so that neither they nor clients' lookups wait for the
+  // others.
+  const searchAside = searchByIndex(store.client, SINGLE_LIMITS);
+  const examplesOf = exampleNumbers(searchAside);
 
   function isSampleFound(): Promise<boolean> {
     return withLivePublication(tracker, async ({ index, sample }) => {
       if (sample === undefined) return false;
       const { board, license_number: number } = sample;
       const request = { by: 'number', number, board: boardByName(board), businessOnly: false } as const;
-      const found = await lookUp(request, searchProbed(index), false);
+      const found = await lookUp(request, searchAside(index), false);
       return found.outcome === 'found' || (found.outcome === 'none' && found.reason === 'ambiguous');
     });
   }
@@ -93,13 +94,6 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
 
   /** Whether few enough lookups are in flight for suggestions. */
   const maySuggest = () => inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
-
-  async function lookUpIn(live: LivePublication, request: LookupRequest, suggest = maySuggest()) {
-    const problem = problemOf(request, live.licenseTypes);
-    if (problem !== undefined) throw new BadRequestError(problem);
-    const outcome = await lookUp(request, searchOne(live.index), suggest);
-    return { outcome: isOpen(request, outcome) ? await withLeft(request, outcome, live) : outcome };
-  }
 
   /**
    * Makes a single answer, all of it from one publication. Rejects the request when too many are in flight. A request
@@ -151,43 +145,30 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
      * @throws {SearchUnavailableError} when OpenSearch does not answer in time
      */
     lookUp: (request: LookupRequest, spentMs = 0): Promise<DatedOutcome> =>
-      answer(spentMs, (live) => lookUpIn(live, request)),
+      answer(spentMs, async (live) => ({ outcome: await single.lookUp(request, live, maySuggest()) })),
     /** Like `lookUp`, but if several licenses match, counts all of them in the same publication. @throws as `lookUp` */
     lookUpCounted: (request: LookupRequest) =>
       answer(0, async (live) => {
-        const { outcome } = await lookUpIn(live, request);
-        return { outcome, counts: await matchCounts(request, outcome, searchOne(live.index)) };
+        const outcome = await single.lookUp(request, live, maySuggest());
+        return { outcome, counts: await matchCounts(request, outcome, single.searchOf(live.index)) };
       }),
     /** Lists licenses. Counts as a single lookup. @throws as `lookUp` */
     list: (request: ListRequest) =>
       answer(0, async (live) => {
-        const suggest = request.suggest && maySuggest();
-        const lookUpNumber = async (number: NumberRequest) => (await lookUpIn(live, number, false)).outcome;
-        const asked = { ...request, suggest };
-        return { listing: await listLicenses(asked, searchOne(live.index), lookUpNumber) };
+        const asked = { ...request, suggest: request.suggest && maySuggest() };
+        const lookUpNumber = (number: NumberRequest) => single.lookUp(number, live, false);
+        return { listing: await listLicenses(asked, single.searchOf(live.index), lookUpNumber) };
       }),
     /**
      * Runs work with many lookups, all in one publication. They do not count as single lookups, and share no requests
      * to OpenSearch with them. If the publication's index is deleted meanwhile, all of the work is done again.
      */
-    lookUpMany: <Result>(
-      work: (many: {
-        readonly origin: RosterOrigin;
-        /** @param suggest whether to look for suggestions when nothing is found, which costs more */
-        lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
-      }) => Promise<Result>,
-    ): Promise<Result> =>
+    lookUpMany: <Result>(work: (many: ManyLookups) => Promise<Result>): Promise<Result> =>
       withLivePublication(tracker, (live) => {
-        const search = searchMany(live.index);
-        const { feed } = live;
+        const feedCursor = live.feed === undefined ? null : latestCursor(live.feed);
         return work({
-          origin: { ...originOf(live), feedCursor: feed === undefined ? null : latestCursor(feed) },
-          lookUp: async (request, suggest) => {
-            const detail = problemOf(request, live.licenseTypes);
-            if (detail !== undefined) return { outcome: 'invalid', detail };
-            const outcome = await lookUp(request, search, suggest);
-            return isOpen(request, outcome) ? withLeftOfMany(request, outcome, live) : outcome;
-          },
+          origin: { ...originOf(live), feedCursor },
+          lookUp: (request, suggest) => many.lookUp(request, live, suggest),
         });
       }),
     livePublication: (): Promise<LivePublication> => withLivePublication(tracker, async (live) => live),
@@ -214,9 +195,23 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   };
 }
 
-/** Whether an outcome may be incomplete: a miss, or the outcome of a lookup by number without a board. */
-function isOpen(request: LookupRequest, { outcome }: LookupOutcome): boolean {
-  return outcome === 'none' || (request.by === 'number' && request.board === undefined);
+/** Lookups that share batches of queries. Single lookups and lists each have their own, so neither waits for the other. */
+function batchedLookups(store: Store, limits: typeof SINGLE_LIMITS) {
+  const searchOf = searchByIndex(store.client, limits);
+  const withLeft = withLeftLicenses(store, searchOf);
+  return {
+    searchOf,
+    /** @param suggest whether to look for suggestions when nothing is found, which costs more */
+    async lookUp(request: LookupRequest, live: LivePublication, suggest: boolean): Promise<LookupOutcome> {
+      const problem = problemOf(request, live.licenseTypes);
+      if (problem !== undefined) throw new BadRequestError(problem);
+      const outcome = await lookUp(request, searchOf(live.index), suggest);
+      const { by, board } = request;
+      // A miss may be of a license that left, and another board may have left a number.
+      const mayHaveLeft = outcome.outcome === 'none' || (by === 'number' && board === undefined);
+      return mayHaveLeft ? withLeft(request, outcome, live) : outcome;
+    },
+  };
 }
 
 /** The current state of a license, and its changes. */

@@ -13,6 +13,7 @@ import {
   type NumberRequest,
 } from '../licenses/lookup.ts';
 import { PRIMARY_STATUSES } from '../licenses/standing.ts';
+import { OTHER_STATUS } from './facets.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -26,6 +27,7 @@ import {
 } from './queries.ts';
 import { listQuery, type PublicationSearch, type SearchResult } from './search.ts';
 import {
+  hasMatch,
   isHolder,
   isNameAtBoard,
   offeredNumbers,
@@ -36,8 +38,9 @@ import {
 
 type Found = readonly StoredLicense[];
 
-function none(request: LookupRequest): Miss {
-  return { outcome: 'none', reason: 'unknown', request, didYouMean: [] };
+/** A miss without suggestions. */
+export function none(request: LookupRequest, reason: NotFoundReason = 'unknown'): Miss {
+  return { outcome: 'none', reason, request, didYouMean: [] };
 }
 
 /**
@@ -60,9 +63,7 @@ export async function lookUp(
 /** How many licenses match a name, including those that a lookup does not return. */
 export interface MatchCounts {
   readonly total: number;
-  /**
-   * The counts by primary status in upper case. Licenses without a status, or with an unknown one, count as `OTHER`.
-   */
+  /** The counts by primary status in upper case. */
   readonly byStatus: ReadonlyMap<string, number>;
 }
 
@@ -75,40 +76,27 @@ export async function matchCounts(
   publication: PublicationSearch,
 ): Promise<MatchCounts | undefined> {
   if (outcome.outcome !== 'several' || request.by === 'number') return undefined;
-  const byStatus = new Map<string, number>();
-  if (!outcome.truncated) {
-    for (const { status } of outcome.records)
-      addTo(byStatus, status !== null && KNOWN_STATUSES.has(status) ? status : 'OTHER');
-    return { total: outcome.records.length, byStatus };
-  }
-  const { total, counts } = await countMatches(request, publication);
-  let others = total;
-  for (const [status, count] of counts?.status ?? []) {
-    byStatus.set(status.toUpperCase(), count);
-    others -= count;
-  }
-  if (others > 0) byStatus.set('OTHER', others);
-  return { total, byStatus };
-}
-
-/** Counts the licenses that a search by name finds. */
-async function countMatches(request: NameRequest, publication: PublicationSearch) {
-  for (const query of queriesOf(request)) {
+  for (const query of outcome.truncated ? queriesOf(request) : []) {
     const { total = 0, counts } = await publication.search(listQuery([query], 1));
-    if (total > 0) return { total, counts };
+    const byStatus = Array.from(
+      counts?.status ?? [],
+      ([name, count]) => [name.toUpperCase(), count] as const,
+    );
+    if (total > 0) return { total, byStatus: new Map(byStatus) };
   }
-  return { total: 0, counts: undefined };
+  const byStatus = new Map<string, number>();
+  for (const { status } of outcome.records)
+    addTo(byStatus, status !== null && KNOWN_STATUSES.has(status) ? status : OTHER_STATUS);
+  return { total: outcome.records.length, byStatus };
 }
 
 /**
  * The searches for a name, in the order to try them. For a business: by the beginning of its name, then by its words.
  */
-function queriesOf(request: NameRequest, scope: Scope = request): NameQuery[] {
-  const queries =
-    request.by === 'person'
-      ? [personQuery(scope, request.lastName, request.firstName)]
-      : [businessQuery(scope, request.name), businessWordsQuery(scope, request.name)];
-  return queries.filter((query) => query !== undefined);
+function queriesOf(request: NameRequest, scope: Scope = request): (NameQuery | undefined)[] {
+  return request.by === 'person'
+    ? [personQuery(scope, request.lastName, request.firstName)]
+    : [businessQuery(scope, request.name), businessWordsQuery(scope, request.name)];
 }
 
 async function lookUpNumber(request: NumberRequest, publication: PublicationSearch, suggest: boolean) {
@@ -161,17 +149,15 @@ async function lookUpName(request: NameRequest, publication: PublicationSearch, 
 /** Whether only the filters exclude the licenses with a name. */
 async function existsWithoutFilters(request: NameRequest, publication: PublicationSearch): Promise<boolean> {
   if (!hasFilters(request.filters)) return false;
-  const found = await Promise.all(
-    queriesOf(request, { board: request.board, select: 1 }).map((query) => publication.search(query)),
-  );
-  return found.some(({ licenses }) => licenses.length > 0);
+  return hasMatch(queriesOf(request, { board: request.board, select: 1 }), publication);
 }
 
 /** The matches of a name: exact names first, then by name and number. */
-async function searchNames(query: NameQuery, publication: PublicationSearch): Promise<SearchResult> {
-  const { licenses: found, isComplete } = await publication.search(query);
+async function searchNames(query: NameQuery | undefined, publication: PublicationSearch) {
+  const result = await publication.search(query);
+  const { licenses: found, isComplete } = result;
   // A single match needs no sorting, and a query by words has no exact names.
-  if (found.length < 2 || query.by === 'words') return { licenses: found, isComplete };
+  if (query === undefined || query.by === 'words' || found.length < 2) return result;
   const { exact = [], others = [] } = Object.groupBy(found, (license) =>
     hasExactName(query, license) ? 'exact' : 'others',
   );
@@ -215,7 +201,7 @@ function boardsOf(licenses: Found): string[] {
 
 /** @param existing the licenses whose numbers are offered */
 function numberMiss(request: NumberRequest, reason: NotFoundReason, existing: Found): Miss {
-  return { outcome: 'none', reason, request, ...offeredNumbers(request, existing) };
+  return { ...none(request, reason), ...offeredNumbers(request, existing) };
 }
 
 function matches({ licenses, isComplete }: SearchResult, request: LookupRequest): LookupOutcome {

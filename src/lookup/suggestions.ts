@@ -109,10 +109,18 @@ export async function isNameAtBoard(
 ): Promise<boolean | undefined> {
   const board = boardByLabel(label);
   const queries = board === undefined || name === undefined ? [] : nameQueries({ board, select: 1 }, name);
+  return queries.length === 0 ? undefined : hasMatch(queries, publication);
+}
+
+/** Whether any license matches one of the queries, which are tried in order. */
+export async function hasMatch(
+  queries: readonly (NameQuery | undefined)[],
+  publication: PublicationSearch,
+): Promise<boolean> {
   for (const query of queries) {
     if ((await publication.search(query)).licenses.length > 0) return true;
   }
-  return queries.length === 0 ? undefined : false;
+  return false;
 }
 
 /**
@@ -178,15 +186,13 @@ export async function suggestedPersons(
     given: givenNamesKey(firstName ?? ''),
   };
   const isNarrowed = firstName !== undefined || hasFilters(filters);
-  const [{ licenses: found }, { licenses: others }, surnames] = await Promise.all([
+  const anyone = likelyPersonsQuery({ board, select: 1 }, [{ ...typed, given: '' }]);
+  const [surnameExists, { licenses: others }, surnames] = await Promise.all([
     // Without a given name and filters, the lookup has already shown that nobody has the surname.
-    publication.search(
-      isNarrowed ? likelyPersonsQuery({ board, select: 1 }, [{ ...typed, given: '' }]) : undefined,
-    ),
+    isNarrowed && hasMatch([anyone], publication),
     publication.search(likelyPersonsQuery({ board }, halfOrSwapped(typed))),
     publication.nearSurnames(nearSurnamesBody(board, lastName)),
   ]);
-  const surnameExists = found.length > 0;
   const suggested = surnameExists
     ? await similarPersons(request, typed, surnames, publication)
     : [...others.map((each) => (firstName === undefined ? surnameOf(each) : nameOf(each))), ...surnames];
@@ -218,12 +224,12 @@ async function similarPersons(
   const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
   const otherGiven = variants.map((each) => ({ surname, given: each }));
   const otherSurname = [...halfOrSwapped(typed), ...surnames.map((each) => ({ surname: each, given }))];
-  const found = await Promise.all([
-    publication.search(likelyPersonsQuery(request, otherGiven)),
-    publication.search(nearGivenNameQuery(request, typed)),
-    publication.search(likelyPersonsQuery(request, otherSurname)),
-  ]);
-  const [ofOtherGiven = [], ofSimilarGiven = [], ofOtherSurname = []] = found.map(({ licenses }) => licenses);
+  const [{ licenses: ofOtherGiven }, { licenses: ofSimilarGiven }, { licenses: ofOtherSurname }] =
+    await Promise.all([
+      publication.search(likelyPersonsQuery(request, otherGiven)),
+      publication.search(nearGivenNameQuery(request, typed)),
+      publication.search(likelyPersonsQuery(request, otherSurname)),
+    ]);
   const isOfHalf = ({ full_name: name }: StoredLicense) => foldPersonName(name).halves.includes(surname);
   const isVariant = ({ full_name: name }: StoredLicense) =>
     variants.includes(fold(firstGivenName(nameParts(name).given)));

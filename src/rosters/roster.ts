@@ -44,7 +44,7 @@ export interface ItemReader<Item, Fields> {
   readonly requestOf: (fields: Fields) => LookupRequest;
 }
 
-/** Turns a `BadRequestError` from reading a lookup into an invalid lookup. @throws any other error */
+/** Turns a `BadRequestError` from reading or running a lookup into an invalid lookup. @throws any other error */
 export function invalidLookup(error: unknown): InvalidLookup {
   if (error instanceof BadRequestError) return { outcome: 'invalid', detail: error.message };
   throw error;

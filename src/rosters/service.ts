@@ -6,7 +6,7 @@ import type { Lookups, ManyLookups, RosterOrigin } from '../lookup/service.ts';
 import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { rosterItems } from '../telemetry/metrics.ts';
-import type { Roster, RosterItem, RosterResult } from './roster.ts';
+import { invalidLookup, type Roster, type RosterItem, type RosterResult } from './roster.ts';
 
 /** A whole roster's answer. */
 export interface RosterAnswer<Shaped> {
@@ -133,7 +133,7 @@ async function answerFrom<Shaped>(
   let searchedAgain = 0;
 
   const outcomeOf = async ({ request }: RosterItem, suggest: boolean) =>
-    'outcome' in request ? request : many.lookUp(request, suggest);
+    'outcome' in request ? request : many.lookUp(request, suggest).catch(invalidLookup);
 
   /** Looks up the items from `start` on without suggestions, then repeats those that may have suggestions. */
   async function lookUpWindow(start: number) {
