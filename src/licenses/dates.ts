@@ -1,3 +1,5 @@
+import { memoize } from './fold.ts';
+
 /** A fast check that nearly every date passes: ISO, with a day from 1 to 28, which every month has. */
 const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
@@ -57,9 +59,11 @@ export function ohioTime(instant: string): string {
   return `${ohioClock.format(time)} ${zone}`;
 }
 
+const timeOf = memoize((date) => Date.parse(date));
+
 /** Calendar days from one `YYYY-MM-DD` to another; negative if `to` is before `from`. */
 export function daysBetween(from: string, to: string): number {
-  return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
+  return Math.round((timeOf(to) - timeOf(from)) / DAY_MS);
 }
 
 /** The date this many days before a `YYYY-MM-DD`. */

@@ -32,12 +32,14 @@ describe('what is shown', () => {
       written.push(String(text));
       return true;
     });
+    // Test files share a process, so another one may have shown progress before.
+    showProgress('', 'a step of no publication', process.stdout);
+    written.length = 0;
   });
   afterEach(() => {
     jest.useRealTimers();
     jest.restoreAllMocks();
     Object.assign(process.stdout, { isTTY, columns });
-    written.length = 0;
   });
 
   test('without a terminal is a line at each new step, and every five seconds within a step', () => {
