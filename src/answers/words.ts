@@ -253,12 +253,11 @@ function nameMessage(miss: Miss, request: NameRequest, where: string, voice: Voi
   return `No license of ${whose} matches the ${named} ${where}. Check the spelling and the board.`;
 }
 
-/** The name that was searched. */
 function nameOf(request: NameRequest): string {
   return request.by === 'business' ? request.name : personName(request);
 }
 
-/** `Bowen, Su` */
+/** A person's name as messages write it: `Bowen, Su`. */
 export function personName({ lastName, firstName }: PersonParts): string {
   return firstName === undefined ? lastName : `${lastName}, ${firstName}`;
 }

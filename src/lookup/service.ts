@@ -69,8 +69,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   let becameIdle = Promise.withResolvers<void>();
   const single = batchedLookups(store, SINGLE_LIMITS);
   const many = batchedLookups(store, MANY_LIMITS);
-  // The probe and the example numbers have their own batches, so that neither they nor clients' lookups wait for the
-  // others.
+  // The probe and the example numbers share batches of their own, so that they do not wait for clients' lookups.
   const searchAside = searchByIndex(store.client, SINGLE_LIMITS);
   const examplesOf = exampleNumbers(searchAside);
 
