@@ -18,7 +18,6 @@ import { type LivePublication, type PublicationSource, withLivePublication } fro
 import { withTimeout } from '../storage/batcher.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { exampleNumbers } from './example-numbers.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type ListRequest, listLicenses } from './lists.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
@@ -69,9 +68,8 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
   let becameIdle = Promise.withResolvers<void>();
   const single = batchedLookups(store, SINGLE_LIMITS);
   const many = batchedLookups(store, MANY_LIMITS);
-  // The probe and the example numbers share batches of their own, so that they do not wait for clients' lookups.
+  // The probe has batches of its own, so that it does not wait for clients' lookups.
   const searchAside = searchByIndex(store.client, SINGLE_LIMITS);
-  const examplesOf = exampleNumbers(searchAside);
 
   function isSampleFound(): Promise<boolean> {
     return withLivePublication(tracker, async ({ index, sample }) => {
@@ -170,12 +168,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
           lookUp: (request, suggest) => many.lookUp(request, live, suggest),
         });
       }),
-    livePublication: (): Promise<LivePublication> => withLivePublication(tracker, async (live) => live),
-    /** The live publication with the number of one license of each type. */
-    liveExamples: () =>
-      withLivePublication(tracker, async (live) => {
-        return { ...originOf(live), live, examples: await examplesOf(live) };
-      }),
+    livePublication: () => withLivePublication(tracker, async (live) => ({ ...originOf(live), live })),
     /**
      * Asks OpenSearch whether a publication is still live. Lookups that begin later use the live publication.
      *

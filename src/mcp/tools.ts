@@ -16,7 +16,6 @@ import type { Changes } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { errorResponse } from '../http/errors.ts';
 import { BOARDS } from '../licenses/boards.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
@@ -169,10 +168,7 @@ const textOf = (content: object) => [{ type: 'text' as const, text: JSON.stringi
 
 /** The date and the age of the live publication; null if there is none or it cannot be read. */
 async function dataOf(lookups: Lookups) {
-  return lookups.livePublication().then(
-    ({ metadata: { date } }) => originOf({ date, today: todayInOhio() }),
-    () => ({ data_as_of: null, data_age_days: null }),
-  );
+  return lookups.livePublication().then(originOf, () => ({ data_as_of: null, data_age_days: null }));
 }
 
 /**
@@ -232,9 +228,9 @@ function lookupTool(
 }
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
-  const { live, examples, ...origin } = await lookups.liveExamples();
+  const { live, ...origin } = await lookups.livePublication();
   const typesOf = (board: string) =>
-    (live.licenseTypes.get(board) ?? []).map((type) => [type, examples.get(board)?.get(type) ?? null]);
+    (live.licenseTypes.get(board) ?? []).map((type) => [type, live.examples.get(`${board}/${type}`) ?? null]);
   return {
     outcome: 'answered',
     content: {

@@ -14,19 +14,18 @@ const ID = 'types';
 
 const sample = z.object({ board: z.string(), license_number: z.string() });
 
-const licenseType = z.object({ board: z.string(), license_type: z.string() });
+const typeKey = z.object({ board: z.string(), license_type: z.string() });
 
-/** Counts of a publication's licenses, stored so that no process has to look at all licenses when it starts. */
+/**
+ * A publication's license types, each with the number of one license, stored so that no process has to look at all
+ * licenses when it starts.
+ */
 const licenseTypes = z.object({
-  types: z.array(licenseType).max(MAX_TYPES),
-  /** One license, for checking that lookups work. */
-  sample: sample.optional(),
+  types: z.array(typeKey.extend(sample.shape)).max(MAX_TYPES),
 });
 
-export type LicenseTypes = Readonly<z.output<typeof licenseTypes>>;
-
 /** Returns `undefined` if the publication has no such document, as in version 0.3.0, or an invalid one. */
-export async function readLicenseTypes(store: Store, index: string): Promise<LicenseTypes | undefined> {
+export async function readLicenseTypes(store: Store, index: string) {
   const digest = { index: digestIndexName(store.prefix, index), id: ID };
   const { statusCode, body } = await store.client.get(digest, { ignore: [404] });
   if (statusCode === 404) return undefined;
@@ -38,14 +37,14 @@ export async function readLicenseTypes(store: Store, index: string): Promise<Lic
 const firstResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: sample })) }) });
 
 /** Returns any one license of an index. */
-export async function anyLicense({ client }: Store, index: string): Promise<LicenseTypes['sample']> {
+export async function anyLicense({ client }: Store, index: string) {
   const body = { size: 1, track_total_hits: false, _source: Object.keys(sample.shape) };
   return (await search(client, firstResponse, { index, body })).hits.hits[0]?._source;
 }
 
 const countedResponse = z.object({
   aggregations: z.object({
-    types: z.object({ buckets: z.array(z.object({ key: licenseType })) }),
+    types: z.object({ buckets: z.array(z.object({ key: typeKey, example: firstResponse })) }),
   }),
 });
 
@@ -53,19 +52,20 @@ const countedResponse = z.object({
 const MAX_TYPE_LENGTH = 100;
 
 /**
- * Counts the licenses of an index by type and stores the counts in the digest's index, which is kept as long as the
- * licenses index. It takes seconds with the State's data.
+ * Stores the license types of an index in the digest's index, which is kept as long as the licenses index. It takes
+ * seconds with the State's data.
  */
 export async function storeLicenseTypes(store: Store, index: string): Promise<void> {
-  const sources = Object.keys(licenseType.shape).map((field) => ({ [field]: { terms: { field } } }));
+  const sources = Object.keys(typeKey.shape).map((field) => ({ [field]: { terms: { field } } }));
+  const example = { top_hits: { size: 1, _source: Object.keys(sample.shape) } };
   const { aggregations } = await search(store.client, countedResponse, {
     index,
-    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources } } } },
+    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources }, aggs: { example } } } },
   });
   const types = aggregations.types.buckets
-    .map(({ key }) => key)
+    .flatMap(({ key, example }) => example.hits.hits.map(({ _source }) => ({ ...key, ..._source })))
     .filter(({ license_type: type }) => type.length <= MAX_TYPE_LENGTH);
-  const body = licenseTypes.parse({ types, sample: await anyLicense(store, index) });
+  const body = licenseTypes.parse({ types });
   await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
 }
 

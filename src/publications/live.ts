@@ -140,6 +140,10 @@ export async function readPublication(store: Store, index: string) {
     const types = published.get(name)?.map(({ license_type }) => license_type);
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
+  const examples = (counted?.types ?? []).map(
+    ({ board, license_type: type, license_number: number }) =>
+      [`${currentBoardName(board)}/${type}`, number] as const,
+  );
   // Lookups work even if the feed or the changes cannot be read.
   let feedError: unknown;
   const feed = await readFeed(store, index, metadata.feed).catch((error: unknown): undefined => {
@@ -159,12 +163,14 @@ export async function readPublication(store: Store, index: string) {
     feedError,
     /** License types by board name: the publication's own, or the catalog's for a board without rows. */
     licenseTypes: new Map(licenseTypes),
+    /** The number of one license of each type, by `BOARD/TYPE`. Empty until the types have been counted. */
+    examples: new Map(examples),
     /** The number of licenses by board name. */
     licenses: byCurrentName(Object.fromEntries(licenses)),
     /** The activity of each board, by its name. It is unknown if the changes could not be read. */
     activity: activityOf(changes ?? [], boards),
     /** One of its licenses, for checking that lookups work. */
-    sample: counted?.sample ?? (await anyLicense(store, index)),
+    sample: counted?.types[0] ?? (await anyLicense(store, index)),
     /**
      * Whether everything was read: the feed, the changes, and the counted license types. A publication of version 0.3.0
      * gets these counts when the worker starts.

@@ -20,7 +20,7 @@ const boardTypesBody = named('BoardTypes', { board: z.string(), ...boardDetails.
 
 const endpoint = resource('Boards');
 
-type Live = Awaited<ReturnType<RestServices['lookups']['livePublication']>>;
+type Live = Awaited<ReturnType<RestServices['lookups']['livePublication']>>['live'];
 
 function detailsOf({ name, code }: Board, { licenseTypes }: Live): z.output<typeof boardDetails> {
   return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
@@ -34,7 +34,7 @@ export function boardRoutes({ lookups }: RestServices): Route[] {
       summary: 'The 24 boards and their license types',
       responses: { 200: { when: 'The boards', body: boardsBody } },
       handle: async () => {
-        const live = await lookups.livePublication();
+        const { live } = await lookups.livePublication();
         return {
           boards: BOARDS.map(({ name }) => name),
           board_details: Object.fromEntries(BOARDS.map((board) => [board.name, detailsOf(board, live)])),
@@ -51,7 +51,7 @@ export function boardRoutes({ lookups }: RestServices): Route[] {
         404: { when: 'An address that is none' },
       },
       handle: async (_ctx, { path: { board } }) => {
-        const live = await lookups.livePublication();
+        const { live } = await lookups.livePublication();
         return { board: board.name, ...detailsOf(board, live) } satisfies z.output<typeof boardTypesBody>;
       },
     }),
