@@ -35,7 +35,6 @@ export const SWITCHES = collection('changes', feedSwitch, {
 });
 
 /**
- * @throws where a later epoch has made the same index live: a late write of a fenced process changes nothing
  * @throws when a later epoch has already made the same index live, so that a late write of a fenced process changes
  * nothing
  */

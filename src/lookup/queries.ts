@@ -102,73 +102,30 @@ export function sameDigitsQuery(written: string): OtherQuery {
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
 }
 
-/** Licenses with a similar number, to suggest when no license has the requested one. */
-export interface NearNumberQuery {
-  readonly by: 'near_number';
-  /** The last group of digits, without leading zeros. */
-  readonly digits: string;
-  /** The beginning of the folded number; `undefined` when it is so short that very many numbers begin with it. */
-  readonly beginning: string | undefined;
-  /** Keys of numbers that the caller may have meant: digits swapped, doubled or misread. */
-  readonly misread: readonly string[];
-  /** This board's licenses come first. */
-  readonly board: Board | undefined;
-  readonly businessOnly: boolean;
-}
+/** How many similar numbers are compared with the typed one. */
+const MAX_NEAR_NUMBERS = 50;
 
 /** Very many numbers share a shorter beginning. */
 const MIN_BEGINNING = 5;
 
 /**
  * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), licenses whose number
- * begins with it, and licenses whose number it may be with a typing mistake. `undefined` if it has no digits.
+ * begins with it, and licenses whose number it may be with a typing mistake. The board's licenses come first, then those
+ * with the same digits. `undefined` if the number has no digits.
  */
-export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): NearNumberQuery | undefined {
+export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): OtherQuery | undefined {
   const digits = numberDigits(number);
   if (digits === '') return undefined;
-  const folded = fold(number);
-  const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(number), board, businessOnly };
-}
-
-/** Whether a number is similar to the query's number. */
-export function isNearNumber(
-  { digits, beginning, misread }: NearNumberQuery,
-  licenseNumber: string,
-): boolean {
-  const key = numberKey(licenseNumber);
-  const beginsWithIt = beginning !== undefined && key.startsWith(beginning);
-  return beginsWithIt || misread.includes(key) || numberDigits(licenseNumber) === digits;
-}
-
-function nearClauses({ digits, beginning, misread }: NearNumberQuery): Clause[] {
-  return [
-    { term: { 'keys.digits': digits } },
-    ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
-    ...(misread.length === 0 ? [] : [{ terms: { 'keys.number': misread } }]),
-  ];
-}
-
-/** How many similar numbers are compared with the typed one. */
-const MAX_NEAR_NUMBERS = 50;
-
-/** The board's licenses first, then those with the same digits. */
-export function nearNumberBody(query: NearNumberQuery): SearchBody {
-  const { digits, board, businessOnly } = query;
-  const filter: Clause[] = [{ bool: { should: nearClauses(query) } }];
+  const beginning = fold(number);
+  const sameDigits = { term: { 'keys.digits': digits } };
+  const near: Clause[] = [sameDigits, { terms: { 'keys.number': misreadNumberKeys(number) } }];
+  if (beginning.length >= MIN_BEGINNING) near.push({ prefix: { 'keys.number': beginning } });
+  const filter: Clause[] = [{ bool: { should: near } }];
   if (businessOnly) filter.push({ term: { 'keys.kind': 'business' } });
-  const preferred: Clause[] = [{ constant_score: { filter: { term: { 'keys.digits': digits } } } }];
+  const preferred: Clause[] = [{ constant_score: { filter: sameDigits } }];
   if (board) preferred.push({ constant_score: { filter: { term: { board: board.name } }, boost: 2 } });
-  return searchBody(MAX_NEAR_NUMBERS, filter, [{ _score: 'desc' }, { 'keys.number': 'asc' }], preferred);
-}
-
-/** The most similar numbers for several queries together. Most queries have none or a few. */
-const MAX_NEAR_SEVERAL_NUMBERS = 1000;
-
-/** One search for the similar numbers of several queries. */
-export function nearNumbersBody(queries: readonly NearNumberQuery[]): SearchBody {
-  const should = queries.flatMap(nearClauses);
-  return searchBody(MAX_NEAR_SEVERAL_NUMBERS, [{ bool: { should } }], ['_doc']);
+  const sort: SearchBody['sort'] = [{ _score: 'desc' }, { 'keys.number': 'asc' }];
+  return { by: 'other', body: searchBody(MAX_NEAR_NUMBERS, filter, sort, preferred) };
 }
 
 /**

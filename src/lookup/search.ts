@@ -12,15 +12,11 @@ import { type Counts, countedFacets, countsOf, FACETS } from './facets.ts';
 import {
   BY_NAME,
   type IdQuery,
-  isNearNumber,
   matchesOfPersons,
   type NameQuery,
-  type NearNumberQuery,
   type NearSurnamesBody,
   type NumberQuery,
   nameBody,
-  nearNumberBody,
-  nearNumbersBody,
   numbersBody,
   type OtherQuery,
   personsBody,
@@ -29,7 +25,7 @@ import {
 } from './queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
-export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;
+export type LicenseQuery = IdQuery | NumberQuery | NameQuery | OtherQuery;
 
 /** How many licenses a page lists. */
 export const PAGE_SIZE = 25;
@@ -83,7 +79,6 @@ export interface SearchResult {
 export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
   if (query.by === 'id') return searchBody(1, [{ ids: { values: [query.id] } }], ['_doc']);
   if (query.by === 'number') return numbersBody([query.numberKey]);
-  if (query.by === 'near_number') return nearNumberBody(query);
   return 'body' in query ? query.body : nameBody(query, maxMatches);
 }
 
@@ -202,11 +197,6 @@ const searchNumbers = searchTogether<NumberQuery>(
   },
 );
 
-const searchNearNumbers = searchTogether<NearNumberQuery>(
-  nearNumbersBody,
-  (found) => (query) => found.filter((license) => isNearNumber(query, license.license_number)),
-);
-
 /** @param maxFound the most licenses that it finds for all persons together */
 function searchPersons(maxFound: number): BatchRequest<NameQuery> {
   return searchTogether(
@@ -244,7 +234,6 @@ export const SINGLE_LIMITS = {
   /** Queries by id, and by number in any form. */
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },
-  nearNumbers: { maxBatchSize: 32, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 4 },
   /**
    * The most licenses that one search for several persons returns for all of them together. Even for initials, there
@@ -271,7 +260,6 @@ const LIST_BATCHES = { maxBatchSize: 8, concurrency: 2 };
 export const MANY_LIMITS: SearchLimits = {
   numbers: { maxBatchSize: 250, concurrency: 2 },
   persons: { maxBatchSize: 250, concurrency: 2 },
-  nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
   maxOfSeveralPersons: 5000,
   maxMatches: MAX_LISTED_MATCHES,
@@ -293,8 +281,8 @@ export function searchByIndex(client: Client, limits: SearchLimits): (index: str
 
 /**
  * Runs queries in one physical index, and batches concurrent queries of the same kind into one request. Queries by id
- * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
- * result is split. The others become separate searches in one `_msearch`.
+ * become one `_mget`. Queries by number, and by surname and given name, become one search whose result is split. The
+ * others become separate searches in one `_msearch`.
  */
 function publicationSearch(client: Client, index: string, limits: SearchLimits) {
   const { maxMatches, maxOfSeveralPersons } = limits;
@@ -317,7 +305,6 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   const byId = batched('ids', limits.numbers, licensesById);
   const byNumber = batched('numbers', limits.numbers, searchNumbers);
   const byPerson = batched('persons', limits.persons, searchPersons(maxOfSeveralPersons));
-  const near = batched('near_numbers', limits.nearNumbers, searchNearNumbers);
   const others = batched('others', limits.others, searchSeparately);
   const lists = batched('lists', LIST_BATCHES, searchSeparately);
   return {
@@ -327,7 +314,6 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
       if (query.by === 'id') return byId(query);
       if (query.by === 'number') return byNumber(query);
       if (query.by === 'person' && canShareSearch(query)) return byPerson(query);
-      if (query.by === 'near_number' && !query.businessOnly) return near(query);
       return query.by === 'list' ? lists(query) : others(query);
     },
     /** Finds surnames with a similar spelling, best first, each once. */

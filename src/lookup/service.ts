@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '../answers/origin.ts';
 import { changesOfLicense, changesOfOne } from '../changes/change.ts';
@@ -65,7 +65,6 @@ const PROBED_EVERY_MS = 1000;
 export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?: string) {
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
-  let becameIdle = Promise.withResolvers<void>();
   const single = batchedLookups(store, SINGLE_LIMITS);
   const many = batchedLookups(store, MANY_LIMITS);
   // The probe has batches of its own, so that it does not wait for clients' lookups.
@@ -101,13 +100,11 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     ask: (live: LivePublication) => Promise<Answer>,
   ): Promise<Answer & Origin> {
     if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
-    if (inFlight === 0) becameIdle = Promise.withResolvers();
     inFlight += 1;
     lastBeganAt = performance.now();
     const work = withLivePublication(tracker, async (live) => ({ ...(await ask(live)), ...originOf(live) }));
     const counted = work.finally(() => {
       inFlight -= 1;
-      if (inFlight === 0) becameIdle.resolve();
     });
     return withTimeout(counted, TIMEOUT_MS - spentMs);
   }
@@ -129,11 +126,7 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
     idle: async (maxMs: number): Promise<void> => {
       const until = performance.now() + maxMs;
       const leftMs = () => Math.min(until, lastBeganAt + MAX_WAITED_FOR_MS) - performance.now();
-      while (inFlight > 0 && leftMs() > 0) {
-        await withTimeout(becameIdle.promise, leftMs()).catch(() => undefined);
-        // Lets the process first write the response and read what has arrived.
-        await nextTurn();
-      }
+      while (inFlight > 0 && leftMs() > 0) await wait(1);
     },
     /**
      * @param spentMs how long the request has already taken

@@ -141,15 +141,11 @@ async function lookUpName(request: NameRequest, publication: PublicationSearch, 
     request.by === 'person'
       ? suggestedPersons(request, publication)
       : suggestedBusinesses(request, publication),
-    existsWithoutFilters(request, publication),
+    // Whether only the filters exclude the licenses with the name.
+    hasFilters(request.filters) &&
+      hasMatch(queriesOf(request, { board: request.board, select: 1 }), publication),
   ]);
   return { ...none(request), ...(nameExists && { nameExists }), ...suggested };
-}
-
-/** Whether only the filters exclude the licenses with a name. */
-async function existsWithoutFilters(request: NameRequest, publication: PublicationSearch): Promise<boolean> {
-  if (!hasFilters(request.filters)) return false;
-  return hasMatch(queriesOf(request, { board: request.board, select: 1 }), publication);
 }
 
 /** The matches of a name: exact names first, then by name and number. */

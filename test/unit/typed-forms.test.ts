@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { viewOf } from '../../src/answers/view.ts';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
@@ -8,7 +9,7 @@ import { FILTER_NAMES } from '../../src/licenses/filters.ts';
 import { fold } from '../../src/licenses/fold.ts';
 import { type LicenseDocument, licenseId, storedLicense } from '../../src/licenses/license.ts';
 import { problemOf, readLookup } from '../../src/licenses/lookup.ts';
-import { isNearNumber } from '../../src/lookup/queries.ts';
+import type { OtherQuery } from '../../src/lookup/queries.ts';
 import type { LicenseQuery, PublicationSearch } from '../../src/lookup/search.ts';
 import { lookUp } from '../../src/lookup/steps.ts';
 import { answerOf as restAnswer } from '../../src/rest/lookup.ts';
@@ -45,8 +46,6 @@ function isFound(query: LicenseQuery, { keys, board, license_number: number }: L
       return licenseId(board, number) === query.id;
     case 'number':
       return keys.number === query.numberKey;
-    case 'near_number':
-      return isNearNumber(query, number) && !(query.businessOnly && keys.kind === 'person');
     case 'person':
     case 'business':
     case 'words': {
@@ -59,8 +58,34 @@ function isFound(query: LicenseQuery, { keys, board, license_number: number }: L
       );
     }
     default:
-      return false;
+      return isNear(query.body, keys);
   }
+}
+
+const nearClause = z.object({
+  term: z.object({ 'keys.digits': z.string() }).optional(),
+  terms: z.object({ 'keys.number': z.array(z.string()) }).optional(),
+  prefix: z.object({ 'keys.number': z.string() }).optional(),
+});
+
+const kindClause = z.object({ term: z.object({ 'keys.kind': z.string() }) });
+
+const nearNumber = z.object({
+  filter: z.tuple([z.object({ bool: z.object({ should: z.array(nearClause) }) })], kindClause),
+});
+
+/** Whether OpenSearch would find a license by a query for similar numbers. */
+function isNear({ query }: OtherQuery['body'], { digits, number, kind }: LicenseDocument['keys']): boolean {
+  const { data } = nearNumber.safeParse(query.bool);
+  if (data === undefined) return false;
+  const [near, ...kinds] = data.filter;
+  const isSimilar = near.bool.should.some(
+    ({ term, terms, prefix }) =>
+      term?.['keys.digits'] === digits ||
+      terms?.['keys.number'].includes(number) === true ||
+      (prefix !== undefined && number.startsWith(prefix['keys.number'])),
+  );
+  return isSimilar && kinds.every(({ term }) => term['keys.kind'] === kind);
 }
 
 const publication: PublicationSearch = {
