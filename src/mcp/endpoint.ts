@@ -80,7 +80,10 @@ export function mcpEndpoint(
     const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
     ctx.body = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
-    if (ctx.body !== undefined) return;
+    if (ctx.body !== undefined) {
+      ctx.type = 'json';
+      return;
+    }
     // The protocol dropped batches in revision 2025-06-18. A batch would count as one request, whatever its size, and a
     // call that the same batch cancels would never get a response.
     if (Array.isArray(parsedBody)) return sendError(ctx, 400, ProtocolErrorCode.InvalidRequest, NO_BATCHES);

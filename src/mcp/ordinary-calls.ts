@@ -50,7 +50,15 @@ export async function answerOrdinary(
   if (call === undefined || era === undefined) return undefined;
   const { name, arguments: given = {} } = call.params;
   const result = await callTool(name, given, clientGone);
-  return result && { result: { ...result, ...ADDED[era] }, jsonrpc: '2.0', id: call.id };
+  if (result === undefined) return undefined;
+  const { content, structuredContent, ...others } = result;
+  const members = [
+    `"content":${JSON.stringify(content)}`,
+    // The text already is the structured content as JSON, so that is not serialized a second time.
+    structuredContent && `"structuredContent":${content[0].text}`,
+    JSON.stringify({ ...others, ...ADDED[era] }).slice(1, -1),
+  ];
+  return `{"result":{${members.filter(Boolean).join(',')}},"jsonrpc":"2.0","id":${JSON.stringify(call.id)}}`;
 }
 
 /** The fields that the SDK adds to a result for clients of each era. */

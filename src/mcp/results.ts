@@ -4,6 +4,7 @@ import type { Outcome } from '../access/usage.ts';
 import { dataAge, dataAgeDays, type Origin } from '../answers/origin.ts';
 import { missFacts, type ResponseRecord, responseRecord, sentencesOf, type View } from '../answers/view.ts';
 import { AUTHORITY, ageSentence, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
+import { memoize } from '../licenses/fold.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { isPartOfSurname } from '../licenses/names.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/standing.ts';
@@ -165,9 +166,9 @@ function namesInCommon([first = {}, ...others]: readonly Fields[]): readonly Nam
 /** Fields that each listed license keeps, even if they are equal in all. */
 const OF_EACH: readonly Name[] = ['license_number', 'full_name'];
 
-/** If text and structured content together are longer, licenses come as a table: 100 varied ones would fill 60 KB. */
-const MAX_CHARACTERS = 27_250;
-const isShort = (listed: object) => JSON.stringify([listed, JSON.stringify(listed)]).length <= MAX_CHARACTERS;
+/** If they are longer as JSON, licenses come as a table: 100 varied ones would fill 60 KB, as a result has them twice. */
+const MAX_CHARACTERS = 12_800;
+const isShort = (listed: object) => JSON.stringify(listed).length <= MAX_CHARACTERS;
 
 /** The columns that a table drops one by one while it is too long. */
 const OMITTED_FIRST: readonly Name[] = ['street', 'state', 'county'];
@@ -222,14 +223,15 @@ export function compact(record: ResponseRecord): Fields {
   return fieldsOf(record, COMPACT);
 }
 
+const asFieldName = memoize((label) => label.toLowerCase().replace(' ', '_'));
+
 /** A whole license. Its `extra_data` does not repeat attributes that are separate fields. */
 function whole(record: ResponseRecord): Fields {
   const { found: _found, source: _source, last_scraped: _read, data_age_days: _age, ...told } = record;
   const fields: Fields = { ...told, ...attributes(record) };
   const known = new Map(Object.entries(fields));
   const further = Object.entries(record.extra_data).filter(
-    ([label, value]) =>
-      label !== EXTRA_DATA_LABELS.street && known.get(label.toLowerCase().replace(' ', '_')) !== value,
+    ([label, value]) => label !== EXTRA_DATA_LABELS.street && known.get(asFieldName(label)) !== value,
   );
   return { ...fields, extra_data: Object.fromEntries(further) };
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import {
-  type CallToolResult,
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
   Server,
+  type TextContent,
 } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -136,19 +136,16 @@ const GUIDE_RESOURCE = {
   mimeType: 'text/markdown',
 };
 
-/** @returns the result, or `undefined` if no tool has the name. The signal stops the work when the client is gone */
-export type CallTool = (
-  name: string,
-  given: Readonly<Record<string, unknown>>,
-  clientGone: () => AbortSignal,
-) => Promise<CallToolResult | undefined>;
+export type CallTool = ReturnType<typeof toolCaller>;
 
 /**
- * Calls tools. A result has structured content and text. An error has only text, with a safe message: clients validate
- * structured content against the output schema and would report a mismatch instead of the error.
+ * Calls tools. A result has structured content and the same as text. An error has only text, with a safe message:
+ * clients validate structured content against the output schema and would report a mismatch instead of the error.
+ *
+ * @returns the result, or `undefined` if no tool has the name. The signal stops the work when the client is gone
  */
-export function toolCaller(services: ToolServices, log: Logger): CallTool {
-  return async (name, given, clientGone) => {
+export function toolCaller(services: ToolServices, log: Logger) {
+  return async (name: string, given: Readonly<Record<string, unknown>>, clientGone: () => AbortSignal) => {
     const called = byName.get(name);
     if (called === undefined) return undefined;
     try {
@@ -164,7 +161,7 @@ export function toolCaller(services: ToolServices, log: Logger): CallTool {
   };
 }
 
-const textOf = (content: object) => [{ type: 'text' as const, text: JSON.stringify(content) }];
+const textOf = (content: object): [TextContent] => [{ type: 'text', text: JSON.stringify(content) }];
 
 /** The date and the age of the live publication; null if there is none or it cannot be read. */
 async function dataOf(lookups: Lookups) {

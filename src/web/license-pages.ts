@@ -170,9 +170,7 @@ function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, toda
     `Status: ${record.raw_status ?? NOT_GIVEN}`,
     `Expires: ${expires ?? NOT_GIVEN}`,
     `Board action: ${boardActionInWords(record)}`,
-    isSampleData
-      ? SAMPLE_DATA_NOTICE
-      : `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
+    `${isSampleData ? `${SAMPLE_DATA_NOTICE} Data` : 'State of Ohio data'} of ${date}, read on ${today}; the board is the authority.`,
   ].join('\n');
 }
 

@@ -79,11 +79,15 @@ export function verdictOf(license: StandingFields, today: string): Verdict {
     return { ...own, sentences: [...own.sentences, `Look at ${of}, too.`] };
   }
   const other = ownVerdict(endorsed.standing, today, cautionsOf(endorsed.standing, today));
-  return {
-    tone: TONES[Math.max(TONES.indexOf(own.tone), TONES.indexOf(other.tone))] ?? 'neutral',
-    sentences: [...own.sentences, `T${of.slice(1)}: ${other.sentences.join(' ')}`],
-    cautions,
-  };
+  const ofOther = `T${of.slice(1)}: ${other.sentences.join(' ')}`;
+  // The worse of both comes first, because many read only the first sentence.
+  return TONES.indexOf(other.tone) > TONES.indexOf(own.tone)
+    ? {
+        tone: other.tone,
+        cautions,
+        sentences: [ofOther, `The endorsement itself: ${own.sentences.join(' ')}`],
+      }
+    : { ...own, sentences: [...own.sentences, ofOther] };
 }
 
 function ownVerdict(license: StandingFields, today: string, cautions: readonly Caution[]): Verdict {

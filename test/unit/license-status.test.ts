@@ -95,11 +95,14 @@ describe('the verdict', () => {
   test('of an endorsement is the worse of both, and says why', () => {
     const extra = endorsing('Active', 'Yes');
     expect(verdict('Active', '2027-10-31', extra)).toBe(
-      'caution: Active until October 31, 2027. The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it: ask what it ordered.',
+      'caution: The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it: ask what it ordered. The endorsement itself: Active until October 31, 2027.',
     );
     const suspended = { ...endorsing('Inactive', 'Yes'), 'Endorsed License Sub Status': 'Suspended' };
     expect(verdict('Inactive - Lapsed', '2023-10-31', suspended)).toMatch(
-      /^bad: Not active: Inactive - Lapsed\./,
+      /^bad: The license that it endorses, RN.1: Not active: Inactive - Suspended\./,
+    );
+    expect(verdict('Inactive - Lapsed', '2023-10-31', endorsing('Active', 'No'))).toMatch(
+      /^ended: Not active: Inactive - Lapsed\. .*The license that it endorses, RN.1: Active/,
     );
   });
 });
