@@ -79,15 +79,15 @@ export function verdictOf(license: StandingFields, today: string): Verdict {
     return { ...own, sentences: [...own.sentences, `Look at ${of}, too.`] };
   }
   const other = ownVerdict(endorsed.standing, today, cautionsOf(endorsed.standing, today));
-  const ofOther = `T${of.slice(1)}: ${other.sentences.join(' ')}`;
-  // The worse of both comes first, because many read only the first sentence.
-  return TONES.indexOf(other.tone) > TONES.indexOf(own.tone)
-    ? {
-        tone: other.tone,
-        cautions,
-        sentences: [ofOther, `The endorsement itself: ${own.sentences.join(' ')}`],
-      }
-    : { ...own, sentences: [...own.sentences, ofOther] };
+  const isOtherWorse = TONES.indexOf(other.tone) > TONES.indexOf(own.tone);
+  const [ofOwn, ofOther] = [own.sentences.join(' '), `T${of.slice(1)}: ${other.sentences.join(' ')}`];
+  // The reason for the tone comes first, because many read only the first sentence.
+  const isOnlyOther = cautions.join() === 'endorsed_license';
+  return {
+    tone: tonedBy(isOtherWorse ? other.tone : own.tone, [...cautions, ...other.cautions]),
+    sentences: isOtherWorse || isOnlyOther ? [ofOther, `The endorsement itself: ${ofOwn}`] : [ofOwn, ofOther],
+    cautions,
+  };
 }
 
 function ownVerdict(license: StandingFields, today: string, cautions: readonly Caution[]): Verdict {
