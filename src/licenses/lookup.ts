@@ -114,7 +114,7 @@ export type LookupOutcome =
       /**
        * If `nameMatch` is false: whether another license of the board has that name; absent if that was not searched.
        */
-      readonly isNameAtBoard?: boolean;
+      readonly isNameAtBoard?: boolean | undefined;
     }
   | { readonly outcome: 'several'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | Miss;

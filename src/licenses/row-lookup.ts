@@ -1,4 +1,5 @@
 import { type Board, boardByText } from './boards.ts';
+import { fold } from './fold.ts';
 import {
   BadRequestError,
   type LookupRequest,
@@ -8,7 +9,14 @@ import {
   readLookup,
 } from './lookup.ts';
 import { hasLegalForm, personParts } from './names.ts';
-import { numbersIn, numberWithType, stateOf, statesIn } from './number-forms.ts';
+import {
+  isSurelyNumber,
+  numbersIn,
+  numberWithType,
+  prefixesOfType,
+  stateOf,
+  statesIn,
+} from './number-forms.ts';
 
 /** The fields that a row of a list may have in addition to those of a lookup. */
 const OTHER_FIELDS = ['name', 'license_state', 'credential_type'] as const;
@@ -48,6 +56,10 @@ export function rowRequest(
   if (hasBoard && named === undefined) throw new BadRequestError(words.unknownBoard(label));
   const number =
     license_number && numberWithType(license_number, type ?? others.license_type, named ?? defaultBoard);
+  const kinds = prefixesOfType(type ?? '').map(fold);
+  const isOfType = kinds.length === 0 || kinds.some((kind) => fold(number ?? '').startsWith(kind));
+  if (!isOfType && isSurelyNumber(number ?? ''))
+    throw new BadRequestError(`${number} is not the number of “${type}”. Correct the row.`);
   const several = numbersIn(number ?? '');
   if (several.length > 1) {
     throw new BadRequestError(

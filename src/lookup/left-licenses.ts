@@ -11,8 +11,8 @@ import type { PublicationMetadata } from '../publications/metadata.ts';
 import { rejectedNumbers } from '../publications/rejected-rows.ts';
 import { batcher, withTimeout } from '../storage/batcher.ts';
 import type { Store } from '../storage/store.ts';
-import { sameDigitsQuery } from './queries.ts';
-import { ofLatest, type PublicationSearch } from './search.ts';
+import { nearNumberQuery } from './queries.ts';
+import type { PublicationSearch } from './search.ts';
 import { exactOf, none } from './steps.ts';
 import { offeredNumbers } from './suggestions.ts';
 
@@ -27,15 +27,17 @@ const MAX_WAIT_MS = 1500;
  * in a row that this publication rejected.
  */
 export function withLeftLicenses(store: Store, searchOf: (index: string) => PublicationSearch) {
-  const lastChangesIn = ofLatest((state: FeedState) =>
-    batcher(
-      async (numbers: readonly string[]) => {
-        const found = await lastChangesOfNumbers(store, state, [...new Set(numbers)]);
-        return numbers.map((number) => found.get(number) ?? []);
-      },
-      { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
-    ),
-  );
+  const lastChangesIn = new LRUCache({
+    max: 1,
+    memoMethod: (state: FeedState) =>
+      batcher(
+        async (numbers: readonly string[]) => {
+          const found = await lastChangesOfNumbers(store, state, [...new Set(numbers)]);
+          return numbers.map((number) => found.get(number) ?? []);
+        },
+        { maxBatchSize: NUMBERS_A_SEARCH, concurrency: 4 },
+      ),
+  });
   const rejected = new LRUCache<string, ReadonlySet<string>, PublicationMetadata>({
     max: 1,
     // Rows also have digits that are not license numbers, such as ZIP codes and dates.
@@ -53,7 +55,7 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
    */
   async function withPadded(miss: Miss, request: NumberRequest, index: string): Promise<Miss> {
     if (miss.reason !== 'removed') return miss;
-    const { licenses } = await searchOf(index).search(sameDigitsQuery(request.number));
+    const { licenses } = await searchOf(index).search(nearNumberQuery(request));
     const padded = licenses.filter(
       ({ board, license_number: each }) =>
         miss.boards?.includes(board) === true && withoutZeros(each) === withoutZeros(request.number),
@@ -85,7 +87,10 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
     try {
       if (feedError !== undefined) throw feedError;
       const [changes, isUnreadable] = await withTimeout(
-        Promise.all([state === undefined ? [] : lastChangesIn(state)(number), isRejected(number, metadata)]),
+        Promise.all([
+          state === undefined ? [] : lastChangesIn.memo(state)(number),
+          isRejected(number, metadata),
+        ]),
         MAX_WAIT_MS,
       );
       left =

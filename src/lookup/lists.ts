@@ -112,7 +112,9 @@ export async function listLicenses(
   }
   if (!isPossible({ by: 'business', board, name, filters })) return NONE;
   const { readings, others } = readTypedPerson(name);
-  const number = isLikeNumber(name) ? request.numbers.at(-1) : undefined;
+  // The text looks more like a number than like a name.
+  const isLikeNumber = name.replace(/\P{Nd}/gu, '').length * 2 >= fold(name).length;
+  const number = isLikeNumber ? request.numbers.at(-1) : undefined;
   const asTyped = (at: Scope, isAnywhere: boolean) => [
     () => list([...ofPersons(readings, at), ...ofBusiness(name, at)], [], isAnywhere),
     () => list(kind === 'person' ? [] : [businessWordsQuery(at, name)], [], isAnywhere),
@@ -136,9 +138,4 @@ export async function listLicenses(
     if (found.total > 0) return { ...found, number: miss };
   }
   return { ...NONE, number: miss };
-}
-
-/** Whether a text looks more like a number than like a name. */
-function isLikeNumber(text: string): boolean {
-  return text.replace(/\P{Nd}/gu, '').length * 2 >= fold(text).length;
 }

@@ -96,10 +96,12 @@ export function commonNumberQuery({ numberKey }: NumberQuery, board: Board | und
   return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
 }
 
-/** The licenses with the same last group of digits, regardless of leading zeros and prefix. */
-export function sameDigitsQuery(written: string): OtherQuery {
-  const filter = [{ term: { 'keys.digits': numberDigits(written) } }];
-  return { by: 'other', body: searchBody(MAX_PER_COMMON_KEY, filter, ['_doc']) };
+/** A search for similar numbers, to suggest when no license has the requested one. Several can share one search. */
+export interface NearNumberQuery {
+  readonly by: 'near_number';
+  readonly body: SearchBody;
+  /** Whether a license matches the query. */
+  readonly isNear: (license: StoredLicense) => boolean;
 }
 
 /** How many similar numbers are compared with the typed one. */
@@ -113,19 +115,26 @@ const MIN_BEGINNING = 5;
  * begins with it, and licenses whose number it may be with a typing mistake. The board's licenses come first, then those
  * with the same digits. `undefined` if the number has no digits.
  */
-export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): OtherQuery | undefined {
+export function nearNumberQuery({ board, number, businessOnly }: NumberRequest): NearNumberQuery | undefined {
   const digits = numberDigits(number);
   if (digits === '') return undefined;
-  const beginning = fold(number);
+  const [beginning, misread] = [fold(number), misreadNumberKeys(number)];
+  const hasBeginning = beginning.length >= MIN_BEGINNING;
   const sameDigits = { term: { 'keys.digits': digits } };
-  const near: Clause[] = [sameDigits, { terms: { 'keys.number': misreadNumberKeys(number) } }];
-  if (beginning.length >= MIN_BEGINNING) near.push({ prefix: { 'keys.number': beginning } });
+  const near: Clause[] = [sameDigits, { terms: { 'keys.number': misread } }];
+  if (hasBeginning) near.push({ prefix: { 'keys.number': beginning } });
   const filter: Clause[] = [{ bool: { should: near } }];
   if (businessOnly) filter.push({ term: { 'keys.kind': 'business' } });
   const preferred: Clause[] = [{ constant_score: { filter: sameDigits } }];
   if (board) preferred.push({ constant_score: { filter: { term: { board: board.name } }, boost: 2 } });
   const sort: SearchBody['sort'] = [{ _score: 'desc' }, { 'keys.number': 'asc' }];
-  return { by: 'other', body: searchBody(MAX_NEAR_NUMBERS, filter, sort, preferred) };
+  const body = searchBody(MAX_NEAR_NUMBERS, filter, sort, preferred);
+  const isNear = ({ license_number: each, keys: { kind } }: StoredLicense) => {
+    const key = numberKey(each);
+    const isSimilar = misread.includes(key) || (hasBeginning && key.startsWith(beginning));
+    return (isSimilar || numberDigits(each) === digits) && !(businessOnly && kind === 'person');
+  };
+  return { by: 'near_number', body, isNear };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { BOARDS } from '../licenses/boards.ts';
 import { hasFilters } from '../licenses/filters.ts';
@@ -14,6 +15,7 @@ import {
   type IdQuery,
   matchesOfPersons,
   type NameQuery,
+  type NearNumberQuery,
   type NearSurnamesBody,
   type NumberQuery,
   nameBody,
@@ -25,7 +27,7 @@ import {
 } from './queries.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
-export type LicenseQuery = IdQuery | NumberQuery | NameQuery | OtherQuery;
+export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;
 
 /** How many licenses a page lists. */
 export const PAGE_SIZE = 25;
@@ -197,6 +199,19 @@ const searchNumbers = searchTogether<NumberQuery>(
   },
 );
 
+/** The most similar numbers for several queries together. Most queries have none or a few. */
+const MAX_NEAR_SEVERAL_NUMBERS = 1000;
+
+const searchNearNumbers = searchTogether<NearNumberQuery>(
+  (queries) => {
+    const should = queries.map(({ body }) => body.query);
+    return searchBody(MAX_NEAR_SEVERAL_NUMBERS, [{ bool: { should } }], ['_doc']);
+  },
+  (found) =>
+    ({ isNear }) =>
+      found.filter(isNear),
+);
+
 /** @param maxFound the most licenses that it finds for all persons together */
 function searchPersons(maxFound: number): BatchRequest<NameQuery> {
   return searchTogether(
@@ -265,24 +280,17 @@ export const MANY_LIMITS: SearchLimits = {
   maxMatches: MAX_LISTED_MATCHES,
 };
 
-/** Remembers what was made for the latest key. */
-export function ofLatest<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  let latest: { readonly key: Key; readonly value: Value } | undefined;
-  return (key) => {
-    if (latest === undefined || latest.key !== key) latest = { key, value: make(key) };
-    return latest.value;
-  };
-}
-
 /** Returns the same search for all lookups in an index, so that they share batches. */
 export function searchByIndex(client: Client, limits: SearchLimits): (index: string) => PublicationSearch {
-  return ofLatest((index) => publicationSearch(client, index, limits));
+  const memoMethod = (index: string) => publicationSearch(client, index, limits);
+  const latest = new LRUCache({ max: 1, memoMethod });
+  return (index) => latest.memo(index);
 }
 
 /**
  * Runs queries in one physical index, and batches concurrent queries of the same kind into one request. Queries by id
- * become one `_mget`. Queries by number, and by surname and given name, become one search whose result is split. The
- * others become separate searches in one `_msearch`.
+ * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
+ * result is split. The others become separate searches in one `_msearch`.
  */
 function publicationSearch(client: Client, index: string, limits: SearchLimits) {
   const { maxMatches, maxOfSeveralPersons } = limits;
@@ -305,6 +313,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   const byId = batched('ids', limits.numbers, licensesById);
   const byNumber = batched('numbers', limits.numbers, searchNumbers);
   const byPerson = batched('persons', limits.persons, searchPersons(maxOfSeveralPersons));
+  const near = batched('near_numbers', limits.others, searchNearNumbers);
   const others = batched('others', limits.others, searchSeparately);
   const lists = batched('lists', LIST_BATCHES, searchSeparately);
   return {
@@ -314,6 +323,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
       if (query.by === 'id') return byId(query);
       if (query.by === 'number') return byNumber(query);
       if (query.by === 'person' && canShareSearch(query)) return byPerson(query);
+      if (query.by === 'near_number') return near(query);
       return query.by === 'list' ? lists(query) : others(query);
     },
     /** Finds surnames with a similar spelling, best first, each once. */

@@ -4,7 +4,7 @@ import type { Origin } from '../answers/origin.ts';
 import { changesOfLicense, changesOfOne } from '../changes/change.ts';
 import { latestCursor } from '../changes/feed.ts';
 import { type Changes, type NumberChanges, readFromOne } from '../changes/service.ts';
-import { type Board, boardByName } from '../licenses/boards.ts';
+import type { Board } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import {
@@ -20,6 +20,7 @@ import { TooBusyError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { withLeftLicenses } from './left-licenses.ts';
 import { type ListRequest, listLicenses } from './lists.ts';
+import { numberQuery } from './queries.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp, matchCounts } from './steps.ts';
 
@@ -72,11 +73,8 @@ export function liveLookups(store: Store, tracker: PublicationSource, publicUrl?
 
   function isSampleFound(): Promise<boolean> {
     return withLivePublication(tracker, async ({ index, sample }) => {
-      if (sample === undefined) return false;
-      const { board, license_number: number } = sample;
-      const request = { by: 'number', number, board: boardByName(board), businessOnly: false } as const;
-      const found = await lookUp(request, searchAside(index), false);
-      return found.outcome === 'found' || (found.outcome === 'none' && found.reason === 'ambiguous');
+      const { licenses } = await searchAside(index).search(sample && numberQuery(sample.license_number));
+      return licenses.length > 0;
     });
   }
 

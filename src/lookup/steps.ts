@@ -25,7 +25,7 @@ import {
   type Scope,
   writtenNumberQuery,
 } from './queries.ts';
-import { listQuery, type PublicationSearch, type SearchResult } from './search.ts';
+import { listQuery, type PublicationSearch } from './search.ts';
 import {
   hasMatch,
   isHolder,
@@ -60,21 +60,20 @@ export async function lookUp(
     : lookUpName(request, publication, suggest);
 }
 
-/** How many licenses match a name, including those that a lookup does not return. */
-export interface MatchCounts {
-  readonly total: number;
-  /** The counts by primary status in upper case. */
-  readonly byStatus: ReadonlyMap<string, number>;
-}
-
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(PRIMARY_STATUSES.map((status) => status.toUpperCase()));
 
-/** Counts the matches of a name if a lookup found several; else `undefined`. */
+/** How many licenses match a name, including those that a lookup does not return. */
+export type MatchCounts = Awaited<ReturnType<typeof matchCounts>>;
+
+/**
+ * Counts the matches of a name if a lookup found several; else `undefined`. The counts by status are by primary status
+ * in upper case.
+ */
 export async function matchCounts(
   request: LookupRequest,
   outcome: LookupOutcome,
   publication: PublicationSearch,
-): Promise<MatchCounts | undefined> {
+) {
   if (outcome.outcome !== 'several' || request.by === 'number') return undefined;
   for (const query of outcome.truncated ? queriesOf(request) : []) {
     const { total = 0, counts } = await publication.search(listQuery([query], 1));
@@ -108,10 +107,8 @@ async function lookUpNumber(request: NumberRequest, publication: PublicationSear
   const sameKey = asTyped.length > 0 ? asTyped : await licensesOfNumberKey(request, publication);
   const outcome = chooseByNumber(request, sameKey);
   if (!suggest) return outcome;
-  if (outcome.outcome === 'found' && outcome.nameMatch === false) {
-    const isThere = await isNameAtBoard(outcome.record, request, publication);
-    return isThere === undefined ? outcome : { ...outcome, isNameAtBoard: isThere };
-  }
+  if (outcome.outcome === 'found' && outcome.nameMatch === false)
+    return { ...outcome, isNameAtBoard: await isNameAtBoard(outcome.record, request, publication) };
   if (outcome.outcome !== 'none' || outcome.reason !== 'unknown') return outcome;
   return { ...outcome, ...(await suggestedNumbers(request, publication)) };
 }
@@ -133,8 +130,12 @@ async function licensesOfNumberKey(
 
 async function lookUpName(request: NameRequest, publication: PublicationSearch, suggest: boolean) {
   for (const query of queriesOf(request)) {
-    const found = await searchNames(query, publication);
-    if (found.licenses.length > 0) return matches(found, request);
+    const { licenses, isComplete } = await searchNames(query, publication);
+    const [only, another] = licenses;
+    const truncated = !isComplete || licenses.length > MAX_MATCHES;
+    const records = licenses.slice(0, MAX_MATCHES);
+    if (another !== undefined) return { outcome: 'several', records, truncated } as const;
+    if (only !== undefined) return { outcome: 'found', record: only } as const;
   }
   if (!suggest) return none(request);
   const [suggested, nameExists] = await Promise.all([
@@ -198,15 +199,4 @@ function boardsOf(licenses: Found): string[] {
 /** @param existing the licenses whose numbers are offered */
 function numberMiss(request: NumberRequest, reason: NotFoundReason, existing: Found): Miss {
   return { ...none(request, reason), ...offeredNumbers(request, existing) };
-}
-
-function matches({ licenses, isComplete }: SearchResult, request: LookupRequest): LookupOutcome {
-  const [only, another] = licenses;
-  if (only === undefined) return none(request);
-  if (another === undefined) return { outcome: 'found', record: only };
-  return {
-    outcome: 'several',
-    records: licenses.slice(0, MAX_MATCHES),
-    truncated: !isComplete || licenses.length > MAX_MATCHES,
-  };
 }

@@ -112,7 +112,7 @@ export interface LookupCall {
   /** The most licenses to list. */
   readonly limit: number;
   /** The counts of the matches, if several licenses match. */
-  readonly counts: MatchCounts | undefined;
+  readonly counts: MatchCounts;
 }
 
 /** Turns the answer of a lookup into a tool result. The result never says that somebody is unlicensed. */

@@ -1,3 +1,4 @@
+import type { Origin } from '../answers/origin.ts';
 import { boardActionInWords, NOT_GIVEN, SAMPLE_DATA_NOTICE } from '../answers/words.ts';
 import { type Board, boardByCode } from '../licenses/boards.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -17,7 +18,6 @@ import {
   type Html,
   html,
   type PageContext,
-  type PageOrigin,
   type PageServices,
   publicOrigin,
   redirect,
@@ -162,7 +162,7 @@ function address({ city, state, county, extra_data: extra }: LicenseRecord): str
 }
 
 /** The text that the Copy button puts on the clipboard. */
-function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, today: string): string {
+function summary(record: LicenseRecord, { date, isSampleData, publicUrl }: Origin, today: string): string {
   const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
   return [
     `${name}, ${type ?? 'license'} ${number}, ${board}`,
@@ -171,14 +171,19 @@ function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, toda
     `Expires: ${expires ?? NOT_GIVEN}`,
     `Board action: ${boardActionInWords(record)}`,
     `${isSampleData ? `${SAMPLE_DATA_NOTICE} Data` : 'State of Ohio data'} of ${date}, read on ${today}; the board is the authority.`,
-  ].join('\n');
+    publicUrl && publicUrl + licensePath(record),
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 /** The State's own license lookup for all boards. It is the primary source. */
 const STATE_LOOKUP = 'https://elicense.ohio.gov/oh_verifylicense';
 
+const ANY_BOARD = { name: 'issuing board', website: '' };
+
 /** Names the board that is the authority on a license, and how to reach it. */
-export function boardContact({ name, website }: Board): Html {
+export function boardContact({ name, website }: Pick<Board, 'name' | 'website'> = ANY_BOARD): Html {
   return html`<section><h2>The authority</h2>
 <p>Ask the ${name} before a decision that depends on the answer: ${website && html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `}the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
 }

@@ -119,6 +119,7 @@ function rowsOf(rows: readonly ListRow[], need: Need): readonly ListRow[] {
 
 /** `6 of 10 need attention` or `All 10 rows are clear`. */
 export function listTitle(rows: readonly ListRow[]): string {
+  if (rowsOf(rows, 'invalid').length === rows.length) return 'No row could be looked up';
   const toDo = rows.length - rowsOf(rows, 'clear').length;
   if (toDo === 0) return rows.length === 1 ? 'The row is clear' : `All ${count(rows.length)} rows are clear`;
   return `${count(toDo)} of ${count(rows.length)} ${toDo === 1 ? 'needs' : 'need'} attention`;
@@ -200,7 +201,7 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
   const standings = [only, endorsedLicense(only)?.standing ?? only];
   const saysNothing = row.need === 'clear' && standings.map(boardAction).includes('');
   return [
-    html`<div><b>${properCase(only.full_name)}</b><br>${licenseLink(only, undefined, NEW_TAB)}</div>`,
+    html`<div><b>${properCase(only.full_name)}</b><br>${licenseLink(only, undefined, NEW_TAB)}<br>${only.license_type}</div>`,
     html`<div>${statusTags(only, today, row.name_match)}${saysNothing && html`<br><span class="hint">Board action: not given by the State</span>`}</div>`,
     only.expiry_date === null ? 'Not given' : shortDate(only.expiry_date),
   ];

@@ -182,7 +182,7 @@ async function licenseCheck(
           saved,
           await licenseHistory(services, { board, number: record.license_number }).catch(unlessAway),
         );
-  return html`${PRINT}<div class="no-print">${comparison}</div>
+  return html`${PRINT}${comparison}
 <h2>${properCase(record.full_name)}</h2>
 ${licenseBody(record, changes, today)}
 <h2>This record</h2>
@@ -197,7 +197,7 @@ function unlessAway(error: unknown): undefined {
   if (errorResponse(error).status !== 503) throw error;
 }
 
-/** Says what has changed since the record was saved. Not printed, because it is not part of the record. */
+/** Says what has changed since the record was saved. */
 function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
     return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);

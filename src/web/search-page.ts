@@ -8,6 +8,7 @@ import type { Listing } from '../lookup/lists.ts';
 import { PAGE_SIZE } from '../lookup/search.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { licenseLink, searchAddress } from './addresses.ts';
+import { boardContact } from './license-pages.ts';
 import { alert, dataTable, type Html, html, type PageContext, type PageServices, redirect } from './page.ts';
 import { addressOfRecord } from './record-pages.ts';
 import { listRequest, MAX_PAGES, pageOf, readSearch, type SearchFields, searchForm } from './search-form.ts';
@@ -136,9 +137,13 @@ function resultOf(listing: Listing, shown: Shown): Html {
   const unread = isUnread && html`<p>${FEED_UNREAD}</p>`;
   if (total === 0) {
     const [typed, withoutFilters] = typedWithFilters(fields);
-    const check = 'Check the spelling. A city is a filter, not part of the name.';
+    const check = /\d/.test(fields.q ?? '')
+      ? 'Check each digit.'
+      : 'Check the spelling. A city is a filter, not part of the name.';
+    const board = boardByCode(fields.board ?? '');
     return html`${kindsHint(shown)}<p>The State’s data of ${longDate(date)} has no license with the number or the name ${typed}. ${shown.kinds.length === 0 && check}${withoutFilters}</p>
-${unread}<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
+${unread}<p>A license that is missing here may still exist.</p>
+${boardContact(board)}`;
   }
   return html`${unread}${whyShown(listing, shown)}
 ${

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import { z } from 'zod';
 import { viewOf } from '../../src/answers/view.ts';
 import { REQUEST_WORDS } from '../../src/answers/words.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
@@ -9,7 +8,6 @@ import { FILTER_NAMES } from '../../src/licenses/filters.ts';
 import { fold } from '../../src/licenses/fold.ts';
 import { type LicenseDocument, licenseId, storedLicense } from '../../src/licenses/license.ts';
 import { problemOf, readLookup } from '../../src/licenses/lookup.ts';
-import type { OtherQuery } from '../../src/lookup/queries.ts';
 import type { LicenseQuery, PublicationSearch } from '../../src/lookup/search.ts';
 import { lookUp } from '../../src/lookup/steps.ts';
 import { answerOf as restAnswer } from '../../src/rest/lookup.ts';
@@ -40,7 +38,8 @@ function documentsOf(file: 'individual' | 'business', rows: readonly FixtureRow[
 }
 
 /** Whether OpenSearch would find a license. Similar names, which are suggested, are left to OpenSearch. */
-function isFound(query: LicenseQuery, { keys, board, license_number: number }: LicenseDocument): boolean {
+function isFound(query: LicenseQuery, document: LicenseDocument): boolean {
+  const { keys, board, license_number: number } = document;
   switch (query.by) {
     case 'id':
       return licenseId(board, number) === query.id;
@@ -57,35 +56,11 @@ function isFound(query: LicenseQuery, { keys, board, license_number: number }: L
         FILTER_NAMES.every((name) => filters[name] === undefined || keys[name].includes(fold(filters[name])))
       );
     }
+    case 'near_number':
+      return query.isNear(storedLicense.parse(document));
     default:
-      return isNear(query.body, keys);
+      return false;
   }
-}
-
-const nearClause = z.object({
-  term: z.object({ 'keys.digits': z.string() }).optional(),
-  terms: z.object({ 'keys.number': z.array(z.string()) }).optional(),
-  prefix: z.object({ 'keys.number': z.string() }).optional(),
-});
-
-const kindClause = z.object({ term: z.object({ 'keys.kind': z.string() }) });
-
-const nearNumber = z.object({
-  filter: z.tuple([z.object({ bool: z.object({ should: z.array(nearClause) }) })], kindClause),
-});
-
-/** Whether OpenSearch would find a license by a query for similar numbers. */
-function isNear({ query }: OtherQuery['body'], { digits, number, kind }: LicenseDocument['keys']): boolean {
-  const { data } = nearNumber.safeParse(query.bool);
-  if (data === undefined) return false;
-  const [near, ...kinds] = data.filter;
-  const isSimilar = near.bool.should.some(
-    ({ term, terms, prefix }) =>
-      term?.['keys.digits'] === digits ||
-      terms?.['keys.number'].includes(number) === true ||
-      (prefix !== undefined && number.startsWith(prefix['keys.number'])),
-  );
-  return isSimilar && kinds.every(({ term }) => term['keys.kind'] === kind);
 }
 
 const publication: PublicationSearch = {
