@@ -6,9 +6,9 @@ const LOOPBACK = '127.0.0.1';
 
 /**
  * Linux uses ports from 32768 for outgoing connections. Such a port may be taken before the server that should listen
- * on it has started.
+ * on it has started. `fetch` refuses port 10080.
  */
-const FIRST_PORT = 10_000;
+const FIRST_PORT = 10_081;
 const LAST_PORT = 32_767;
 
 const CANDIDATES = 50;

@@ -104,9 +104,9 @@ export function withLeftLicenses(store: Store, searchOf: (index: string) => Publ
   };
 }
 
-/** The key of a number without its zeros. Boards pad the same number in different ways. */
+/** The key of a number without the zeros before its digits. Boards pad the same number in different ways. */
 function withoutZeros(written: string): string {
-  return numberKey(written).replaceAll('0', '');
+  return numberKey(written.replace(/(?<!\d)0+/g, ''));
 }
 
 /**

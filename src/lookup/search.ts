@@ -313,7 +313,8 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   const byId = batched('ids', limits.numbers, licensesById);
   const byNumber = batched('numbers', limits.numbers, searchNumbers);
   const byPerson = batched('persons', limits.persons, searchPersons(maxOfSeveralPersons));
-  const near = batched('near_numbers', limits.others, searchNearNumbers);
+  // Larger batches find too many licenses for one search.
+  const near = batched('near_numbers', { maxBatchSize: 25, concurrency: 2 }, searchNearNumbers);
   const others = batched('others', limits.others, searchSeparately);
   const lists = batched('lists', LIST_BATCHES, searchSeparately);
   return {

@@ -112,13 +112,13 @@ export async function isNameAtBoard(
   return queries.length === 0 ? undefined : hasMatch(queries, publication);
 }
 
-/** Whether any license matches one of the queries. */
+/** Whether any license matches one of the queries, which are tried in order. */
 export async function hasMatch(
   queries: readonly (NameQuery | undefined)[],
   publication: PublicationSearch,
 ): Promise<boolean> {
-  const found = await Promise.all(queries.map((query) => publication.search(query)));
-  return found.some(({ licenses }) => licenses.length > 0);
+  for (const query of queries) if ((await publication.search(query)).licenses.length > 0) return true;
+  return false;
 }
 
 /**

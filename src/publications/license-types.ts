@@ -22,6 +22,8 @@ const typeKey = z.object({ board: z.string(), license_type: z.string() });
  */
 const licenseTypes = z.object({
   types: z.array(typeKey.extend(sample.shape)).max(MAX_TYPES),
+  /** One license, for checking that lookups work. */
+  sample: sample.optional(),
 });
 
 /** Returns `undefined` if the publication has no such document, as in version 0.3.0, or an invalid one. */
@@ -65,7 +67,7 @@ export async function storeLicenseTypes(store: Store, index: string): Promise<vo
   const types = aggregations.types.buckets
     .flatMap(({ key, example }) => example.hits.hits.map(({ _source }) => ({ ...key, ..._source })))
     .filter(({ license_type: type }) => type.length <= MAX_TYPE_LENGTH);
-  const body = licenseTypes.parse({ types });
+  const body = licenseTypes.parse({ types, sample: await anyLicense(store, index) });
   await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
 }
 

@@ -170,7 +170,7 @@ export async function readPublication(store: Store, index: string) {
     /** The activity of each board, by its name. It is unknown if the changes could not be read. */
     activity: activityOf(changes ?? [], boards),
     /** One of its licenses, for checking that lookups work. */
-    sample: counted?.types[0] ?? (await anyLicense(store, index)),
+    sample: counted?.sample ?? (await anyLicense(store, index)),
     /**
      * Whether everything was read: the feed, the changes, and the counted license types. A publication of version 0.3.0
      * gets these counts when the worker starts.
