@@ -314,7 +314,7 @@ function publicationSearch(client: Client, index: string, limits: SearchLimits) 
   const byNumber = batched('numbers', limits.numbers, searchNumbers);
   const byPerson = batched('persons', limits.persons, searchPersons(maxOfSeveralPersons));
   // Larger batches find too many licenses for one search.
-  const near = batched('near_numbers', { maxBatchSize: 25, concurrency: 2 }, searchNearNumbers);
+  const near = batched('near_numbers', { maxBatchSize: 32, concurrency: 2 }, searchNearNumbers);
   const others = batched('others', limits.others, searchSeparately);
   const lists = batched('lists', LIST_BATCHES, searchSeparately);
   return {
