@@ -172,7 +172,7 @@ function summary(record: LicenseRecord, { date, isSampleData }: PageOrigin, toda
     `Board action: ${boardActionInWords(record)}`,
     isSampleData
       ? SAMPLE_DATA_NOTICE
-      : `State of Ohio data of ${date}, read on ${today}; the board is the authority.`,
+      : `State of Ohio data dated ${date}, read ${today}; the board is the authority.`,
   ].join('\n');
 }
 
@@ -182,5 +182,5 @@ const STATE_LOOKUP = 'https://elicense.ohio.gov/oh_verifylicense';
 /** Names the board that is the authority on a license, and how to reach it. */
 export function boardContact({ name, website }: Board): Html {
   return html`<section><h2>The authority</h2>
-<p>Ask the ${name} before a decision that depends on the answer: ${website && html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `}the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
+<p>Before you decide, check with the ${name}${website && html` (<a href="${website}" rel="noreferrer">${new URL(website).host}</a>)`} or in the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
 }
