@@ -78,7 +78,7 @@ export async function readList(sent: string | Buffer, known?: Separator): Promis
   if (rows.length > MAX_ROWS) throw tooManyRows();
   const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   if (widest > MAX_COLUMNS) {
-    throw new BadRequestError(`A row has ${widest} columns; at most ${MAX_COLUMNS} are taken. Remove some.`);
+    throw new BadRequestError(`A row has ${widest} columns; the limit is ${MAX_COLUMNS}. Remove some.`);
   }
   return { rows: withoutBullets(rows), text, format };
 }
