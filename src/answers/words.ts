@@ -83,7 +83,7 @@ export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
   board_action: (license) =>
     `The ${actionInWords(license)}. Ask the board for details.${
       !isBoardActionGiven(license) && boardAction(license) !== ''
-        ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
+        ? ` Its status shows the action, although the State’s column Board Action says ${boardAction(license)}.`
         : ''
     }`,
   dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>

@@ -26,7 +26,7 @@ const MAX_CHARACTERS = 3_000_000;
 class WorkbookError extends Error {}
 
 const TOO_LARGE =
-  'The workbook is too large when unpacked. Copy only the list into a new workbook, without the empty rows below it, and save that.';
+  'The workbook is too large when unzipped. Copy only the list into a new workbook, without the empty rows below it, and save that.';
 const TOO_MANY_PARTS =
   'The workbook has too many sheets, pictures or other parts. Copy only the list into a new workbook, and save that.';
 const UNREADABLE =

@@ -115,7 +115,7 @@ ${doubts.join('') !== '' && html`<ul>${doubts.map((doubt) => html`<li>${doubt}</
 <form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
 ${selectField(
-  { id: 'header', label: 'Which row names the columns?' },
+  { id: 'header', label: 'Which row is the header row?' },
   'None: the first row is checked, too',
   headers,
   headerText(headerAt),

@@ -296,7 +296,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByRole('link', { name: 'Say which column has the license number' }).click();
     expect(new URL(page.url()).hash).toBe('#column-1');
     await expectGood();
-    await page.getByLabel('Which row names the columns?').selectOption('Row 1: Wer, Nummer');
+    await page.getByLabel('Which row is the header row?').selectOption('Row 1: Wer, Nummer');
     await page.getByLabel('Column 1').selectOption('Last name');
     await page.getByLabel('Column 2').selectOption('License number');
     await page.getByRole('button', { name: 'Check the list' }).click();

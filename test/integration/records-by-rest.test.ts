@@ -69,7 +69,7 @@ describe('of what a day allows', () => {
     await addRecords(service.environment.store, SAVES + 1, new Date().toISOString());
     for (let at = 0; at <= SAVES / 10; at += 1) {
       const { status, headers, body } = await save('Full');
-      const detail = expect.stringMatching(/^So many records were saved in the last 24 hours/);
+      const detail = expect.stringMatching(/^Too many records were saved in the last 24 hours/);
       expect([status, headers.get('retry-after'), body]).toEqual([503, '3600', { detail }]);
     }
     await deleteRecords(service.environment.store);

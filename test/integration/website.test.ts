@@ -321,7 +321,7 @@ describe('the website over HTTP', () => {
 
   test.each([
     ['an empty file', '', 400, 'choose a file that is not empty'],
-    ['only a header row', 'license_number\n', 400, 'no rows below the names of its columns'],
+    ['only a header row', 'license_number\n', 400, 'no rows below the header row'],
     ['no known column', 'a,b\n1,2\n', 200, 'What is in each column?'],
     ['NUL bytes', 'license_number\nRN\0.1\n', 200, 'Not found: 1 row'],
     ['no text', new Uint8Array([0xff, 0xfe, 0x00, 0xd8]), 400, 'The file cannot be read as a list.'],

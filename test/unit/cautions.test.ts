@@ -162,7 +162,7 @@ test('the endorsements of a license have the values of its row', () => {
 });
 
 const THE_BOARD = 'The board has acted on it. Ask the board for details.';
-const CONTRADICTED = `${THE_BOARD} Its status says so, although the State’s column Board Action says No.`;
+const CONTRADICTED = `${THE_BOARD} Its status shows the action, although the State’s column Board Action says No.`;
 const CONFLICT = 'issued 2028-01-01, expiry date 2027-10-31. Ask the board which is right.';
 const ENDORSED = 'status Inactive - Suspended, expiry date 2027-10-31, the board has acted on it.';
 

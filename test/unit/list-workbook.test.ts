@@ -110,7 +110,7 @@ describe('a workbook is refused in words that has', () => {
   const withoutFirst = workbook({ sheets: [textRow('a'), textRow('b')], missing: [FIRST] });
   const longText = `<si><t>${'0'.repeat(10 * MEGABYTE)}</t></si>`;
   const parts = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 'x']));
-  const TOO_LARGE = /too large when unpacked/;
+  const TOO_LARGE = /too large when unzipped/;
   const BROKEN = /missing or broken \(xl\/worksheets\/sheet1.xml\)/;
   const UNREADABLE = /cannot be read/;
 
