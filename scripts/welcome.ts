@@ -22,7 +22,7 @@ export function welcome(address: string, key: string | undefined): readonly stri
     `  MCP   ${address}/mcp`,
     key === undefined
       ? '  Key   shown when it was made; for a new one: npx licenses keys create NAME --verified-by YOU'
-      : `  Key   ${key} (shown this once)`,
+      : `  Key   ${key} (shown only once)`,
     '',
     key === undefined ? 'To try (KEY=… first):' : 'To try:',
     ...commandsToTry(address, key ?? '$KEY').flatMap((command) => ['', command]),

@@ -136,11 +136,11 @@ const OTHER_FILES = [
   ['{\\rtf', 'This is a text document. Copy its list and paste it.'],
   ['\x89PNG', 'This is a picture. Copy the list as text and paste it.'],
   ['\xff\xd8\xff', 'This is a picture. Copy the list as text and paste it.'],
-  ['\x1f\x8b', 'This file is packed. Unpack it, and choose the list itself.'],
+  ['\x1f\x8b', 'This file is compressed. Unzip it, and choose the list.'],
 ] as const;
 
 const NOT_TEXT =
-  'The file is no list that can be read. In your spreadsheet program, save the list as "CSV UTF-8" or as "Excel workbook (.xlsx)", and choose that file.';
+  'The file cannot be read as a list. In your spreadsheet program, save the list as "CSV UTF-8" or as "Excel workbook (.xlsx)", and choose that file.';
 
 /** Decodes a file as UTF-8, UTF-16 or Windows-1252. @throws {BadRequestError} if the file is not text */
 export function decodedText(bytes: Buffer): string {

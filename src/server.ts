@@ -79,10 +79,10 @@ async function connect(config: Config, log: Logger, draining: AbortSignal, stopp
   );
   await tracker.refresh().catch((error: unknown) => {
     const isAway = refusal(error, config) === undefined;
-    log.warn({ error: reasonOf(error) }, isAway ? 'OpenSearch is away' : 'OpenSearch can not be used');
+    log.warn({ error: reasonOf(error) }, isAway ? 'OpenSearch is away' : 'OpenSearch cannot be used');
   });
   const usage = keyUsage(store, (error) =>
-    log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
+    log.warn({ error: String(error) }, 'counts of API keys cannot be written yet'),
   );
   const lookups = liveLookups(store, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);

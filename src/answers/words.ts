@@ -14,6 +14,7 @@ import {
   boardAction,
   type Caution,
   cautionsOf,
+  disciplineOf,
   endorsedLicense,
   endorsementsToTell,
   hasBoardAction,
@@ -48,13 +49,13 @@ export const NOT_UNLICENSED =
 /** Part of every result of the MCP server. */
 export const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
-export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
+export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, no real person or business.';
 
 export const NOT_GIVEN = 'Not given by the State';
 
 /** What a reader must do with the only match of a name. */
 export const ONLY_MATCH_BY_NAME =
-  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
+  'This is the only match: compare the whole name, the city and the type to be sure that it is the right one.';
 
 /** The sentence that the data is late or stale; empty if it is fresh. */
 export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
@@ -66,29 +67,27 @@ export function ageSentence(origin: Pick<Origin, 'date' | 'today'>): string {
     : `The data is ${state}: ${age} days old. What happened since is not in it.`;
 }
 
-/** The instruction to report the full status of a license. */
-function fullStatus({ raw_status: raw }: StandingFields): string {
-  return `Report the full status: ${raw ?? 'the State does not state one'}`;
-}
-
 type StandingSentence = (license: StandingFields, today: string) => string;
 
 /** The sentence for each caution and note; empty if another caution already says the same. */
 export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
   name_mismatch: () =>
-    'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
-  not_active: (license) => `${fullStatus(license)}, whatever its expiry date.`,
-  sub_status: (license) => (license.status === 'ACTIVE' ? `${fullStatus(license)}.` : ''),
+    'The name given is not the holder’s: the number may be mistyped, so do not assume that it is that person’s license.',
+  not_active: ({ raw_status: raw }) =>
+    raw === null
+      ? 'The State gives no status: ask the board.'
+      : `Report the full status, whatever the expiry date: ${raw}.`,
+  sub_status: ({ status, raw_status: raw }) => (status === 'ACTIVE' ? `Report the full status: ${raw}.` : ''),
   past_expiry: () => 'The State lists it as active although its expiry date has passed: report both.',
-  no_expiry_date: () => 'The State gives no expiry date for it: ask the board until when it is valid.',
+  no_expiry_date: () => 'The State gives no expiry date for it: ask the board when it expires.',
   board_action: (license) =>
-    `The board has acted on this license; only the board can tell what it ordered.${
+    `The ${actionInWords(license)}. Ask the board for details.${
       !isBoardActionGiven(license) && boardAction(license) !== ''
-        ? ` Its status says so, although the State’s column Board Action says ${boardAction(license)}.`
+        ? ` Its status shows the action, although the State’s column Board Action says ${boardAction(license)}.`
         : ''
     }`,
   dates_conflict: ({ issue_date: issued, expiry_date: expiry }) =>
-    `Its dates conflict: issued on ${issued}, after it expired on ${expiry}. Ask the board which is right.`,
+    `Its dates conflict: issued ${issued}, expiry date ${expiry}. Ask the board which is right.`,
   endorsed_license: endorsedSentence,
   expires_soon: ({ expiry_date: expiry }, today) => {
     const days = daysBetween(today, expiry ?? today);
@@ -100,17 +99,25 @@ export const SENTENCES: Readonly<Record<Caution | Note, StandingSentence>> = {
   },
 };
 
+/**
+ * Says that the board has acted on a license, which only a Yes or the status shows. The State's column may have another
+ * text, such as `Pending`.
+ */
+export function actionInWords(license: StandingFields): string {
+  return disciplineOf(license) === undefined
+    ? `State’s column Board Action says “${boardAction(license)}”`
+    : 'board has acted on it';
+}
+
 function endorsedSentence(license: StandingFields): string {
   const { number, standing } = endorsedLicense(license) ?? {};
   if (number === undefined || standing === undefined) return '';
   const parts = [
-    `its status is ${standing.raw_status ?? 'not stated'}`,
-    standing.expiry_date === null
-      ? 'the State gives no expiry date'
-      : `its expiry date ${standing.expiry_date}`,
-    ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
+    standing.raw_status === null ? 'no status given' : `status ${standing.raw_status}`,
+    standing.expiry_date === null ? 'no expiry date given' : `expiry date ${standing.expiry_date}`,
+    ...(hasBoardAction(standing) ? [`the ${actionInWords(standing)}`] : []),
   ];
-  return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
+  return `Also report the license that it endorses (${number}): ${parts.join(', ')}.`;
 }
 
 /** The endorsements that a reader must look at, each with the reason: `Active, the board has acted on it`. */
@@ -119,7 +126,7 @@ export function endorsementsInWords(license: StandingFields, today: string) {
     const facts = [
       standing.raw_status ?? 'no status is given',
       ...(cautionsOf(standing, today).includes('past_expiry') ? ['its expiry date has passed'] : []),
-      ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
+      ...(hasBoardAction(standing) ? [`the ${actionInWords(standing)}`] : []),
     ];
     return { name: number ?? type ?? 'without a number', standing: facts.join(', ') };
   });
@@ -157,8 +164,8 @@ export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
   if (!hasBoardAction(license)) return column || NOT_GIVEN;
   if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
-  const why = isBoardActionGiven(license) ? '' : `: the license has the status “${license.raw_status ?? ''}”`;
-  return `Yes${why}. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
+  if (disciplineOf(license) === undefined) return `The State’s column says “${column}”. Ask the board.`;
+  return `Yes: the license has the status “${license.raw_status}”. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }
 
 /** The sentence about what was searched and what to do. @param where such as `in the State's dataset of 2026-11-20` */
@@ -177,24 +184,26 @@ const MISS_SENTENCES: Readonly<Record<NotFoundReason, MissSentence>> = {
       : `The ${number}, written like this, fits more than one license ${where}.${similarNumbers(miss)} Send it as the board writes it.`;
   },
   other_board: ({ request, boards = [] }, number, where) =>
-    `The ${number} is not one of the ${request.board?.name ?? 'board asked'}, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`,
+    `The ${number} belongs to the ${boards.join(' and the ')}, not to the ${request.board?.name ?? 'board asked'}, ${where}. Look it up there.`,
   not_a_business: (_miss, number, where, voice) =>
-    `The ${number} is a person${genitive(voice)} license ${where}, not a business${genitive(voice)}. ${VOICES[voice].asPersons}`,
-  removed: ({ left, didYouMean }, number, where, voice) => {
+    `The ${number} is a person${genitive(voice)}, not a business${genitive(voice)}, ${where}. ${VOICES[voice].asPersons}`,
+  removed: ({ left, didYouMean }, number, where) => {
     const last =
       left?.last_in_dataset == null
         ? ''
-        : ` The last dataset that had it is of ${left.last_in_dataset}; its status then: ${left.last_raw_status ?? 'not stated'}.`;
+        : ` It was last in the dataset of ${left.last_in_dataset}; its status then: ${left.last_raw_status ?? 'not stated'}.`;
     const padded =
       didYouMean.length === 0
         ? ''
-        : ` The board has a number that differs only in zeros, and may be the same license: ${didYouMean.join(', ')}.`;
-    return `A license with the ${number} was in the State${genitive(voice)} dataset before, and is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
+        : ` A number that differs only in zeros may be the same license: ${didYouMean.join(', ')}.`;
+    return `A license with the ${number} was in an earlier dataset, but is not ${where}.${last}${padded} The dataset does not say why; ask the board.`;
   },
   unreadable: ({ unreadableIn: date }, number, where, voice) =>
-    `A row ${date === undefined ? where : `in the State${genitive(voice)} dataset of ${date}`} has the ${number}, but could not be read by this service${
-      date === undefined ? '' : ', and none that can be read has come since'
-    }. That says nothing of the license; ask the board.`,
+    `This service could not read the row with the ${number} ${
+      date === undefined
+        ? where
+        : `in the State${genitive(voice)} dataset of ${date}, and no readable row has come since`
+    }. Ask the board about the license.`,
 };
 
 function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
@@ -202,7 +211,7 @@ function similarNumbers({ didYouMean, ofTheName = [] }: Miss): string {
   const held =
     ofTheName.length === 0
       ? ''
-      : ` ${ofTheName.join(' and ')} ${ofTheName.length === 1 ? 'is' : 'are'} held by that name.`;
+      : ` ${ofTheName.join(' and ')} ${ofTheName.length === 1 ? 'is' : 'are'} under that name.`;
   return ` Similar numbers that exist: ${didYouMean.join(', ')}.${held}`;
 }
 
@@ -220,7 +229,8 @@ export function missMessage(miss: Miss, date: string, voice: Voice): string {
   return isFeedUnread ? `${message} ${FEED_UNREAD}` : message;
 }
 
-export const FEED_UNREAD = 'Whether such a license left the dataset could not be read now: ask again later.';
+export const FEED_UNREAD =
+  'This service cannot check right now whether such a license was removed. Try again later.';
 
 /** Pages use curly quotation marks. The text between them stays as typed. */
 function quoted(typed: string, voice: Voice): string {
@@ -242,12 +252,12 @@ function nameMessage(miss: Miss, request: NameRequest, where: string, voice: Voi
   const { board } = request;
   const [name, filters] = [quoted(nameOf(request), voice), filterWords(request.filters, voice)];
   const named = `name ${name}${filters === '' ? '' : ` with ${filters}`}`;
-  const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
+  const at = board === undefined ? '' : ` at the ${board.name}`;
   if (nameExists === true) {
-    return `${holders} has licenses of the name ${name} ${where}, but none with ${filters}. Check the filters, or leave them out.`;
+    return `There are licenses for the name ${name}${at} ${where}, but none with ${filters}. Check the filters, or leave them out.`;
   }
   if (surnameExists === true && request.by === 'person') {
-    return `${holders} has licenses of the surname ${quoted(request.lastName, voice)} ${where}, but none of the ${named}. Check the given name, or leave it out.`;
+    return `There are licenses for the surname ${quoted(request.lastName, voice)}${at} ${where}, but none for the ${named}. Check the given name, or leave it out.`;
   }
   const whose = board === undefined ? 'any of the 24 boards' : `the ${board.name}`;
   return `No license of ${whose} matches the ${named} ${where}. Check the spelling and the board.`;
@@ -266,7 +276,8 @@ export function personName({ lastName, firstName }: PersonParts): string {
 function filterWords(filters: Filters, voice: Voice): string {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
-    return value === undefined ? [] : [`${name} ${quoted(value, voice)}`];
+    const label = voice === 'page' ? name.replace('_', ' ') : name;
+    return value === undefined ? [] : [`${label} ${quoted(value, voice)}`];
   }).join(' and ');
 }
 
@@ -341,6 +352,7 @@ export const REQUEST_WORDS = {
     noBoard: (by) => (by === 'person' ? 'A name without a license number needs a board.' : undefined),
     noName: 'The row has neither a license number nor a name.',
     onlyFirstName: 'A first name alone finds nobody. Add the last name or the license number.',
+    noBusinessName: 'A business needs a business name or a license number.',
   },
 } satisfies Record<string, LookupWords>;
 

@@ -8,13 +8,13 @@ export const boardActivity = z
       .string()
       .nullable()
       .describe(
-        'The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known',
+        'The run date, YYYY-MM-DD, of the last change of a license of the board; null if none is known',
       ),
     usual_changes_per_day: z
       .number()
       .nullable()
       .describe(
-        'How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the ' +
+        'How many of its licenses change with a publication: the mean of the last 90 days, without the 10% of ' +
           'publications with the most changes; null until seven publications are known',
       ),
   })

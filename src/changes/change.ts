@@ -80,8 +80,8 @@ export const historyChange = storedChange.extend({
     .literal(true)
     .optional()
     .describe(
-      'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
-        'license’s history, unless a change without this mark says the same',
+      'A rollback by this service undid the change. Ignore it. If the same change happens again later, it appears ' +
+        'without the mark',
     ),
 });
 

@@ -138,7 +138,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>, watc
      * Returns a page of changes, the oldest first, the next cursor, and whether more changes follow already.
      *
      * @throws {BadRequestError} for a cursor that was never given out
-     * @throws {CursorExpiredError} for a cursor after which changes are no longer kept or can not all be read
+     * @throws {CursorExpiredError} for a cursor after which changes are no longer kept or cannot all be read
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
     async page(request: FeedRequest) {
@@ -234,5 +234,5 @@ export const UNKNOWN_CURSOR =
 
 /** The error detail for a cursor whose changes are no longer kept. */
 const EXPIRED_CURSOR =
-  'The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, ' +
-  'and go on from the cursor in next.';
+  'The changes after this cursor are no longer kept, or the feed has begun again. Send since=latest, verify all your licenses ' +
+  'again, and continue from the cursor in next.';

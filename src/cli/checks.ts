@@ -41,7 +41,7 @@ type GuardReport = Pick<LedgerEvent, 'publication' | 'checks' | 'values'> & { re
 
 /**
  * Writes the checks, and the counts of blank and unknown values, as Markdown. Every line is indented as code, so text
- * of the files can not become Markdown.
+ * of the files cannot become Markdown.
  */
 export async function writeReport(path: string, report: GuardReport): Promise<void> {
   const { publication, state, checks = [], values = {}, ...facts } = report;

@@ -151,11 +151,11 @@ function bodySize(ctx: Context): number {
 function readPath(ctx: Context): string {
   const { rawHeaders, headers, url = '' } = ctx.req;
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length !== 1) throw new BadRequestError('A request has exactly one Host header.');
+  if (hosts.length !== 1) throw new BadRequestError('Send exactly one Host header.');
   const [scheme] = /^https?:\/\//i.exec(url) ?? [];
   const hostOf = (address: string) => URL.parse(address)?.host ?? '';
   if (scheme !== undefined && (hostOf(url) === '' || hostOf(url) !== hostOf(`${scheme}${headers.host}`)))
-    throw new BadRequestError('The address and the Host header of a request name the same host.');
+    throw new BadRequestError('The address and the Host header must name the same host.');
   try {
     return ctx.path;
   } catch {

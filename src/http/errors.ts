@@ -22,7 +22,7 @@ export class ClientError extends Error {
   }
 }
 
-const ENCODINGS = 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
+const ENCODINGS = 'Unsupported Content-Encoding; send the body as it is, or with gzip, deflate or br.';
 
 const OTHER_ORIGIN = 'This form was not sent from a page of this website. Go to the page and send it there.';
 
@@ -31,13 +31,12 @@ export const REFUSED = {
   notJson: () => new ClientError(400, 'The body is not valid JSON.'),
   invalidKey: () => new ClientError(401, 'Invalid or inactive API key'),
   /** For a request that reached a trusted proxy over plain http. */
-  plainHttp: () =>
-    new ClientError(403, 'Requests are taken by https only; send this one to the https address.'),
+  plainHttp: () => new ClientError(403, 'Only https requests are accepted; use the https address.'),
   otherOrigin: () => new ClientError(403, OTHER_ORIGIN),
   nothingHere: () =>
     new ClientError(404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'),
   otherMethod: () => new ClientError(405, 'Method not allowed; see the Allow header.'),
-  notUnpacked: () => new ClientError(400, 'The body can not be unpacked as its Content-Encoding says.'),
+  notUnpacked: () => new ClientError(400, 'The body does not match its Content-Encoding.'),
   otherEncoding: () => new ClientError(415, ENCODINGS),
   otherType: () => new ClientError(415, 'Send the body as JSON, with Content-Type: application/json.'),
 };

@@ -126,8 +126,7 @@ export function resource(tag: string, shared: Operation['responses'] = {}, base 
 }
 
 const KEY_WORDS = 'Idempotency-Key takes 1 to 255 visible ASCII characters, without blanks.';
-const KEY_USE =
-  'A UUID, for example. For a day, the same request with it gets the first answer, if a success';
+const KEY_USE = 'A UUID, for example. For a day, the same request with it gets the first successful answer';
 const idempotencyKey = z.stringFormat('key', /^[\x21-\x7e]{1,255}$/, KEY_WORDS).optional();
 
 /** The header that makes it safe for a client to repeat a request. */
@@ -226,7 +225,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
     if (protocol === 'http') throw REFUSED.plainHttp();
     if (protocol === undefined && ctx.app.proxy && !hasWarned) {
       hasWarned = true;
-      ctx.state.log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+      ctx.state.log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http cannot be refused');
     }
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     const isChecked = key !== undefined && (key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip)));

@@ -81,7 +81,7 @@ export function requestBody(id: string, schema: z.ZodType) {
   return { required: true, content };
 }
 
-const data_age_days = dataAge.data_age_days.nullable().optional().describe('Of lookups alone');
+const data_age_days = dataAge.data_age_days.nullable().optional().describe('Only for lookups');
 const detail = named('Detail', { detail: z.string(), data_age_days }, 'What is wrong and what to do');
 
 function operationEntry(operation: Operation): ZodOpenApiOperationObject {
@@ -117,7 +117,7 @@ const AWAY = 'Nothing is published yet, or lookups are not available now';
 function errorsOf(input: object, limit = LOOKUP_LIMIT, hasBody = false) {
   return {
     ...(Object.keys(input).length > 0 && {
-      400: { when: 'The request can not be understood; detail says why' },
+      400: { when: 'The request is invalid; detail says why' },
     }),
     401: { when: 'No active key came with the request', error: REFUSED.invalidKey() },
     403: { when: 'The request came by plain http', error: REFUSED.plainHttp() },

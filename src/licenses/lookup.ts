@@ -249,8 +249,8 @@ export function problemOf(
     board === undefined ? [...licenseTypes.values()].flat() : (licenseTypes.get(board.name) ?? []);
   if (types.some((type) => licenseTypeKeys(type).includes(key))) return undefined;
   return board === undefined
-    ? 'No board has this license_type; the list of the boards has the types of each.'
-    : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`;
+    ? 'No board has this license type. Check its spelling, or leave it out.'
+    : `The ${board.name} has no such license type. It has: ${types.join('; ')}.`;
 }
 
 /** Every text that the caller typed, filters included, by the name of its field. */

@@ -207,7 +207,7 @@ const errorMessage = z.object({
 });
 
 const INVALID_PARAMS = 'Invalid params: they do not fit the method.';
-const NO_BATCHES = 'Batches are not taken: send each request by itself.';
+const NO_BATCHES = 'Batches are not accepted: send each request by itself.';
 const NO_SUBSCRIPTIONS = 'Method not found: there are no subscriptions.';
 
 /**

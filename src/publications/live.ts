@@ -24,8 +24,8 @@ const REFRESH_MS = 1000;
 /** Missing parts are read again after this time. A feed that could not be read is read again at the next refresh. */
 const REREAD_EVERY_MS = 60_000;
 
-const PUBLICATION_UNREAD = 'the live publication can not be read; the last known one answers';
-const FEED_UNREAD = 'the feed of changes can not be read; lookups are answered without it';
+const PUBLICATION_UNREAD = 'the live publication cannot be read; the last known one answers';
+const FEED_UNREAD = 'the feed of changes cannot be read; lookups are answered without it';
 
 /**
  * Reads the alias once a second. After a failed refresh, the last known publication stays in use. Only the first of

@@ -250,6 +250,6 @@ export async function keptIndex(store: Store, publication: string): Promise<stri
     throw new Error(`Publication ${publication} is not kept. Kept: ${kept || 'none'}.`);
   }
   if (!(await hasDigest(store, found.index)))
-    throw new Error(`Publication ${publication} has no digest, so it can not be compared.`);
+    throw new Error(`Publication ${publication} has no digest, so it cannot be compared.`);
   return found.index;
 }

@@ -115,7 +115,7 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 
 /**
  * Compares the live publication with the target and stores the changes. A new feed starts if the feed does not have the
- * target, or if one of the two can not be compared.
+ * target, or if one of the two cannot be compared.
  */
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };

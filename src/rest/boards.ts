@@ -48,7 +48,7 @@ export function boardRoutes({ lookups }: RestServices): Route[] {
       input: { path: z.object({ board }) },
       responses: {
         200: { when: 'The types', body: boardTypesBody },
-        404: { when: 'An address that is none' },
+        404: { when: 'No such address' },
       },
       handle: async (_ctx, { path: { board } }) => {
         const { live } = await lookups.livePublication();

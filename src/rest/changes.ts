@@ -42,7 +42,7 @@ const changesQuery = z.object({
   watched: z
     .enum(['true', 'false'], 'watched must be true or false.')
     .default('false')
-    .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
+    .describe('true for only the changes of the licenses that your account watches (/subscriptions)'),
 });
 
 const feedChange = named('Change', {

@@ -69,10 +69,10 @@ export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestSe
     description:
       'Every record of one publication as application/x-ndjson, a line of JSON each, compressed with gzip: the ' +
       'beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields of a ' +
-      'LicenseRecord from license_number to extra_data, of which changes speak. The last line has no ' +
+      'LicenseRecord from license_number to extra_data, as changes do. The last line has no ' +
       'record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": ' +
-      '"…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many ' +
-      'a day; one that breaks off does not count.',
+      '"…"}. A response without it is broken: ask for another. An account has one in progress at a time, and a daily ' +
+      'limit; one that breaks off does not count.',
     responses: {
       200: {
         when: 'A record in each line',
@@ -80,7 +80,7 @@ export function exportRoute({ exports, exportsPerDay: perDay, stopping }: RestSe
           'Content-Encoding': header('Always gzip, whatever the request accepts'),
           'Content-Disposition': header('A name for the file, with the date of the dataset'),
           'X-Record-Count': header('How many records the whole export has; one more line ends it', 'integer'),
-          'X-Feed-Cursor': header('The first since with which to ask for the changes after it'),
+          'X-Feed-Cursor': header('The since to send for the changes after it'),
           'X-Publication': header('The publication that all lines are from'),
           ETag: header(
             'The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count.',

@@ -30,7 +30,7 @@ export const feedCursor = z
   .nullable()
   .describe(
     'The place in /changes of the dataset that answered: send it as since to get what changes later. null while it ' +
-      'can not be read, or a publication of version 0.2 is live',
+      'cannot be read, or a publication of version 0.2 is live',
   );
 
 function boardError(input: unknown): string {

@@ -71,7 +71,7 @@ export const invalidResult = itemEnded('InvalidItem', 'invalid', {
   detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
 });
 
-const clear = z.int().describe('Those of the found, by number or as the only match, that have no cautions');
+const clear = z.int().describe('Found items, by number or as the only match, that have no cautions');
 const summary = z.object({ found: z.int(), clear, ambiguous: z.int(), not_found: z.int(), invalid: z.int() });
 const result = z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]);
 
@@ -186,8 +186,8 @@ function itemsTable(items: readonly unknown[]): AnsweredTable {
 }
 
 const CSV_RULES =
-  'The body may also be CSV (text/csv): a header row with the names of the fields, or such as people write them (Lic #, ' +
-  'Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it ' +
+  'The body may also be CSV (text/csv): a header row with the names of the fields, or with names as people write them ' +
+  '(Lic #, Employee name); any other column is kept. UTF-8. The response then is CSV, too, unless Accept asks for JSON: it ' +
   `repeats the rows and columns and adds ${RESULT_COLUMNS.join(', ')}. A cell that a spreadsheet would run as a ` +
   'formula begins with an apostrophe.';
 

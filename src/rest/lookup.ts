@@ -19,7 +19,7 @@ const matchesBody = named(
   {
     found: z.literal(true),
     count: z.int().min(2).max(MAX_MATCHES),
-    truncated: z.boolean().describe('Whether more match than are answered'),
+    truncated: z.boolean().describe('Whether more match than are listed'),
     message: z.string().optional().describe('Where truncated: how to narrow the search'),
     multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
     ...originFields,
@@ -28,7 +28,7 @@ const matchesBody = named(
 );
 
 const SIMILAR_NAMES =
-  'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last';
+  'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; if the surname itself exists, only full names';
 
 const noMatchBody = named(
   'NoMatch',
@@ -90,7 +90,7 @@ const VERIFY = {
   shownBody,
   responses: {
     200: {
-      when: 'The record, the matches, or that a name has none',
+      when: 'The record, the matches, or no match of a name',
       body: z.union([licenseBody, matchesBody, noMatchBody]).meta({ id: 'LookupAnswer' }),
     },
     404: { when: 'No license for the number at the board', body: numberNotFoundBody },

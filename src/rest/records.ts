@@ -37,7 +37,7 @@ const savingBody = z.object(savingFields, REQUEST_WORDS.rest.notAnObject).meta({
 });
 
 const savedBody = named('SavedRecord', {
-  code: z.string().describe('Under which the website shows the record: /records/CODE'),
+  code: z.string().describe('The website shows the record at /records/CODE'),
   url: z.string().optional().describe('Its address; absent where the operator has not set PUBLIC_URL'),
   saved_at: z.string().describe('ISO 8601, in UTC'),
   kept_until: z.string().describe('YYYY-MM-DD'),
@@ -47,7 +47,7 @@ const savedBody = named('SavedRecord', {
 });
 
 const REFUSED: Readonly<Record<RecordRefusedError['reason'], { status: number; detail: string }>> = {
-  day: { status: 503, detail: 'So many records were saved in the last 24 hours that no more are taken now.' },
+  day: { status: 503, detail: 'Too many records were saved in the last 24 hours; try again later.' },
   full: { status: 503, detail: 'There is no more room for saved records; the operator can make some.' },
   size: { status: 413, detail: 'This check is too large to be saved.' },
 };

@@ -144,7 +144,7 @@ const listQuery = z.object({
     .default('')
     .describe('The next of an earlier response; nothing for the first page'),
   expires_within_days: fromText(whole('expires_within_days', 0, MAX_DAYS).optional()).describe(
-    'Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose ' +
+    'Only licenses with expiry dates from today in Ohio to this many days later, whatever their status. One whose ' +
       'date has passed is not among them: its days_until_expiry is below 0',
   ),
 });
@@ -156,13 +156,13 @@ const proofBody = named('WatchProof', {
   ...{ type: z.literal('watch_proof'), service_version: z.string(), at: z.string(), today: day },
   ...{ by: z.string().describe('The account'), ...subscriptionBody.shape },
   ...{ publication: z.string(), date: day, sample: z.boolean(), files: sourceHashes.optional() },
-  coverage_start: day.describe('The dataset of the beginning; each day after it is compared or missed'),
+  coverage_start: day.describe('The first dataset; each day after it is compared or missed'),
   compared: z.array(day).describe('Days whose dataset was compared with the one before'),
   missed: z.array(day).describe('The next comparison finds what changed on these days'),
   withdrawn: z.array(day).describe('Missed days whose dataset this service compared, and withdrew'),
   gaps: z.array(historyGap).describe('Changes between these datasets are not known'),
   record: licenseBody.nullable().describe('The license as it is now; null when it is not in the dataset'),
-  changes: z.array(historyChangeBody).describe('Since it is watched, the newest first'),
+  changes: z.array(historyChangeBody).describe('Since the watch began, newest first'),
 });
 
 const NOT_SUBSCRIBED = 'Your account has no subscription with this id.';
@@ -305,7 +305,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
       input: { query: listQuery },
       responses: {
         200: { when: 'The subscriptions', body: listAnswerBody },
-        413: { when: 'A limit above a minute’s limit of this address' },
+        413: { when: 'A limit over this address’s minute limit' },
       },
       handle: async (ctx, { query: { limit, after, expires_within_days: days } }) => {
         const page = await subscriptions.page(accountOf(ctx), after, limit);
@@ -353,7 +353,7 @@ export function subscriptionRoutes(services: RestServices): Route[] {
     }),
     endpoint('DELETE', '/subscriptions/:id', {
       id: 'unsubscribe',
-      summary: 'Watch a license no more',
+      summary: 'Stop watching a license',
       input: { path: ofOne },
       responses: { 204: { when: 'It is deleted' }, 404: { when: NOT_SUBSCRIBED } },
       handle: async (ctx, { path: { id } }) => {

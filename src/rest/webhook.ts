@@ -42,7 +42,7 @@ const webhookBody = named('Webhook', {
 
 const webhookWithSecret = named('WebhookWithSecret', {
   ...webhookBody.shape,
-  secret: z.string().describe('What you verify signatures with. It is shown this once'),
+  secret: z.string().describe('The secret to verify signatures with. It is shown only once'),
 });
 
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
@@ -83,7 +83,7 @@ const MESSAGES = {
 const endpoint = resource('Webhooks', { 501: { when: 'The operator has not set up webhooks' } });
 
 const NOT_SET_UP =
-  'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all.';
+  'This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. Use the feed at /changes.';
 
 /** The webhook of the account that holds the key. */
 export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[] {
@@ -92,12 +92,12 @@ export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[]
   const routes = [
     endpoint('PUT', '/webhook', {
       id: 'putWebhook',
-      summary: 'Where you are told that something changed',
+      summary: 'Set the address for your messages',
       description:
         'An account has one webhook. After each publication that changes something you watch, one signed message ' +
         '(Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to ' +
-        'read it. The same url again resumes a webhook that is paused or failing. Another url is another webhook with ' +
-        'another secret; it goes on where the one before was.',
+        'read it. The same url again resumes a webhook that is paused or failing. Another url makes a new webhook with ' +
+        'a new secret; it continues where the old one was.',
       input: { body: webhookRequest },
       limit: { bytes: 4096, words: 'a webhook takes at most 4 KB' },
       responses: {
@@ -119,8 +119,8 @@ export function webhookRoutes({ webhooks, webhookTests }: RestServices): Route[]
     }),
     endpoint('DELETE', '/webhook', {
       id: 'deleteWebhook',
-      summary: 'Be told no more',
-      responses: { 204: { when: 'There is none any more' }, ...NONE },
+      summary: 'Stop messages',
+      responses: { 204: { when: 'It is deleted' }, ...NONE },
       handle: async (ctx) => {
         found((await webhooks?.remove(accountOf(ctx))) || undefined);
         return null;

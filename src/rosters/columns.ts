@@ -197,7 +197,7 @@ function believed(header: ListColumns['header'], names: Meanings, cells: Cells):
     if (filled.length === 0 || (claim === undefined && has(words, HEADERS.words_of_others))) return claim;
     const examples = filled.slice(0, 3).map((cell) => `“${cell.slice(0, 40)}”`);
     if (claim !== undefined && !isMostly(filled, CELL_TESTS[claim] ?? (() => true), HALF)) {
-      doubts.push(`“${name}” has other things than its name says: ${examples.join(', ')}.`);
+      doubts.push(`“${name}” has cells that do not fit its name: ${examples.join(', ')}.`);
     }
     const former = words.filter((word) => !HEADERS.former_words.includes(word));
     const wasNamed = former.length < words.length ? meaningOfWords(former) : undefined;
@@ -207,7 +207,7 @@ function believed(header: ListColumns['header'], names: Meanings, cells: Cells):
     if (SINGLE.some((each) => each === likely) && other >= 0 && (claim === undefined || other < at)) {
       doubts.push(`“${header[other]}” and “${name}” may mean the same.`);
     } else if (claim === undefined && likely === 'license_number') {
-      doubts.push(`“${name}” looks like license numbers: ${examples.join(', ')}.`);
+      doubts.push(`“${name}” may have license numbers: ${examples.join(', ')}.`);
     }
     return claim ?? (wasNamed === undefined ? likely : undefined);
   });
@@ -267,12 +267,12 @@ export const MAX_COLUMNS = 200;
  * field, such as `license_number`, all names count as field names (`License Number`, too) and are not checked.
  * Otherwise the columns are read like those of a person's list.
  *
- * @throws {BadRequestError} for columns that are not clear, saying what was understood
+ * @throws {BadRequestError} for columns that are not clear, saying what was recognized
  */
 export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { columns: readonly string[] } {
   const [columns = []] = rows;
   if (columns.length > MAX_COLUMNS) {
-    throw new BadRequestError(`The header has ${columns.length} columns; at most ${MAX_COLUMNS} are taken.`);
+    throw new BadRequestError(`The header has ${columns.length} columns; the limit is ${MAX_COLUMNS}.`);
   }
   const fields = columns.map((name) => BY_FIELD_NAME.get(name.trim().toLowerCase().replace(/[\s-]/g, '_')));
   const isExact = hasCriterion(columns.map((name) => BY_FIELD_NAME.get(name.trim())));
@@ -291,9 +291,9 @@ export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { col
   const twice = read.meanings.find((meaning, at) => meaning && read.meanings.indexOf(meaning) !== at);
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
   if (read.doubts.length > 0) {
-    const understood = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);
+    const recognized = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);
     throw new BadRequestError(
-      `${read.doubts[0]} Understood: ${understood.filter(Boolean).join(', ')}. Give the columns that count the names of the fields.`,
+      `${read.doubts[0]} Recognized: ${recognized.filter(Boolean).join(', ')}. Use the names of the fields for the columns that count.`,
     );
   }
   return { columns, meanings };

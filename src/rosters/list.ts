@@ -78,7 +78,7 @@ export async function readList(sent: string | Buffer, known?: Separator): Promis
   if (rows.length > MAX_ROWS) throw tooManyRows();
   const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
   if (widest > MAX_COLUMNS) {
-    throw new BadRequestError(`A row has ${widest} columns; at most ${MAX_COLUMNS} are taken. Remove some.`);
+    throw new BadRequestError(`A row has ${widest} columns; the limit is ${MAX_COLUMNS}. Remove some.`);
   }
   return { rows: withoutBullets(rows), text, format };
 }
@@ -122,7 +122,7 @@ function withoutBullets(rows: readonly NumberedRow[]): readonly NumberedRow[] {
 /** Makes a table with a row for each license below the header. @throws {BadRequestError} for no rows or too many */
 export function tableOf({ rows, format }: List, { headerAt, header, meanings }: ListColumns): Table {
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
-  if (below.length === 0) throw new BadRequestError('The list has no rows below the names of its columns.');
+  if (below.length === 0) throw new BadRequestError('The list has no rows below the header row.');
   const headers = new Set(rows.slice(0, rows.length - below.length).map(rowKey));
   const isLeftOut = (row: NumberedRow) => headers.has(rowKey(row)) || isFooter(row);
   const checked = below.filter((row) => !isLeftOut(row)).flatMap((row) => rowsOfNumbers(row, meanings));

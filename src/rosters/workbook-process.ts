@@ -26,7 +26,9 @@ const MAX_CHARACTERS = 3_000_000;
 class WorkbookError extends Error {}
 
 const TOO_LARGE =
-  'The workbook is too large when unpacked. Copy only the list into a new workbook, without the empty rows below it, and save that.';
+  'The workbook is too large when unzipped. Copy only the list into a new workbook, without the empty rows below it, and save that.';
+const TOO_MANY_PARTS =
+  'The workbook has too many sheets, pictures or other parts. Copy only the list into a new workbook, and save that.';
 const UNREADABLE =
   'The file cannot be read as a workbook. Open it in your spreadsheet program, save it as “CSV UTF-8” or as .xlsx again, and choose the new file.';
 
@@ -35,9 +37,7 @@ type Parts = Map<string, Buffer>;
 /** Unzips a workbook and returns its parts by path, without pictures. */
 async function unpacked(file: Buffer): Promise<Parts> {
   const zip = await openZip(file);
-  if (zip.entryCount > MAX_PARTS) {
-    throw new WorkbookError(`The workbook has more than ${MAX_PARTS} parts. Save the list alone.`);
-  }
+  if (zip.entryCount > MAX_PARTS) throw new WorkbookError(TOO_MANY_PARTS);
   const parts: Parts = new Map();
   let left = MAX_UNPACKED_BYTES;
   for await (const entry of zip.eachEntry()) {

@@ -95,6 +95,6 @@ function whileRedisAnswers(queue: Queue): Middleware {
     if (await Promise.race([answered, tooLate])) return;
     ctx.status = 503;
     ctx.set('retry-after', '5');
-    ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
+    ctx.body = { detail: 'Redis does not answer, so the queue cannot be shown; try again shortly.' };
   };
 }

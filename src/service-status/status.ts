@@ -52,7 +52,7 @@ const statusAnswer = z
     last_runs: z
       .array(run)
       .nullable()
-      .describe('The last publications asked for, the latest first; null where they were never known'),
+      .describe('The last publications requested, latest first; null if they were never known'),
   })
   .meta({ id: 'ServiceStatus' });
 

@@ -43,8 +43,8 @@ export const changesPublished = z.object({
     verify_all: z
       .boolean()
       .describe(
-        'Whether the changes since the last message can not be listed, as they are no longer kept. Then verify ' +
-          'everything that you watch once more, and go on with the feed from cursor',
+        'Whether the changes since the last message cannot be listed, as they are no longer kept. Then verify ' +
+          'everything that you watch again, and continue with the feed from cursor',
       ),
   }),
 });

@@ -13,17 +13,17 @@ export function dataBody(
   publications: readonly PublicationSummary[] | undefined,
 ): Html {
   const summary = publications?.find(({ publication }) => publication === live?.metadata.publication);
-  return html`<p>Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
+  return html`<p>The licenses of Ohio’s 24 licensing boards, active or not, as the State publishes them once a day.</p>
 ${live === undefined ? html`<p>The data cannot be read right now, or nothing has been published yet.</p>` : liveFacts(live, summary)}
-${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
+${publications === undefined ? html`<p>Recent changes cannot be read right now.</p>` : recentChanges(publications)}
 ${live !== undefined && live.licenses.size > 0 && licensesByBoard(live)}`;
 }
 
 function liveFacts({ metadata }: LivePublication, summary: PublicationSummary | undefined): Html {
   const { licenses, endorsements = 0, rejected = 0 } = metadata.counts ?? summary?.counts ?? {};
-  const notLoaded = `${count(rejected)} rows and endorsements of the State’s files, which cannot be read or repeat a number. A license may be missing here: ask the board.`;
+  const notLoaded = `${count(rejected)} rows and endorsements in the State’s files that are unreadable or repeat a number. A license may be missing: ask the board.`;
   return factList([
-    ['State data of', longDate(metadata.date)],
+    ['State data dated', longDate(metadata.date)],
     ['Loaded', summary && ohioTime(summary.at)],
     ['Licenses', licenses === undefined ? undefined : count(licenses + endorsements)],
     ['Not loaded', rejected === 0 ? undefined : notLoaded],
@@ -36,7 +36,7 @@ function recentChanges(publications: readonly PublicationSummary[]): Html {
     ({ state, changes, date }) =>
       ['live', 'superseded', 'rolled_back'].includes(state) && changes !== undefined && date !== undefined,
   );
-  return html`<section><h2 id="changes">What changed lately</h2>
+  return html`<section><h2 id="changes">Recent changes</h2>
 ${
   shown.length === 0
     ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
@@ -68,7 +68,7 @@ function licensesByBoard({ licenses, activity }: LivePublication): Html {
       ];
     });
   return html`<section><h2>Licenses by board</h2>
-<p class="hint">The last change is the day of the State’s data in which a license of the board last differed from the day before.</p>
+<p class="hint">The last change is the date of the latest dataset in which a license of the board changed.</p>
 ${dataTable('Licenses by board, with the endorsements that have a number', COLUMNS, rows)}</section>`;
 }
 

@@ -49,7 +49,7 @@ function routeAt(router: Router, ctx: Context): string | undefined {
 
 const UNPUBLISHED = html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`;
 const NO_SUCH_PAGE = html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`;
-const SAVED_ENOUGH = html`<p>Your address has saved as many checks as it may within a day. Lookups still work: print the page, or download the file.</p>`;
+const SAVED_ENOUGH = html`<p>Your network has reached the daily limit of saved checks. Lookups still work: print the page, or download the file.</p>`;
 
 /** The title and the text of an error page: what happened and what to do. */
 function errorText(error: unknown, { status, detail, retryAfter }: ErrorResponse): readonly [string, Html] {
@@ -71,7 +71,7 @@ function errorText(error: unknown, { status, detail, retryAfter }: ErrorResponse
 }
 
 function tooManyRequests(wait: string): Html {
-  return html`<p>Your address has sent more requests than this website allows. Wait ${wait}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`;
+  return html`<p>Your network has sent too many requests. Wait ${wait}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`;
 }
 
 function notAvailable(wait: string): Html {

@@ -14,12 +14,12 @@ const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
   data: undefined,
   rejected_row: 'The State’s row could not be read on that day.',
   rollback: 'This service went back to an earlier dataset. The board did not do this.',
-  release: 'A new version of this service reads the State’s data differently. The board did nothing.',
+  release: 'A new version of this service reads the State’s data differently. The data is the same.',
 };
 
 /** Changes during the gap are unknown. The row may even describe another license when it can be read again. */
 const READABLE_AGAIN =
-  'The State’s row can be read again. What the board did while it could not be read is not known here.';
+  'The State’s row can be read again. Changes while it could not be read are not known here.';
 
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   added: 'The license appeared in the dataset.',

@@ -170,7 +170,7 @@ function summary(record: LicenseRecord, { date, isSampleData, publicUrl }: Origi
     `Status: ${record.raw_status ?? NOT_GIVEN}`,
     `Expires: ${expires ?? NOT_GIVEN}`,
     `Board action: ${boardActionInWords(record)}`,
-    `${isSampleData ? `${SAMPLE_DATA_NOTICE} Data` : 'State of Ohio data'} of ${date}, read on ${today}; the board is the authority.`,
+    `${isSampleData ? `${SAMPLE_DATA_NOTICE} Data` : 'State of Ohio data'} dated ${date}, read ${today}; the board is the authority.`,
     publicUrl && publicUrl + licensePath(record),
   ]
     .filter(Boolean)
@@ -185,5 +185,5 @@ const ANY_BOARD = { name: 'issuing board', website: '' };
 /** Names the board that is the authority on a license, and how to reach it. */
 export function boardContact({ name, website }: Pick<Board, 'name' | 'website'> = ANY_BOARD): Html {
   return html`<section><h2>The authority</h2>
-<p>Ask the ${name} before a decision that depends on the answer: ${website && html`<a href="${website}" rel="noreferrer">${new URL(website).host}</a>, or `}the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
+<p>Before you decide, check with the ${name}${website && html` (<a href="${website}" rel="noreferrer">${new URL(website).host}</a>)`} or in the State’s own lookup, <a href="${STATE_LOOKUP}" rel="noreferrer">elicense.ohio.gov</a>.</p></section>`;
 }

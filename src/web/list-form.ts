@@ -49,7 +49,7 @@ ${formField(
   {
     id: 'roster',
     label: 'Paste your list',
-    hint: html`A license number in each row is enough. Better: with names, so that a mistyped number is noticed. Leave the row that names the columns in, such as <code>Employee ID, Last name, License number</code>.`,
+    hint: html`A license number in each row is enough. Better: with names, so that a mistyped number is noticed. Include the header row, such as <code>Employee ID, Last name, License number</code>.`,
     problems,
   },
   (attributes) =>
@@ -66,10 +66,10 @@ ${formField(
 )}${selectField(
   {
     id: 'board',
-    label: 'Board, where a row has none',
-    hint: 'A number without a board is looked up at all 24 boards. A person’s name without a number needs one.',
+    label: 'Board for rows without one',
+    hint: 'A number without a board is looked up at all 24 boards. A person’s name alone needs a board.',
   },
-  'All 24 boards, for numbers',
+  'All 24 boards',
   BOARD_CHOICES,
   sent.board,
 )}<button type="submit">Check the list</button>
@@ -115,7 +115,7 @@ ${doubts.join('') !== '' && html`<ul>${doubts.map((doubt) => html`<li>${doubt}</
 <form ${LIST_FORM} aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
 ${selectField(
-  { id: 'header', label: 'Which row names the columns?' },
+  { id: 'header', label: 'Which row is the header row?' },
   'None: the first row is checked, too',
   headers,
   headerText(headerAt),

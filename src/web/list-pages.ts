@@ -10,7 +10,7 @@ import { BadRequestError } from '../licenses/lookup.ts';
 import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { answerTable } from '../rosters/answer.ts';
-import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS } from '../rosters/columns.ts';
+import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, type Meaning } from '../rosters/columns.ts';
 import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
 import { isWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
@@ -91,7 +91,7 @@ export async function answeredListPage(ctx: Context, services: PageServices): Pr
   } catch (error) {
     if (!(error instanceof TooManyRequestsError)) throw error;
     ctx.set('retry-after', String(error.retryAfterSeconds));
-    const words = `Your address has sent more than this website takes in a minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
+    const words = `Too many requests from your network this minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
     return refused(429, sent, 'roster', words);
   }
   return sendAnswer(ctx, services, table, sent, form);
@@ -112,7 +112,7 @@ const TOO_LARGE =
   'The list is larger than 1 MB, so it was not read. Copy only the rows and columns that are needed into a new sheet, or split the list.';
 
 const LIST_AND_FILE =
-  'Here is a pasted list, and a file was chosen, too. Clear the list to check the file; or press the button again to check the list.';
+  'You pasted a list and chose a file, too. Clear the list to check the file, or press the button again to check the list.';
 
 /** @throws {BadRequestError} if there is no list, or a list and a file, or if the file is unreadable or must wait */
 async function givenList(ctx: Context, services: PageServices, form: FormData): Promise<List> {
@@ -146,7 +146,7 @@ function chosenColumns(form: FormData, { rows }: List): ListColumns | undefined 
 function columnProblems({ meanings }: ListColumns): FieldProblem[] {
   const twice = meanings.flatMap((meaning, at) => {
     if (meaning === undefined || meanings.indexOf(meaning) === at) return [];
-    const words = `Another column is the ${MEANING_WORDS[meaning].toLowerCase()} already.`;
+    const words = `Another column already has the meaning “${MEANING_WORDS[meaning]}”.`;
     return [{ field: `column-${at + 1}`, words }];
   });
   if (twice.length > 0 || hasCriterion(meanings)) return twice;
@@ -219,11 +219,16 @@ ${
 <button class="plain" type="submit" name="format" value="columns">Choose the columns</button></div></form>`;
 }
 
+/** The words for a meaning inside a sentence: `kind of license`, without the example. */
+function shortMeaning(meaning: Meaning): string {
+  return MEANING_WORDS[meaning].replace(/,.*/, '').toLowerCase();
+}
+
 /** Says how the sheet, the rows and the columns were read. Says nothing about the columns if there is only one. */
 function columnsRead({ columns, meanings, leftOut, above }: Table, sheet: string): Html {
   const named = columns.map((column, at) => [`“${column}”`, meanings[at]] as const);
   const read = named.flatMap(([column, meaning]) =>
-    meaning === undefined ? [] : [`${column} as ${MEANING_WORDS[meaning].toLowerCase()}`],
+    meaning === undefined ? [] : [`${column} as ${shortMeaning(meaning)}`],
   );
   const kept = named.flatMap(([column, meaning]) => (meaning === undefined ? [column] : []));
   const parts = [
@@ -231,9 +236,9 @@ function columnsRead({ columns, meanings, leftOut, above }: Table, sheet: string
     columns.length > 1 && `Read: ${listed(read)}.`,
     kept.length > 0 && `Not used: ${listed(kept)}.`,
     above.length > 0 &&
-      `${counted(above.length, 'row')} above the names of the columns not checked: ${listed(above.map(String))}.`,
+      `${counted(above.length, 'row')} above the header row, not checked: ${listed(above.map(String))}.`,
     leftOut.length > 0 &&
-      `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`,
+      `${counted(leftOut.length, 'row')} left out (repeated header rows, totals): ${listed(leftOut.map(String))}.`,
   ];
   return html`<p class="hint">${parts.filter(Boolean).join(' ')}</p>`;
 }

@@ -48,7 +48,7 @@ export interface SentRow {
 
 type RowResult = Omit<RosterResult, 'index' | 'reference'>;
 
-const NOT_SUGGESTED = `Similar ones were looked for only for the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows that were not found: look this one up by itself.`;
+const NOT_SUGGESTED = `Similar ones were searched only for the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows not found: look this one up by itself.`;
 
 /** A row and the result of its lookup. */
 export function listRow({ view, suggestionsOmitted }: RowResult, { number, fields }: SentRow): ListRow {
@@ -83,7 +83,7 @@ export function listRow({ view, suggestionsOmitted }: RowResult, { number, field
 /** Replaces the name of a lookup field at the beginning of an error with words: `The license number`. */
 function inPlainWords(detail: string): string {
   return detail.replace(
-    /^(license_number|last_name|first_name|business_name|license_type|status|city|county) /,
+    /^(license_number|last_name|first_name|business_name|search_type|license_type|status|city|county) /,
     (field) => `The ${field.replace('_', ' ')}`,
   );
 }
@@ -98,7 +98,7 @@ function missed({ miss, origin }: MissView, isOmitted: boolean): Pick<ListRow, '
   const licenses = near.flatMap((number) => offered.filter((each) => each.license_number === number));
   const sentences = [
     missInWords(isUnknown ? { ...miss, didYouMean: [] } : miss, origin.date),
-    isOfTheName && 'A license with a similar number has the name.',
+    isOfTheName && 'The holder of a similar number has that name.',
     !isNumber && near.length > 0 && `Similar names: ${near.join('; ')}.`,
     ...licenses.map((license) => licenseInWords(license, origin.today)),
     isUnknown && isOmitted && NOT_SUGGESTED,
@@ -133,7 +133,7 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
     'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
   invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
   clear:
-    'Active and not expired, without a caution in the State’s data; the name fits where one was sent. Where the State says nothing of board actions, the row says so.',
+    'Active, not past expiry, no caution in the State’s data; the name matches if one was sent. If the State gives no board action, the row says so.',
 };
 
 /** Links open a new tab: the browser cannot go back to the result without sending the form again. */

@@ -175,13 +175,13 @@ const DESCRIPTION =
 
 const HEADER_SEARCH = html`<form class="no-print" action="/" method="get" role="search" aria-label="Look up a license"><label class="visually-hidden" for="site-search">License number, person or business</label><input id="site-search" name="q" placeholder="Number or name" autocomplete="off" autocapitalize="off" spellcheck="false"><button type="submit">Look up</button></form>`;
 
-const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
+const SAMPLE_DATA = html`<div class="notice sample"><p class="wide"><strong>Sample data.</strong> Generated: no real person or business. Do not rely on it.</p></div>`;
 
 /** The date of the data, when it was read, and how old it was then. */
 function dataLine({ date }: PageOrigin, readOn: string): Html {
   const age = daysBetween(date, readOn);
-  const read = age > 0 ? `, read on ${longDate(readOn)} (${counted(age, 'day')} old)` : '';
-  return html`State data of <strong>${longDate(date)}</strong>${read}. `;
+  const read = age > 0 ? `, read ${longDate(readOn)} (${counted(age, 'day')} old)` : '';
+  return html`State data dated <strong>${longDate(date)}</strong>${read}. `;
 }
 
 /** A warning if the data is very old, or if its date is in the future. */

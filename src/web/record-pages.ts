@@ -152,7 +152,7 @@ const PRINT = html`<p class="no-print"><button type="button" data-action="print"
 /** The facts about a record: when it was saved, from which data, by whom, and its address. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, account, checked_by: checkedBy, reference, search, jws } = saved;
-  const file = html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">a file that proves this</a>`;
+  const file = html`<a href="${recordAddress(code)}${FILE}" type="${JOSE}">Download the record</a>`;
   return factList([
     ['Saved', ohioTime(at)],
     ['By the account', account],
@@ -200,7 +200,7 @@ function unlessAway(error: unknown): undefined {
 /** Says what has changed since the record was saved. */
 function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
-    return alert('caution', html`Not compared with today’s data, which cannot be read right now.`);
+    return alert('caution', html`Not compared with the current data, which cannot be read right now.`);
   const { record: now, date, outcome } = history;
   if (outcome.outcome === 'none' && outcome.reason === 'unreadable')
     return alert('caution', html`${missInWords(outcome, date)}`);

@@ -37,7 +37,7 @@ export function readSearch(given: ParsedUrlQuery) {
     const [first = '', another] = [given[name] ?? ''].flat();
     const text = visibleText(first).trim();
     if (text !== '') fields[name] = text;
-    const words = another === undefined ? problemOfText(name, text) : 'Fill in this field once.';
+    const words = another === undefined ? problemOfText(name, text) : 'Send this field once.';
     if (words !== undefined) problems.push({ field: name, words });
   }
   if (fields.q === undefined && problems.length === 0 && known.some((name) => name !== 'board')) {

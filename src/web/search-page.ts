@@ -58,12 +58,12 @@ ${resultOf(listing, { fields, date, today: todayInOhio(), kinds })}`;
 }
 
 function startPage(form: Html): Html {
-  return html`<p>Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all ${BOARDS.length} licensing boards at once.</p>
+  return html`<p>Check whether an Ohio license is active, when it expires, and whether the board has acted on it. Search all ${BOARDS.length} licensing boards at once.</p>
 ${form}
 <h2><a href="/roster">Check a whole list</a></h2>
 <p>Paste names or license numbers from a spreadsheet. What needs attention comes first.</p>
 <h2><a href="/data">How current is this?</a></h2>
-<p>What is in the State’s data, of which day it is, and what changed in it lately.</p>`;
+<p>What the State’s data contains, its date, and what has changed recently.</p>`;
 }
 
 const MIN_KIND_LETTERS = 4;
@@ -154,7 +154,7 @@ ${
 ${pageLinks(total, fields)}`;
 }
 
-const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not take this license for that person’s.`;
+const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not assume that it is that person’s license.`;
 
 /** The words for what was searched, and, if filters are set, a link to the same search without them. */
 function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link?: Html] {
@@ -165,7 +165,7 @@ function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [ty
 function kindsHint({ kinds }: Shown): Html | undefined {
   if (kinds.length === 0) return undefined;
   const words = listed(kinds.map((kind) => `“${kind}”`));
-  return html`<p>${words} ${kinds.length === 1 ? 'is a kind' : 'are kinds'} of license. The box takes a number or a name: type a name, and set the license type and the city as filters.</p>
+  return html`<p>${words} ${kinds.length === 1 ? 'occurs' : 'occur'} in names of license types. The box is for a number or a name: type a name, and set the license type and the city as filters.</p>
 `;
 }
 
@@ -177,15 +177,15 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
     const choose = total === 1 ? missInWords(number, date) : 'Choose the license that you mean.';
     const words =
       number.reason === 'other_board'
-        ? `${fields.q} is not a number of the ${board?.name}. Showing the license of another board.`
+        ? `The ${board?.name} has no number ${fields.q}. Showing another board’s license.`
         : choose;
     const isOfNobody = number.ofTheName?.length === 0;
     return html`<p>${words}</p>${isOfNobody && alert('caution', OTHER_NAME)}`;
   }
   const compare =
-    'Compare the whole name, the place and the type before you take a license for the one you mean.';
+    'Compare the whole name, the place and the type to be sure that you have the right license.';
   if (shown.length > 0) {
-    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no ${typed}. ${compare}</p>`;
+    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no license for ${typed}. ${compare}</p>`;
   }
   if (ignoresFilters) {
     return html`<p>No license with this name fits the filters. Showing all boards and statuses.${withoutFilters}</p>`;

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { CAUTION_WORDS, endorsementsInWords, NOTE_WORDS, SENTENCES } from '../answers/words.ts';
+import {
+  actionInWords,
+  CAUTION_WORDS,
+  endorsementsInWords,
+  NOTE_WORDS,
+  SENTENCES,
+} from '../answers/words.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import {
   type Caution,
@@ -63,7 +69,7 @@ const REASONS: { readonly [Each in Caution]?: (license: StandingFields) => strin
   board_action: (license) =>
     disciplineOf(license)?.subStatus && statusOf(license, []).isKnown
       ? ''
-      : 'The board has acted on it: ask what it ordered.',
+      : `The ${actionInWords(license)}. Ask the board for details.`,
   dates_conflict: ({ issue_date: issued }) =>
     `Its dates conflict (issued on ${longDate(issued ?? '')}): ask the board which is right.`,
 };
@@ -112,7 +118,7 @@ function standingSentence(license: StandingFields, today: string, cautions: read
   if (status !== 'ACTIVE') return isKnown ? `Not active: ${raw}.` : unknown;
   if (expires === null) return `${raw}. The State gives no expiry date: ask the board.`;
   const days = daysBetween(today, expires);
-  if (days < 0) return `The State says ${raw}, but it expired on ${longDate(expires)}. Ask the board.`;
+  if (days < 0) return `${raw}, but its expiry date has passed (${longDate(expires)}). Ask the board.`;
   if (!isKnown) return unknown;
   const soon = notesOf(license, today).includes('expires_soon') ? fromToday(days) : '';
   return raw.toUpperCase() === status
@@ -133,7 +139,7 @@ type StatusTag = readonly [tone: Tone, words: string, codes: readonly (Caution |
  */
 function tagsOf(license: StandingFields, today: string, nameMatch?: boolean): StatusTag[] {
   const cautions = cautionsOf(license, today, nameMatch);
-  const label = `${license.raw_status ?? 'No status given'}${cautions.includes('past_expiry') ? ', date passed' : ''}`;
+  const label = `${license.raw_status ?? 'No status given'}${cautions.includes('past_expiry') ? ', past expiry' : ''}`;
   const said = cautions.filter((caution) => CAUTION_WORDS[caution].tag === null);
   const others = cautions
     .filter((caution) => !said.includes(caution))
@@ -168,7 +174,7 @@ export function statusInWords(license: StandingFields, today: string): string {
   return [status, ...others.map((words) => words.charAt(0).toLowerCase() + words.slice(1))].join(', ');
 }
 
-/** A tag that shows the standing of the endorsed license: `License RN.1: Active, date passed`. */
+/** A tag that shows the standing of the endorsed license: `License RN.1: Active, past expiry`. */
 function endorsedTag(license: StandingFields, today: string): string {
   const { number, standing } = endorsedLicense(license) ?? {};
   return `License ${number ?? ''}: ${standing === undefined ? 'no status given' : statusInWords(standing, today)}`;

@@ -107,7 +107,7 @@ describeUnless(NO_BROWSER, 'in a browser', () => {
     const text = async (...lines: readonly string[]) => {
       await tab.open('/roster');
       await tab.page.getByLabel('Paste your list').fill(lines.join('\n'));
-      await tab.page.getByLabel('Board, where a row has none').selectOption('NUR');
+      await tab.page.getByLabel('Board for rows without one').selectOption('NUR');
       await tab.page.getByRole('button', { name: 'Check the list' }).click();
       await tab.expectGood();
       return tab.page.locator('main').textContent();

@@ -59,7 +59,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const { page, open, expectGoodEverywhere } = await siteTab(browser, url);
     await open('/licenses/NUR/RN.987654321');
     const copied = await page.locator('[data-action=copy]').getAttribute('data-text');
-    expect(copied).toMatch(/\nSAMPLE DATA: generated, of no real person or business\.$/);
+    expect(copied).toMatch(/\nSAMPLE DATA: generated, no real person or business\.$/);
     const list = new FormData();
     list.set('roster', 'RN.987654321');
     list.set('format', 'csv');
@@ -68,7 +68,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByRole('button', { name: 'Save a record' }).click();
     for (const media of ['screen', 'print'] as const) {
       await page.emulateMedia({ media });
-      expect(await page.getByText('Generated, of no real person or business.').isVisible()).toBe(true);
+      expect(await page.getByText('Generated: no real person or business.').isVisible()).toBe(true);
     }
     await page.emulateMedia({ media: null });
     await expectGoodEverywhere();
@@ -134,9 +134,9 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     );
     const text = await page.locator('body').textContent();
     for (const part of [
-      'State data of November 20, 2026',
+      'State data dated November 20, 2026',
       'Last changeNovember 20, 2026: Status changed from Active to Inactive - Suspended.',
-      'Ask the Nursing Board before a decision that depends on the answer',
+      'Before you decide, check with the Nursing Board',
     ])
       expect(text).toContain(part);
     await open('/licenses/NUR/RN.900266001');
@@ -167,7 +167,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.emulateMedia({ media: 'print' });
     const words = ['Ada Lovelace, Acme Staffing', 'Order 4711', 'This is not a website of the State'];
     for (const text of [...words, address]) expect(await page.getByText(text).first().isVisible()).toBe(true);
-    expect(await page.getByText('State data of').first().textContent()).toMatch(/read on .* days? old/);
+    expect(await page.getByText('State data dated').first().textContent()).toMatch(/read .* days? old/);
     expect(await page.getByText('still says the same').isVisible()).toBe(false);
     expect(await page.getByRole('button').first().isVisible()).toBe(false);
     expect(pagesOf(await page.pdf({ format: 'Letter' }))).toBe(1);
@@ -296,7 +296,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByRole('link', { name: 'Say which column has the license number' }).click();
     expect(new URL(page.url()).hash).toBe('#column-1');
     await expectGood();
-    await page.getByLabel('Which row names the columns?').selectOption('Row 1: Wer, Nummer');
+    await page.getByLabel('Which row is the header row?').selectOption('Row 1: Wer, Nummer');
     await page.getByLabel('Column 1').selectOption('Last name');
     await page.getByLabel('Column 2').selectOption('License number');
     await page.getByRole('button', { name: 'Check the list' }).click();

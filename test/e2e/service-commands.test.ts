@@ -76,7 +76,7 @@ describe('licenses lookup', () => {
     async (number) => {
       step = changed((body) => body.replace('"sample":false', '"sample":true'));
       const { stdout } = await run(['lookup', number]);
-      expect(stdout.split('\n').at(-2)).toBe('SAMPLE DATA: generated, of no real person or business.');
+      expect(stdout.split('\n').at(-2)).toBe('SAMPLE DATA: generated, no real person or business.');
       expect(JSON.parse((await run(['lookup', number, '--json'])).stdout)).toMatchObject({ sample: true });
     },
   );
@@ -88,7 +88,7 @@ describe('licenses lookup', () => {
       3,
       /^No license with the number "RN\.799999" is in .*dataset of 2026-11-20\. .*the authority/,
     ],
-    ['RN.700001 --board PRX', 3, /but one of the Nursing Board/],
+    ['RN.700001 --board PRX', 3, /belongs to the Nursing Board, not to the Board of Pharmacy/],
   ])('of %s exits %i and says why', async (given, code, says) => {
     const ended = await run(['lookup', ...given.split(' ')]);
     expect(ended).toMatchObject({ code, stderr: '', stdout: expect.stringMatching(says) });

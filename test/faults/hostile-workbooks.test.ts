@@ -60,7 +60,7 @@ test.each([...worstWorkbooks(pieces)].filter((_, at) => at % every === 0))(
     expect({ status, ms, isShort: ms < MAX_TURN_MS && status < 500 }).toEqual({ status, ms, isShort: true });
     // It was given to the reader.
     expect(text).toMatch(
-      /What is in each column|cannot be read|takes too long|larger than 1 MB|too large|no rows|is empty|KB of text|columns; at most|is missing|not found|more than 1,000 rows/,
+      /What is in each column|cannot be read|takes too long|larger than 1 MB|too large|no rows|is empty|KB of text|columns; the limit|is missing|not found|more than 1,000 rows/,
     );
   },
 );

@@ -71,10 +71,14 @@ test('a number that left the dataset says when and with which status, an unreada
   for (const number of [gone, gone.toLowerCase(), gone.replace('.', ' - ')]) {
     const { detail, ...facts } = await miss(number, { last_name: 'Holder' });
     expect(facts).toEqual(REMOVED);
-    expect(detail).toContain('that had it is of 2026-11-01; its status then: Active - Probation.');
+    expect(detail).toContain(
+      'It was last in the dataset of 2026-11-01; its status then: Active - Probation.',
+    );
     expect(detail).not.toContain('HOLDER');
   }
-  const detail = expect.stringMatching(/could not be read by this service.*says nothing of the license/);
+  const detail = expect.stringMatching(
+    /This service could not read the row with.*Ask the board about the license/,
+  );
   for (const number of [unreadable, neverRead, neverRead.replace('.', ' ').toLowerCase()])
     expect(await miss(number)).toEqual({ detail, reason: 'unreadable', did_you_mean: [] });
   expect((await miss(`${gone}9`)).reason).toBe('unknown');
@@ -87,8 +91,8 @@ test('a number that left the dataset says when and with which status, an unreada
   const { body: tool } = await rest.callTool('verify_license', { license_number: gone });
   expect(tool).toMatchObject({ result: { structuredContent: { outcome: 'not_found', ...REMOVED } } });
   const { text: ofHistory } = await rest.callTool('license_history', { license_number: gone });
-  expect(ofHistory).toMatch(/was in the State's dataset before.*Send board too/);
-  const text404 = expect.stringContaining('could not be read by this service');
+  expect(ofHistory).toMatch(/was in an earlier dataset.*Send board too/);
+  const text404 = expect.stringContaining('This service could not read the row with');
   expect(await rest.get(`/licenses/NUR/${unreadable}`)).toMatchObject({ status: 404, text: text404 });
   const record = await rest.get(`/records/${recordOfUnreadable}`);
   expect(record.text).toEqual(text404);
@@ -103,7 +107,7 @@ test('a number that left is offered with the one that differs only in zeros', as
       ...{ reason: 'removed', last_in_dataset: '2026-11-01', last_raw_status: 'Active' },
       ...{ did_you_mean: [UNPADDED.number], did_you_mean_name_match: [name === 'Padded'] },
     });
-    expect(detail).toContain(`differs only in zeros, and may be the same license: ${UNPADDED.number}.`);
+    expect(detail).toContain(`differs only in zeros may be the same license: ${UNPADDED.number}.`);
   }
   const items = [{ license_number: PADDED.number }];
   const removed = { reason: 'removed', did_you_mean: [UNPADDED.number] };
@@ -111,9 +115,7 @@ test('a number that left is offered with the one that differs only in zeros', as
   const { body: tool } = await rest.callTool('verify_license', { license_number: PADDED.number });
   expect(tool).toMatchObject({ result: { structuredContent: removed } });
   const page = await rest.get(`/?q=${PADDED.number}`);
-  expect(page.text).toMatch(
-    /was in the State’s dataset before.*RN\.900100.*<a href="[^"]*RN\.900100">Padded, Pam/s,
-  );
+  expect(page.text).toMatch(/was in an earlier dataset.*RN\.900100.*<a href="[^"]*RN\.900100">Padded, Pam/s);
 });
 
 test('a number that two boards use is not told as the only one where the other row cannot be read', async () => {
@@ -144,7 +146,7 @@ test('an active license whose expiry date has passed since the State wrote the d
   expect(table).toContain(words);
   expect((await rest.callTool('verify_license', asked)).text).toContain(words);
   const page = await rest.get(`/licenses/NUR/${PASSED.number}`);
-  expect(page.text).toContain('The State says Active, but it expired on November 5, 2026. Ask the board.');
+  expect(page.text).toContain('Active, but its expiry date has passed (November 5, 2026). Ask the board.');
 
   // A record of a day before that date says what was true then, and what has passed.
   const saved = { ...shownNurse({ record: licenseRecord.parse(record), today: '2026-11-03' }) };
@@ -158,7 +160,7 @@ test('an active license whose expiry date has passed since the State wrote the d
 
 const NOT_READ = {
   reason: 'unknown',
-  detail: expect.stringContaining('Whether such a license left the dataset could not be read now'),
+  detail: expect.stringContaining('This service cannot check right now whether such a license was removed.'),
 };
 
 const searched = z.object({ query: z.object({ bool: z.object({ filter: z.array(z.unknown()) }) }) });
@@ -179,14 +181,14 @@ test('the numbers of a whole list are asked in one search', async () => {
 test('where the feed does not answer, the detail says so, and the lookup is answered', async () => {
   step = (request) => (request.path.includes('changes/_search') ? answer(503)(request) : request.forward());
   expect(await miss(gone)).toMatchObject(NOT_READ);
-  expect((await rest.get(`/?q=${gone}`)).text).toContain('could not be read now: ask again later');
+  expect((await rest.get(`/?q=${gone}`)).text).toContain('such a license was removed. Try again later.');
 });
 
 test('a process that starts while the changes can not be read answers lookups; only the feed is an error', async () => {
   const { changes } = service.environment.store.names;
   step = (request) => (request.path.startsWith(`/${changes}/`) ? answer(503)(request) : request.forward());
   await service.restartApi();
-  await service.printed('the feed of changes can not be read; lookups are answered without it');
+  await service.printed('the feed of changes cannot be read; lookups are answered without it');
   const there = { board: NURSING, license_number: NURSES[5]?.number ?? '' };
   expect((await rest.verify(there)).status).toBe(200);
   expect(await miss(gone)).toMatchObject(NOT_READ);

@@ -192,8 +192,8 @@ describe('the page of a list says', () => {
     const [page = ''] = await check(
       'Report\n\nName,License Number\n"Qxxpharm, Lee",03880009\n\nTotal: 1,\n"Qxxchiro, Sam",DC-99010\n',
     );
-    expect(page).toContain('1 row above the names of the columns not checked: 1.');
-    expect(page).toContain('1 row left out (repeated names of columns, totals): 6.');
+    expect(page).toContain('1 row above the header row, not checked: 1.');
+    expect(page).toContain('1 row left out (repeated header rows, totals): 6.');
     // Before anything is said to be clear.
     expect(page.indexOf('1 row left out')).toBeLessThan(page.indexOf('<h2>Clear'));
     expect(page.match(/(?<=data-label="Row">)\d+/g)).toEqual(['4', '7']);

@@ -308,7 +308,7 @@ describe('the tools', () => {
       expect(results).toEqual([
         {
           ...{ index: 0, reference: 'a', outcome: 'found', name_match: false },
-          message: expect.stringContaining('do not take this license for that person’s'),
+          message: expect.stringContaining('do not assume that it is that person’s license'),
           licenses: [expect.objectContaining({ license_number: 'RN.700001' })],
         },
         {

@@ -90,7 +90,7 @@ test('files of the documentation are sent compressed', async () => {
 test('/data and /status say nothing of addresses and failures', async () => {
   for (const page of ['/data', '/status'])
     expect((await get(page)).text).not.toMatch(/ENOENT|srv\/data|topsecret|data\.example/);
-  expect((await get('/data')).text).toContain('6 rows and endorsements of the State’s files');
+  expect((await get('/data')).text).toContain('6 rows and endorsements in the State’s files');
 });
 
 describe('what was asked for and is not there is counted as none', () => {

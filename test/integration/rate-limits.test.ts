@@ -302,7 +302,7 @@ describe('a request', () => {
     ['HTTPS-01', 'HTTPS-03'],
     'over plain HTTP, according to the nearest trusted proxy, is refused',
     async () => {
-      const detail = 'Requests are taken by https only; send this one to the https address.';
+      const detail = 'Only https requests are accepted; use the https address.';
       for (const protocol of ['http', 'HTTP', 'https, http']) {
         const answer = await by(protocol);
         expect([protocol, detailIn(answer, 403)]).toEqual([protocol, detail]);

@@ -69,7 +69,7 @@ describe('of what a day allows', () => {
     await addRecords(service.environment.store, SAVES + 1, new Date().toISOString());
     for (let at = 0; at <= SAVES / 10; at += 1) {
       const { status, headers, body } = await save('Full');
-      const detail = expect.stringMatching(/^So many records were saved in the last 24 hours/);
+      const detail = expect.stringMatching(/^Too many records were saved in the last 24 hours/);
       expect([status, headers.get('retry-after'), body]).toEqual([503, '3600', { detail }]);
     }
     await deleteRecords(service.environment.store);
@@ -91,10 +91,12 @@ describe('of what a day allows', () => {
 test('a record is shown while nothing is live, and says that it is not compared', async () => {
   const { client, store } = service.environment;
   const code = await savedRecords(store, RECORD_LIMITS).save(shownNurse(), new Date());
-  expect((await service.rest.get(`/records/${code}`)).text).not.toContain('Not compared with today’s data');
+  expect((await service.rest.get(`/records/${code}`)).text).not.toContain(
+    'Not compared with the current data',
+  );
   await client.indices.deleteAlias({ index: '_all', name: store.names.alias });
   const page = await service.rest.get(`/records/${code}`);
   expect(page.status).toBe(200);
   expect(page.text).toContain('RN.123456');
-  expect(page.text).toContain('Not compared with today’s data');
+  expect(page.text).toContain('Not compared with the current data');
 });

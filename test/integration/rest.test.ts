@@ -31,14 +31,13 @@ const ACCEPT = 'Accept: application/json, text/event-stream';
 
 const MALFORMED = 'This is not a request that can be answered.';
 const NOT_JSON = 'The body is not valid JSON.';
-const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
+const NOT_UNPACKED = 'The body does not match its Content-Encoding.';
 const NOT_UTF8 = 'The body is not valid UTF-8.';
 const NOT_AN_OBJECT = 'The body must be a JSON object.';
 const NOT_THERE = 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.';
 const OTHER_METHOD = 'Method not allowed; see the Allow header.';
 const OTHER_TYPE = 'Send the body as JSON, with Content-Type: application/json.';
-const OTHER_ENCODING =
-  'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';
+const OTHER_ENCODING = 'Unsupported Content-Encoding; send the body as it is, or with gzip, deflate or br.';
 const TOO_LARGE = 'The body is too large; a lookup takes at most 16 KB.';
 const BAD_KEY = 'Invalid or inactive API key';
 
@@ -359,7 +358,7 @@ test.each([
 
 describe('/mcp', () => {
   const ALLOWED = '. The setting MCP_ALLOWED_ORIGINS has those that are allowed.';
-  const ONE_HOST = 'A request has exactly one Host header.';
+  const ONE_HOST = 'Send exactly one Host header.';
   const VERSION = 'MCP-Protocol-Version: 2025-11-25';
 
   function posted(headers: readonly string[], body: string | Buffer = PING) {

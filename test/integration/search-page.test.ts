@@ -126,7 +126,7 @@ describe('a search', () => {
   test('what is shown instead of what was typed is said', async () => {
     const page = await shown('/?q=RM.881001');
     expect(page).toContain('Showing <strong>RN.881001</strong> instead: the State’s data of ');
-    expect(page).toContain(' has no “RM.881001”.');
+    expect(page).toContain(' has no license for “RM.881001”.');
     expect(rowsIn(page)).toHaveLength(1);
     for (const part of ['Quill, Maria', 'Registered Nurse', 'Inactive - Expired'])
       expect(page).toContain(part);
@@ -141,7 +141,7 @@ describe('a search', () => {
     expect(namesIn(byWords)).toEqual(['Small Dodge']);
     expect(await shown('/?q=rn+710001')).toContain('Choose the license that you mean.');
     const elsewhere = await shown('/?q=RN.881005&board=NUR');
-    expect(elsewhere).toContain('RN.881005 is not a number of the Nursing Board.');
+    expect(elsewhere).toContain('The Nursing Board has no number RN.881005.');
     expect(elsewhere).toContain('<a href="/licenses/PRX/RN.881005">');
     expect(elsewhere).not.toContain('The name does not match');
     expect(await shown('/?q=RN.881003+Smith')).toContain('The name does not match the holder’s');
@@ -158,8 +158,8 @@ describe('a search', () => {
   });
 
   test.each([
-    ['registered nurse lima', '“registered” and “nurse” are kinds of license.'],
-    ['Zzyzx nurse', '“nurse” is a kind of license.'],
+    ['registered nurse lima', '“registered” and “nurse” occur in names of license types.'],
+    ['Zzyzx nurse', '“nurse” occurs in names of license types.'],
   ])('that a kind of license is not searched is the first sentence of %s', async (typed, sentence) => {
     const page = await shown(`/?q=${encodeURIComponent(typed)}`);
     expect(page.slice(page.indexOf('</form>\n<p>'))).toMatch(new RegExp(`^</form>\n<p>${sentence}`));
@@ -182,7 +182,7 @@ describe('a search', () => {
       /data-action="copy" data-text="([^"]*)"/.exec(await shown('/licenses/NUR/APRN.CNP.880004')) ?? [];
     expect(copied).toContain('Status: Active\nExpires: ');
     expect(copied).toMatch(
-      /Board action: .*\nState of Ohio data of 2026-11-20, read on \d{4}-\d\d-\d\d; the board/,
+      /Board action: .*\nState of Ohio data dated 2026-11-20, read \d{4}-\d\d-\d\d; the board/,
     );
     expect(copied).toContain(
       'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',

@@ -193,13 +193,13 @@ describeUnless(missing('openssl'), 'OpenSearch and Redis by TLS, each with a use
       const [command, otherWorker, otherApi] = await Promise.all([
         licenses(variables, 'publications'),
         endOf(startScript('workers/main.ts', variables)),
-        withApi(settings, 'OpenSearch can not be used'),
+        withApi(settings, 'OpenSearch cannot be used'),
       ]);
       expect([command.code, command.stdout, otherWorker.end]).toEqual([1, '', 'exit code 1']);
       const lines = [
         command.stderr.trimEnd(),
         logged(otherWorker.output, 'level', 60)?.msg,
-        logged(otherApi.output, 'msg', 'OpenSearch can not be used')?.error,
+        logged(otherApi.output, 'msg', 'OpenSearch cannot be used')?.error,
       ];
       const line = new RegExp(`^(The certificate of )?OpenSearch at ${address} ${says}[^\\n]*$`);
       expect(lines).toEqual(lines.map(() => expect.stringMatching(line)));

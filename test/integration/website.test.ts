@@ -96,7 +96,7 @@ describe('what was saved on the day before', () => {
     const text = await pageAt(saved.changed);
     expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
     expect(text).toContain('Changed since');
-    expect(text).toContain('State data of <strong>November 19, 2026</strong>');
+    expect(text).toContain('State data dated <strong>November 19, 2026</strong>');
     expect(await pageAt('/?q=RN.900350077')).toContain(
       '<h1>No longer in the State’s data: RN.900350077</h1>',
     );
@@ -133,7 +133,7 @@ describe('a saved record', () => {
     expect(page).toContain('The State’s data of November 20, 2026 says the same. No later data is loaded.');
     expect(page).toMatch(/<title>Holloway, Beatrice Ann RN\.900418822 checked \d{4}-\d\d-\d\d \| /);
     expect(page).toMatch(
-      /State data of <strong>November 20, 2026<\/strong>, read on \w+ \d+, \d+ \(\d+ days? old\)/,
+      /State data dated <strong>November 20, 2026<\/strong>, read \w+ \d+, \d+ \(\d+ days? old\)/,
     );
     expect(fact(page, 'Web address')).toBe(https.origin + path);
     expect([fact(page, 'Checked by'), fact(page, 'Reference')]).toEqual(['Ada Lovelace', '#4711']);
@@ -204,7 +204,7 @@ describe('the code of a record', () => {
     const response = await open('Beatrice Holloway');
     expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('RN.900418822')]);
     // The record is of another day, and says which.
-    expect(await pageAt(`/records/${id}`)).toContain('read on November 21, 2026 (1 day old)');
+    expect(await pageAt(`/records/${id}`)).toContain('read November 21, 2026 (1 day old)');
   });
 
   test('of no record is a page that says so', async () => {
@@ -321,10 +321,10 @@ describe('the website over HTTP', () => {
 
   test.each([
     ['an empty file', '', 400, 'choose a file that is not empty'],
-    ['only a header row', 'license_number\n', 400, 'no rows below the names of its columns'],
+    ['only a header row', 'license_number\n', 400, 'no rows below the header row'],
     ['no known column', 'a,b\n1,2\n', 200, 'What is in each column?'],
     ['NUL bytes', 'license_number\nRN\0.1\n', 200, 'Not found: 1 row'],
-    ['no text', new Uint8Array([0xff, 0xfe, 0x00, 0xd8]), 400, 'The file is no list that can be read.'],
+    ['no text', new Uint8Array([0xff, 0xfe, 0x00, 0xd8]), 400, 'The file cannot be read as a list.'],
   ])('an upload of %s is answered in words', async (_, content, status, words) => {
     const response = await post('/roster', upload(content));
     expect(response.status).toBe(status);
@@ -342,7 +342,10 @@ describe('the website over HTTP', () => {
     form.set('roster', 'license_number\nRN.1\n');
     const response = await post('/roster', form);
     const page = await response.text();
-    expect([response.status, page]).toEqual([400, expect.stringContaining('a file was chosen, too')]);
+    expect([response.status, page]).toEqual([
+      400,
+      expect.stringContaining('You pasted a list and chose a file, too.'),
+    ]);
     expect(page).toMatch(/>license_number\r?\nRN\.1/);
     expect(page).not.toContain('HOLLOWAY');
   });
@@ -372,9 +375,15 @@ describe('the website over HTTP', () => {
     expect(await answered.text()).toContain('<h1>The row is clear</h1>');
     const withHeader = await pasted({ roster, header: '', column: ['license_number', 'last_name'] });
     expect(await withHeader.text()).toContain('<h1>1 of 2 needs attention</h1>');
-    for (const columns of [',reference', 'license_number,license_number', 'constructor,__proto__']) {
+    const which = 'Say which column has the license number, or a name.';
+    const twice = 'Another column already has the meaning “License number”.';
+    for (const [columns, problem] of [
+      [',reference', which],
+      ['license_number,license_number', twice],
+      ['constructor,__proto__', which],
+    ] as const) {
       const page = await (await pasted({ roster, header: '1', column: columns.split(',') })).text();
-      for (const part of ['<title>Error: What is in each column?', 'RN.900418822'])
+      for (const part of ['<title>Error: What is in each column?', problem, 'RN.900418822'])
         expect(page).toContain(part);
     }
     expect((await pasted({ roster, column: Array(230).fill('') })).status).toBe(400);
@@ -385,6 +394,9 @@ describe('the website over HTTP', () => {
     const response = await pasted({ roster: `Emp ID,Lic #,Name\n${lines.join('\n')}\n` });
     const page = await response.text();
     expect(page).toContain('All 1,000 rows are clear');
+    expect(page).toContain(
+      'Read: “Emp ID” as your own reference, “Lic #” as license number and “Name” as whole',
+    );
     expect(Buffer.byteLength(page)).toBeLessThan(620_000);
     expect(Number(response.headers.get('content-length'))).toBeLessThan(40_000);
   });

@@ -272,10 +272,10 @@ function tagsIn(html: string): Pick<CommonLicense, 'cautions' | 'notes'> {
  * roster.
  */
 const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
-  [/A license with the number .* was in the State/, 'removed'],
-  [/could not be read by this service/, 'unreadable'],
-  [/is a person(’|&#39;|')s license/, 'not_a_business'],
-  [/is not one of the /, 'other_board'],
+  [/A license with the number .* was in an earlier dataset/, 'removed'],
+  [/This service could not read the row with/, 'unreadable'],
+  [/ is a person(’|&#39;|')s, not a business/, 'not_a_business'],
+  [/ belongs to the .*, not to the /, 'other_board'],
   [/More than one board has |fits more than one license/, 'ambiguous'],
   [/No license with the number /, 'unknown'],
 ];

@@ -161,29 +161,26 @@ test('the endorsements of a license have the values of its row', () => {
   ]);
 });
 
-const THE_BOARD = 'The board has acted on this license; only the board can tell what it ordered.';
-const REPORT = 'Report the full status:';
-const CONTRADICTED = `${THE_BOARD} Its status says so, although the State’s column Board Action says No.`;
-const CONFLICT = 'issued on 2028-01-01, after it expired on 2027-10-31. Ask the board which is right.';
-const ENDORSED = 'its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.';
+const THE_BOARD = 'The board has acted on it. Ask the board for details.';
+const CONTRADICTED = `${THE_BOARD} Its status shows the action, although the State’s column Board Action says No.`;
+const CONFLICT = 'issued 2028-01-01, expiry date 2027-10-31. Ask the board which is right.';
+const ENDORSED = 'status Inactive - Suspended, expiry date 2027-10-31, the board has acted on it.';
 
 test.each<[StandingFields, string]>([
   [license(), ''],
-  [raw('Active - Probation'), `${REPORT} Active - Probation. ${THE_BOARD}`],
-  [
-    license({ status: null, raw_status: null }),
-    `${REPORT} the State does not state one, whatever its expiry date.`,
-  ],
+  [raw('Active - Probation'), `Report the full status: Active - Probation. ${THE_BOARD}`],
+  [license({ status: null, raw_status: null }), 'The State gives no status: ask the board.'],
   [
     raw('Inactive - Revoked', NO_ACTION),
-    `${REPORT} Inactive - Revoked, whatever its expiry date. ${CONTRADICTED}`,
+    `Report the full status, whatever the expiry date: Inactive - Revoked. ${CONTRADICTED}`,
   ],
   [
-    license({ expiry_date: null }),
-    'The State gives no expiry date for it: ask the board until when it is valid.',
+    license({ extra_data: { 'Board Action': 'Pending' } }),
+    'The State’s column Board Action says “Pending”. Ask the board for details.',
   ],
+  [license({ expiry_date: null }), 'The State gives no expiry date for it: ask the board when it expires.'],
   [license({ issue_date: '2028-01-01' }), `Its dates conflict: ${CONFLICT}`],
-  [SUSPENDED, `Tell of the license that it endorses, too (RN.1): ${ENDORSED}`],
+  [SUSPENDED, `Also report the license that it endorses (RN.1): ${ENDORSED}`],
 ])('the sentences for a reader of %j: %s', (each, sentences) => {
   expect(sentencesOf(each).join(' ')).toBe(sentences);
 });

@@ -102,13 +102,13 @@ describe('files', () => {
   test('are refused with what differs', () => {
     const files = { date: '2062-01-01', today: DATE, business: '2062-01-03', live: DATE };
     expect(reasons({ ...files, rolledBack: [undefined, HASHES] })).toEqual([
-      'dates_differ: The individual file is of 2062-01-01, the business file of 2062-01-03.',
-      'future: The files are of 2062-01-01, but today is 2026-11-20 in Ohio.',
+      'dates_differ: The individual file has the date 2062-01-01, the business file 2062-01-03.',
+      'future: The files have the date 2062-01-01, but today is 2026-11-20 in Ohio.',
       'rolled_back: Publication regretted1 had the same files and was rolled back.',
     ]);
     const older = (live: string) => reasons({ live }).join();
     expect(older('2026-11-21')).toBe(
-      'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
+      'older: The files have the date 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
     );
     expect(older('2026-11-30')).toContain('10 days older');
   });

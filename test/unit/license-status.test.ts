@@ -33,21 +33,22 @@ const ACTED = { 'Board Action': 'Yes' };
 const VERDICTS = `
 Active | 2028-03-12 | Board Action=No | good: Active until March 12, 2028.
 Active | 2026-12-07 | Board Action=No | good: Active until December 7, 2026 (in 14 days).
-Active | 2028-03-12 | Board Action=Yes | caution: Active until March 12, 2028. The board has acted on it: ask what it ordered.
-Active | 2020-01-31 | Board Action=No | caution: The State says Active, but it expired on January 31, 2020. Ask the board.
+Active | 2028-03-12 | Board Action=Yes | caution: Active until March 12, 2028. The board has acted on it. Ask the board for details.
+Active | 2028-03-12 | Board Action=Pending | caution: Active until March 12, 2028. The State’s column Board Action says “Pending”. Ask the board for details.
+Active | 2020-01-31 | Board Action=No | caution: Active, but its expiry date has passed (January 31, 2020). Ask the board.
 Inactive - Retired |  | Board Action=No | ended: Not active: Inactive - Retired. The holder has retired.
 Dormant |  | Board Action=No | neutral: The State says “Dormant”. Ask the board what that means.
-Active - Suspended - Stayed | 2028-03-12 | Board Action=No | bad: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it: ask what it ordered.
+Active - Suspended - Stayed | 2028-03-12 | Board Action=No | bad: The State says “Active - Suspended - Stayed”. Ask the board what that means. The board has acted on it. Ask the board for details.
  |  | Board Action=No | neutral: The State gives no status for this license. Ask the board.
 Active - Active In Renewal | 2026-11-30 | Board Action=No | caution: Active - Active In Renewal (expires November 30, 2026, in 7 days). A renewal is under way.
 Active |  | Board Action=No | caution: Active. The State gives no expiry date: ask the board.
-Inactive | 2020-01-31 | Board Action=Yes | bad: Not active: Inactive. The board has acted on it: ask what it ordered.
+Inactive | 2020-01-31 | Board Action=Yes | bad: Not active: Inactive. The board has acted on it. Ask the board for details.
 Active | 2028-03-12 | Endorsement Number 1=APRN.1; Endorsement Status 1=Inactive | good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Inactive.
 Active | 2028-03-12 | Endorsement Number 1=APRN.1; Endorsement Status 1=Active; Endorsement Expiration Date 1=2020-01-31; Endorsement Board Action 1=Yes | good: Active until March 12, 2028. Look at its endorsement APRN.1, too: Active, its expiry date has passed, the board has acted on it.
-Active - Something New | 2020-01-31 | Board Action=Yes | bad: The State says Active - Something New, but it expired on January 31, 2020. Ask the board. The board has acted on it: ask what it ordered.
+Active - Something New | 2020-01-31 | Board Action=Yes | bad: Active - Something New, but its expiry date has passed (January 31, 2020). Ask the board. The board has acted on it. Ask the board for details.
 Active - Something New |  | Board Action=No | neutral: Active - Something New. The State gives no expiry date: ask the board.
-Dormant - Suspended |  | Board Action=No | bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it: ask what it ordered.
-In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask what may be done until then. The board has acted on it: ask what it ordered.
+Dormant - Suspended |  | Board Action=No | bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it. Ask the board for details.
+In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask what is allowed meanwhile. The board has acted on it. Ask the board for details.
 `;
 
 /** The attributes of an endorsement of a license with this status, Board Action and expiry date. */
@@ -95,7 +96,7 @@ describe('the verdict', () => {
   test('of an endorsement is the worse of both, and says why', () => {
     const extra = endorsing('Active', 'Yes');
     expect(verdict('Active', '2027-10-31', extra)).toBe(
-      'caution: The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it: ask what it ordered. The endorsement itself: Active until October 31, 2027.',
+      'caution: The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it. Ask the board for details. The endorsement itself: Active until October 31, 2027.',
     );
     const suspended = { ...endorsing('Inactive', 'Yes'), 'Endorsed License Sub Status': 'Suspended' };
     expect(verdict('Inactive - Lapsed', '2023-10-31', suspended)).toMatch(
@@ -112,6 +113,10 @@ describe('whether the board has acted', () => {
     [license('Active'), 'No'],
     [license('Active', null, {}), 'Not given by the State'],
     [license('Active', null, ACTED), 'Yes. Ask the board what it ordered.'],
+    [
+      license('Active', null, { 'Board Action': 'Pending' }),
+      'The State’s column says “Pending”. Ask the board.',
+    ],
     [
       license('Inactive - Suspended'),
       'Yes: the license has the status “Inactive - Suspended”. (The State’s column “Board Action” says No.)',
@@ -154,7 +159,7 @@ describe('a status in a list', () => {
   const LATER = '2028-03-12';
   test.each<[string | null, string | null, Record<string, string> | undefined, string]>([
     ['Active', LATER, undefined, 'good ✓ Active'],
-    ['Active', '2020-01-31', undefined, 'caution ! Active, date passed'],
+    ['Active', '2020-01-31', undefined, 'caution ! Active, past expiry'],
     ['Active', null, undefined, 'caution ! Active; caution ! No expiry date'],
     ['Active', '2026-12-01', undefined, 'good ✓ Active; neutral i Expires soon'],
     ['Inactive - Suspended', LATER, undefined, 'bad ✕ Inactive - Suspended; caution ! Board action'],
@@ -162,7 +167,7 @@ describe('a status in a list', () => {
     [null, LATER, undefined, 'neutral ? No status given'],
     ['Active', LATER, endorsing('Active', 'No'), 'good ✓ Active'],
     ['Active', LATER, endorsing('Active', 'Yes'), `${LICENSE}, board action`],
-    ['Active', LATER, endorsing('Active', 'No', '2020-01-31'), `${LICENSE}, date passed`],
+    ['Active', LATER, endorsing('Active', 'No', '2020-01-31'), `${LICENSE}, past expiry`],
     ['Active', LATER, withoutDate, `${LICENSE}, no expiry date`],
   ])('is words, shape and color: %s, %s, %j', (raw, expires, endorsed, tags) => {
     expect(tagsOf(license(raw, expires, endorsed)).join('; ')).toBe(tags);

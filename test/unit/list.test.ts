@@ -184,11 +184,15 @@ describe('a file is refused, with what to do:', () => {
     ['an older Excel file that is cut off', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /"CSV UTF-8"/],
     ['a PDF', Buffer.from('%PDF-1.7\n'), /This is a PDF/],
     ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]), /This is a picture/],
-    ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unpack it/],
+    ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unzip it/],
     ['half a character', Buffer.from([0xff, 0xfe, 0x00, 0xd8]), /"CSV UTF-8"/],
     ['control characters', Buffer.from([1, 2, 3, 0xff]), /"CSV UTF-8"/],
     ['text that is 1 MB in UTF-8 alone', Buffer.from('é'.repeat(500_000), 'latin1'), /900 KB/],
-    ['201 columns', Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`), /at most 200/],
+    [
+      '201 columns',
+      Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`),
+      /the limit is 200/,
+    ],
     ['a quotation mark that is not closed', Buffer.from('Lic #\n"RN.1\n'), /quotation mark/],
     ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
   ])('%s', async (_what, bytes, words) => {

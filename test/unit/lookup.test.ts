@@ -134,7 +134,7 @@ const TYPES = new Map([
   ['Medical Board', ['Massage Therapist (MT)']],
 ]);
 const NO_LETTER = 'must have a letter or a digit.';
-const NO_SUCH_TYPE = 'The Nursing Board has no such license_type. It has: Registered';
+const NO_SUCH_TYPE = 'The Nursing Board has no such license type. It has: Registered';
 
 const PROBLEMS: readonly (readonly [object, string | undefined])[] = [
   [{ last_name: 'Smith', license_type: 'rn' }, undefined],
@@ -144,7 +144,7 @@ const PROBLEMS: readonly (readonly [object, string | undefined])[] = [
   [{ ...acme, city: '-' }, `city ${NO_LETTER}`],
   [{ ...acme, business_name: '&' }, `business_name ${NO_LETTER}`],
   [{ license_number: '-' }, undefined],
-  [{ board: undefined, ...acme, license_type: 'Lemonade Stand' }, 'No board has this license_type;'],
+  [{ board: undefined, ...acme, license_type: 'Lemonade Stand' }, 'No board has this license type.'],
 ];
 
 verifies(['INPUT-05', 'FILTERS-02'], 'a lookup can be made, or it is said what is wrong', () => {

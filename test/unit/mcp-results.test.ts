@@ -98,13 +98,13 @@ describe('the tool result for a number that is found', () => {
     expect(licenses).toMatchObject([{ name_match: false, name_at_board: true, board_action: 'Yes' }]);
     expect(message).toBe(
       [
-        'SAMPLE DATA: generated, of no real person or business.',
-        'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.',
-        'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+        'SAMPLE DATA: generated, no real person or business.',
+        'This is the only match: compare the whole name, the city and the type to be sure that it is the right one.',
+        'The name given is not the holder’s: the number may be mistyped, so do not assume that it is that person’s license.',
         'Another license of the Nursing Board has that name: search by the name.',
         'Report the full status: Active - Probation.',
         'The State lists it as active although its expiry date has passed: report both.',
-        'The board has acted on this license; only the board can tell what it ordered.',
+        'The board has acted on it. Ask the board for details.',
         AUTHORITY,
       ].join(' '),
     );
@@ -142,7 +142,7 @@ describe('the tool result for nothing found', () => {
   test('by number says whose the similar numbers are, if a name was sent', () => {
     const answered = miss({ didYouMean: ['RN.123', 'RN.0123'], ofTheName: ['RN.0123'] });
     expect(answered.did_you_mean_name_match).toEqual([false, true]);
-    expect(answered.message).toContain('RN.0123 is held by that name.');
+    expect(answered.message).toContain('RN.0123 is under that name.');
   });
 
   test('by number says when a license left the dataset, and what its status was', () => {
@@ -155,7 +155,7 @@ describe('the tool result for nothing found', () => {
   test.each<[NotFoundReason, 'not_found' | 'ambiguous', string]>([
     ['unknown', 'not_found', `Similar numbers that exist: RN.123, RN.0123. ${SEARCH}`],
     ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
-    ['other_board', 'not_found', 'Ask again with that board.'],
+    ['other_board', 'not_found', 'Look it up there.'],
     ['not_a_business', 'not_found', 'verify_license looks it up.'],
   ])('by number (%s) is %s, and says what to do', (reason, outcome, advice) => {
     const didYouMean = ['RN.123', 'RN.0123'];

@@ -36,37 +36,33 @@ const NONE = `No license with the number "RN 1" is ${DATASET}.`;
 const SIMILAR = 'Similar numbers that exist: RN.1, RN.01.';
 const FITS_TWO = `The number "RN 1", written like this, fits more than one license ${DATASET}.`;
 const AT_TWO = `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board.`;
-const GONE = `A license with the number "RN 1" was in the State's dataset before, and is not ${DATASET}.`;
+const GONE = `A license with the number "RN 1" was in an earlier dataset, but is not ${DATASET}.`;
 const ASK = 'The dataset does not say why; ask the board.';
-const STATED = 'That says nothing of the license; ask the board.';
-const LAST = 'The last dataset that had it is of 2026-11-19; its status then: Active - Probation.';
+const STATED = 'Ask the board about the license.';
+const LAST = 'It was last in the dataset of 2026-11-19; its status then: Active - Probation.';
 const PROBATION = { last_in_dataset: '2026-11-19', last_raw_status: 'Active - Probation' };
-const UNREAD = 'Whether such a license left the dataset could not be read now: ask again later.';
-const OF_PERSON = `The number "RN 1" is a person's license ${DATASET}, not a business's.`;
-const ELSEWHERE = `The number "RN 1" is not one of the Nursing Board, but one of the Medical Board and the Nursing Board ${DATASET}.`;
-const BAD_ROW = 'has the number "RN 1", but could not be read by this service';
-const EARLIER = `A row in the State's dataset of 2026-11-15 ${BAD_ROW}`;
+const UNREAD = 'This service cannot check right now whether such a license was removed. Try again later.';
+const OF_PERSON = `The number "RN 1" is a person's, not a business's, ${DATASET}.`;
+const ELSEWHERE = `The number "RN 1" belongs to the Medical Board and the Nursing Board, not to the Nursing Board, ${DATASET}.`;
+const BAD_ROW = 'This service could not read the row with the number "RN 1"';
+const EARLIER = `${BAD_ROW} in the State's dataset of 2026-11-15`;
 
 test.each<[NotFoundReason, Partial<Miss>, string]>([
   ['unknown', {}, NONE],
   ['unknown', { didYouMean: TWO }, `${NONE} ${SIMILAR}`],
-  ['unknown', { didYouMean: TWO, ofTheName: ['RN.01'] }, `${NONE} ${SIMILAR} RN.01 is held by that name.`],
+  ['unknown', { didYouMean: TWO, ofTheName: ['RN.01'] }, `${NONE} ${SIMILAR} RN.01 is under that name.`],
   ['unknown', { isFeedUnread: true }, `${NONE} ${UNREAD}`],
   ['ambiguous', {}, `${FITS_TWO} Send it as the board writes it.`],
   ['ambiguous', { didYouMean: TWO }, `${FITS_TWO} ${SIMILAR} Send it as the board writes it.`],
   ['ambiguous', { didYouMean: ['RN.1'], boards: BOTH }, `${AT_TWO} Name the board.`],
   // Those of a list may be left out.
   ['ambiguous', { boards: BOTH }, `${AT_TWO} Name the board.`],
-  ['other_board', { boards: BOTH }, `${ELSEWHERE} Ask again with that board.`],
+  ['other_board', { boards: BOTH }, `${ELSEWHERE} Look it up there.`],
   ['not_a_business', {}, `${OF_PERSON} Leave out search_type to look it up.`],
   ['removed', { left: PROBATION }, `${GONE} ${LAST} ${ASK}`],
   ['removed', { left: { last_in_dataset: null, last_raw_status: null } }, `${GONE} ${ASK}`],
-  ['unreadable', {}, `A row ${DATASET} ${BAD_ROW}. ${STATED}`],
-  [
-    'unreadable',
-    { unreadableIn: '2026-11-15' },
-    `${EARLIER}, and none that can be read has come since. ${STATED}`,
-  ],
+  ['unreadable', {}, `${BAD_ROW} ${DATASET}. ${STATED}`],
+  ['unreadable', { unreadableIn: '2026-11-15' }, `${EARLIER}, and no readable row has come since. ${STATED}`],
 ])('of a number that was not found for the reason %s, %j', (reason, fields, words) => {
   expect(missMessage(number(reason, fields), DATE, 'rest')).toBe(words);
 });
@@ -77,7 +73,7 @@ describe('the message about a name that was not found', () => {
   const withFilters = { ...su, filters };
   const atAll = { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } as const;
   const business = { by: 'business', name: 'Acme', filters: { city: 'Lima' } } as const;
-  const OF_NURSES = 'The Nursing Board has licenses of the';
+  const THERE_ARE = 'There are licenses for the';
   const CHECK = 'Check the spelling and the board.';
   const NEITHER = 'Check the filters, or leave them out.';
   const BY = 'with status "ACTIVE" and city "Tolede"';
@@ -89,15 +85,15 @@ describe('the message about a name that was not found', () => {
     ],
     [
       { request: withFilters, nameExists: true, surnameExists: true },
-      `${OF_NURSES} name "Bowen, Su" ${DATASET}, but none ${BY}. ${NEITHER}`,
+      `${THERE_ARE} name "Bowen, Su" at the Nursing Board ${DATASET}, but none ${BY}. ${NEITHER}`,
     ],
     [
       { request: su, surnameExists: true },
-      `${OF_NURSES} surname "Bowen" ${DATASET}, but none of the name "Bowen, Su". Check the given name, or leave it out.`,
+      `${THERE_ARE} surname "Bowen" at the Nursing Board ${DATASET}, but none for the name "Bowen, Su". Check the given name, or leave it out.`,
     ],
     [
       { request: business, nameExists: true },
-      `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
+      `${THERE_ARE} name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
     ],
   ])('%j', (fields, words) => {
     expect(missMessage(name(fields), DATE, 'rest')).toBe(words);
@@ -112,10 +108,12 @@ test('a page has the quotation marks and apostrophes of print, but for what was 
   );
   const request = { by: 'number', number: `RN'"1`, businessOnly: true } as const;
   expect(missMessage(number('not_a_business', { request }), day, 'page').trim()).toBe(
-    `The number “RN'"1” is a person’s license in the State’s dataset of November 20, 2026, not a business’s.`,
+    `The number “RN'"1” is a person’s, not a business’s, in the State’s dataset of November 20, 2026.`,
   );
-  expect(missMessage(number('removed'), day, 'page')).toContain('was in the State’s dataset before');
+  expect(missMessage(number('removed'), day, 'page')).toContain(
+    'is not in the State’s dataset of November 20, 2026.',
+  );
   expect(missMessage(number('unreadable', { unreadableIn: '2026-11-15' }), day, 'page')).toMatch(
-    /^A row in the State’s dataset of 2026-11-15 /,
+    /^This service could not read the row with the number “RN 1” in the State’s dataset of 2026-11-15,/,
   );
 });

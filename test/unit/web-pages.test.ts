@@ -28,9 +28,9 @@ describe('the frame of a page', () => {
   const OLD = 'days old. Ask the board about anything after November 20, 2026.';
 
   test.each([
-    ['2026-11-20', 'State data of November 20, 2026. This', OLD],
-    ['2026-11-21', 'State data of November 20, 2026, read on November 21, 2026 (1 day old).', OLD],
-    ['2026-11-27', 'read on November 27, 2026 (7 days old).', OLD],
+    ['2026-11-20', 'State data dated November 20, 2026. This', OLD],
+    ['2026-11-21', 'State data dated November 20, 2026, read November 21, 2026 (1 day old).', OLD],
+    ['2026-11-27', 'read November 27, 2026 (7 days old).', OLD],
     ['2026-11-28', `The data is 8 ${OLD}`, 'not come yet'],
     [
       '2026-11-19',
@@ -42,7 +42,7 @@ describe('the frame of a page', () => {
     expect(frame(readOn)).not.toContain(notSaid);
     expect(frame(readOn)).not.toContain('Sample data.');
     expect(frame(readOn)).toContain('The issuing board is the authority. This is not primary-source');
-    expect(frame(readOn, true)).toContain('Sample data. Generated, of no real person or business.');
+    expect(frame(readOn, true)).toContain('Sample data. Generated: no real person or business.');
   });
 });
 
@@ -90,7 +90,9 @@ describe('the facts of a license', () => {
 
   test('name the board and the State’s own lookup as the authority', () => {
     const [board] = BOARDS;
-    expect(pageText(board && boardContact(board))).toContain(`Ask the ${board?.name} before a decision`);
+    expect(pageText(board && boardContact(board))).toContain(
+      `Before you decide, check with the ${board?.name}`,
+    );
     expect(String(board && boardContact(board))).toContain(
       'href="https://elicense.ohio.gov/oh_verifylicense"',
     );
@@ -143,7 +145,7 @@ describe('a row of a list', () => {
     [found({ raw_status: 'Active - Probation' }), undefined, '! Active - Probation ! Board action'],
     [found({}, false), undefined, '! Name does not match ! Active'],
     [found({ expiry_date: null }), undefined, '! No expiry date Not given'],
-    [found(), 'name', 'This is the only license that fits'],
+    [found(), 'name', 'This is the only match'],
     [
       { outcome: 'several', records: [nurseRecord(), nurseRecord()], truncated: true },
       'name',
@@ -152,7 +154,7 @@ describe('a row of a list', () => {
     [
       miss({ didYouMean: ['35.12345'], ofTheName: ['35.12345'] }),
       undefined,
-      'has the name. Did you mean 35.12345?',
+      'has that name. Did you mean 35.12345?',
     ],
   ])('needs attention, %#', (outcome, foundBy, words) => {
     const text = shown(outcome, foundBy);
@@ -171,7 +173,7 @@ describe('a row of a list', () => {
       'November 20, 2026. RN.1: Other, Ann, Registered Nurse (RN), Active - Suspended, board action. RN.2: Example, Jane Q, Registered Nurse (RN), Active, board action. Did you mean RN.1 or RN.2?',
     );
     const ofTheName = shown(miss({ ...similar, ofTheName: ['RN.2'] }));
-    expect(ofTheName).toMatch(/has the name\. RN\.2: Example, Jane Q, .* Did you mean RN\.2\?/);
+    expect(ofTheName).toMatch(/has that name\. RN\.2: Example, Jane Q, .* Did you mean RN\.2\?/);
     expect(ofTheName).not.toContain('Other');
     expect(shown(miss({ ...similar, reason: 'ambiguous' }))).toMatch(
       /Send it as the board writes it\. RN\.1: Other, Ann, .*RN\.2: Example, Jane Q, [^?]*$/,
@@ -191,10 +193,10 @@ describe('a row of a list', () => {
         { view: viewOf(outcome, origin), suggestionsOmitted: true },
         { number: 4, fields: { license_number: 'RN.1' } },
       ).note;
-    expect(omitted(miss({}))).toContain('only for the first 50 rows that were not found: look this one up');
+    expect(omitted(miss({}))).toContain('only for the first 50 rows not found: look this one up');
     const left = { last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
     const removed = omitted(miss({ reason: 'removed', left }));
-    expect(removed).toContain('The last dataset that had it is of November 19, 2026');
+    expect(removed).toContain('It was last in the dataset of November 19, 2026');
     expect(removed).not.toContain('first 50 rows');
   });
 
@@ -220,7 +222,7 @@ describe('a row of a list', () => {
 test('the page of the data says what cannot be read, and what was withdrawn', () => {
   const nothing = pageText(dataBody(undefined, undefined));
   expect(nothing).toContain('The data cannot be read right now, or nothing has been published yet.');
-  expect(nothing).toContain('What changed lately is not known right now.');
+  expect(nothing).toContain('Recent changes cannot be read right now.');
   const day: PublicationSummary = {
     ...{ publication: 'p', at: '2026-11-20T06:00:00.000Z', date: DATE, state: 'rolled_back' },
     changes: { kinds: { changed: 1200, removed: 2 }, causes: {}, boards: {} },

@@ -92,7 +92,7 @@ describe('the history of a license on the website', () => {
     const unread = { ...change, kind: 'removed', cause: 'rejected_row' } as const;
     expect(lastChange([unread])).toBe('November 20, 2026: The State’s row could not be read on that day.');
     expect(lastChange([{ ...unread, kind: 'added' }])).toBe(
-      'November 20, 2026: The State’s row can be read again. What the board did while it could not be read is not known here.',
+      'November 20, 2026: The State’s row can be read again. Changes while it could not be read are not known here.',
     );
   });
 
@@ -181,7 +181,7 @@ describe('the history of a license on the website', () => {
   test('has the last change in a sentence, with why where the board did not do it', () => {
     const city = { ...change, fields: changedFrom('LIMA', 'AKRON') };
     const release = { ...city, date: '2026-11-21', cause: 'release' } as const;
-    const WHY = 'A new version of this service reads the State’s data differently. The board did nothing.';
+    const WHY = 'A new version of this service reads the State’s data differently. The data is the same.';
     expect(lastChange([{ ...city, withdrawn: true }])).toBeUndefined();
     expect(lastChange([city])).toBe('November 20, 2026: City changed from LIMA to AKRON.');
     expect(lastChange([release, city])).toBe(`November 21, 2026: City changed from LIMA to AKRON. ${WHY}`);

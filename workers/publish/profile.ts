@@ -48,7 +48,7 @@ export const WORSE = [
     column: 'BOARD_ACTION',
     isWorse: (license: Profiled) => disciplineOf(license)?.hasBoardAction === true,
     value: (license: Profiled) => boardAction(license) || null,
-    ...({ least: 1, setting: DROP, what: 'with a Board Action of Yes have it no more' } as const),
+    ...({ least: 1, setting: DROP, what: 'with a Board Action of Yes no longer have it' } as const),
   },
 ] as const;
 

@@ -158,7 +158,7 @@ async function promote(queue: Queue<DeliveryJob>, { id, failing_since }: Webhook
   const job = await queue.getJob(id);
   if (job === undefined || job.attemptsMade === 0) return;
   const isNews = job.data.cursor !== cursor && job.delay <= waitAfter(job.attemptsMade);
-  // A delivery that has already begun can not be promoted, and reads the new changes itself.
+  // A delivery that has already begun cannot be promoted, and reads the new changes itself.
   if (failing_since === null || isNews) await job.promote().catch(() => undefined);
 }
 
