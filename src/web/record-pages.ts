@@ -197,7 +197,7 @@ function unlessAway(error: unknown): undefined {
   if (errorResponse(error).status !== 503) throw error;
 }
 
-/** Says what has changed since the record was saved. */
+/** Says what has changed since the record was saved. If nothing has, the record is printed without it. */
 function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
   if (history === undefined)
     return alert('caution', html`Not compared with the current data, which cannot be read right now.`);
@@ -212,10 +212,10 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
   const wasPast = cautionsOf(saved.record, saved.today).includes('past_expiry');
   const passed = isPast && !wasPast ? 'Its expiry date has passed since.' : '';
   if (changed.length === 0) {
-    return alert(
-      passed === '' ? 'neutral' : 'caution',
-      html`The State’s data of ${longDate(date)} ${same}.${passed && ` ${passed}`}`,
-    );
+    const words = html`The State’s data of ${longDate(date)} ${same}.${passed && ` ${passed}`}`;
+    return passed === ''
+      ? html`<div class="no-print">${alert('neutral', words)}</div>`
+      : alert('caution', words);
   }
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
   return html`<section class="since"><h2>Changed since</h2>${passed && html`<p>${passed}</p>`}

@@ -155,6 +155,9 @@ describe('a search', () => {
     expect(ofBusinesses).toContain('no license with the number or the name “Quill” that fits the filters.');
     expect(ofBusinesses).toContain('<a href="/?q=Quill">Remove the filters</a>');
     expect(await shown("/?q=O'Zzyzx")).toContain('the name “O&#39;Zzyzx”. Check the spelling.');
+    const ofNumber = await shown('/?q=RN.99999999&board=NUR');
+    for (const part of ['Check each digit.', 'nursing.ohio.gov', 'elicense.ohio.gov'])
+      expect(ofNumber).toContain(part);
   });
 
   test.each([

@@ -100,8 +100,9 @@ describe('what was saved on the day before', () => {
     expect(await pageAt('/?q=RN.900350077')).toContain(
       '<h1>No longer in the State’s data: RN.900350077</h1>',
     );
-    expect(await pageAt(saved.removed)).toContain(
-      'The license is not in the State’s data of November 20, 2026.',
+    // On paper, too: what is printed later must not look as if nothing had changed.
+    expect(await pageAt(saved.removed)).toMatch(
+      /hidden>Print<.button><.p>\n<div class="alert caution">.*The license is not in the State’s data of November 20, 2026\./,
     );
   });
 

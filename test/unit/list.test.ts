@@ -241,6 +241,10 @@ test.each<[RowFields, object | string]>([
   [{ license_number: '412001', credential_type: 'RN' }, { number: 'RN.412001' }],
   [{ license_number: '412001', license_type: 'RN' }, { number: 'RN.412001' }],
   [{ license_number: '412001', credential_type: 'RN', board: 'PRX' }, { number: '412001' }],
+  [{ license_number: 'RN.412001', credential_type: 'LPN' }, 'RN.412001 is not the number of “LPN”.'],
+  [{ license_number: '35.412001', credential_type: 'RN' }, '35.412001 is not the number of “RN”.'],
+  [{ license_number: 'LPN.412001', credential_type: 'LPN' }, { number: 'LPN.412001' }],
+  [{ license_number: 'RN.412001', credential_type: 'Nurse' }, { number: 'RN.412001' }],
   [{ license_number: 'RN.1, RN.2' }, `${SEVERAL}: RN.1, RN.2. Give each a row of its own.`],
   [{ search_type: 'BUSINESS', name: 'Acme' }, acme],
   [

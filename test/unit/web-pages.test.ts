@@ -213,8 +213,10 @@ describe('a row of a list', () => {
 
   test('is counted in the heading of the list', () => {
     const [clear, bad] = [rowOf(found()), rowOf(miss({}))];
-    expect([[clear], [clear, clear], [clear, bad], [bad, bad]].map(listTitle)).toEqual([
+    const wrong = rowOf({ outcome: 'invalid', detail: 'No board Wizards' });
+    expect([[clear], [clear, clear], [clear, bad], [wrong, bad], [wrong]].map(listTitle)).toEqual([
       ...['The row is clear', 'All 2 rows are clear', '1 of 2 needs attention', '2 of 2 need attention'],
+      'No row could be looked up',
     ]);
   });
 });
