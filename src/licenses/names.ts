@@ -277,6 +277,7 @@ export function matchesPersonName(licenseeName: string, typed: TypedParts): bool
 /** Whether a typed surname is only part of the holder's: `Smith` of `SMITH-JONES`. A business has no surname. */
 export function isPartOfSurname(licenseeName: string, lastName: string): boolean {
   const { last, given } = nameParts(licenseeName);
+  if (lastName === '' || (!DASH.test(last) && !hasTwoWords(last))) return false;
   const whole = saintForms(surnameOf(last, given !== ''));
   const { surnames } = holderOf(licenseeName);
   const typed = surnameKeys(lastName, true).filter((key) => surnames.has(key));
