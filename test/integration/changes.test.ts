@@ -445,7 +445,7 @@ test('the feed of what an account watches goes on after many changes of which no
   await client.updateByQuery({ index: store.names.changes, refresh: true, body });
   expect((await historyOf('RN.5')).body).toMatchObject({ coverage_start: service.lastDate() });
   expect((await rest.verify({ board: NURSING, license_number: 'RN.5' })).body).toMatchObject({
-    ...{ reason: 'unknown', detail: expect.stringContaining('could not be read now') },
+    ...{ reason: 'unknown', detail: expect.stringContaining('cannot check right now') },
   });
 });
 
