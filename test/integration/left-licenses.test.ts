@@ -71,13 +71,11 @@ test('a number that left the dataset says when and with which status, an unreada
   for (const number of [gone, gone.toLowerCase(), gone.replace('.', ' - ')]) {
     const { detail, ...facts } = await miss(number, { last_name: 'Holder' });
     expect(facts).toEqual(REMOVED);
-    expect(detail).toContain(
-      'It was last in the dataset of 2026-11-01; its status then: Active - Probation.',
-    );
+    expect(detail).toContain('was last in the dataset of 2026-11-01; its status then: Active - Probation.');
     expect(detail).not.toContain('HOLDER');
   }
   const detail = expect.stringMatching(
-    /This service could not read the row with.*Ask the board about the license/,
+    /could not read the row with the number.*Ask the board about the license/,
   );
   for (const number of [unreadable, neverRead, neverRead.replace('.', ' ').toLowerCase()])
     expect(await miss(number)).toEqual({ detail, reason: 'unreadable', did_you_mean: [] });

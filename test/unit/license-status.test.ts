@@ -113,10 +113,7 @@ describe('whether the board has acted', () => {
     [license('Active'), 'No'],
     [license('Active', null, {}), 'Not given by the State'],
     [license('Active', null, ACTED), 'Yes. Ask the board what it ordered.'],
-    [
-      license('Active', null, { 'Board Action': 'Pending' }),
-      'The State’s column says “Pending”. Ask the board.',
-    ],
+    [license('Active', null, { 'Board Action': 'Filed' }), 'The State’s column says “Filed”. Ask the board.'],
     [
       license('Inactive - Suspended'),
       'Yes: the license has the status “Inactive - Suspended”. (The State’s column “Board Action” says No.)',

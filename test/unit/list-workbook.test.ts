@@ -124,11 +124,7 @@ describe('a workbook is refused in words that has', () => {
   test.each<[string, () => Buffer, RegExp]>([
     ['a sheet of 10 MB', () => withFirst(zeros(10 * MEGABYTE)), TOO_LARGE],
     ['shared strings of 10 MB', () => workbook({ sheets: [cell(0)], sharedStrings: longText }), TOO_LARGE],
-    [
-      'a thousand parts',
-      () => workbook({ sheets: [''], others: parts }),
-      /too many sheets, pictures or other parts/,
-    ],
+    ['a thousand parts', () => workbook({ sheets: [''], others: parts }), /too many sheets, pictures/],
     [
       'a text that is not there',
       () => workbook({ sheets: [cell(2)], sharedStrings: '<si><t>a</t></si>' }),

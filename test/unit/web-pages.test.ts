@@ -90,9 +90,7 @@ describe('the facts of a license', () => {
 
   test('name the board and the State’s own lookup as the authority', () => {
     const [board] = BOARDS;
-    expect(pageText(board && boardContact(board))).toContain(
-      `Before you decide, check with the ${board?.name}`,
-    );
+    expect(pageText(board && boardContact(board))).toContain(`decide, check with the ${board?.name}`);
     expect(String(board && boardContact(board))).toContain(
       'href="https://elicense.ohio.gov/oh_verifylicense"',
     );
