@@ -79,9 +79,11 @@ export function mcpEndpoint(
     const items = params?.name === 'verify_roster' ? params.arguments?.items?.length : undefined;
     const points = Math.ceil(Math.min(items ?? 0, MAX_ROSTER_ITEMS) / config.ROSTER_ITEMS_PER_REQUEST);
     await spendMore(ctx, limit, points - 1);
-    ctx.body = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
-    if (ctx.body !== undefined) {
+    const ordinary = await answerOrdinary(callTool, ctx.req.headers, parsedBody, () => clientGone(ctx));
+    if (ordinary !== undefined) {
+      // Before the body: for a text, Koa would first find out its type.
       ctx.type = 'json';
+      ctx.body = ordinary;
       return;
     }
     // The protocol dropped batches in revision 2025-06-18. A batch would count as one request, whatever its size, and a

@@ -33,7 +33,7 @@ const { days_until_expiry, issue_date, extra_data, name_match, name_at_board, ..
 /** A license in the result of a roster or a history. */
 export const compactLicense = z.object(common);
 
-const WHOLE = license.keyof().options;
+const ALL = license.keyof().options;
 const COMPACT = compactLicense.keyof().options;
 /** The fields of each of several licenses. Without `url`: 100 addresses are as long as all other fields together. */
 const IN_LIST = compactLicense.omit({ url: true }).keyof().options;
@@ -225,13 +225,11 @@ export function compact(record: ResponseRecord): Fields {
 }
 
 /** The field with the name of an attribute; null if there is none. */
-const fieldOf = memoize(
-  (label) => WHOLE.find((name) => name === label.toLowerCase().replace(' ', '_')) ?? null,
-);
+const fieldOf = memoize((label) => ALL.find((key) => key === label.toLowerCase().replace(' ', '_')) ?? null);
 
 /** A whole license. Its `extra_data` does not repeat attributes that are separate fields. */
 function whole(record: ResponseRecord): Fields {
-  const fields = fieldsOf(record, WHOLE);
+  const fields = fieldsOf(record, ALL);
   const further = Object.entries(record.extra_data).filter(([label, value]) => {
     const field = fieldOf(label);
     return label !== EXTRA_DATA_LABELS.street && (field === null || fields[field] !== value);
