@@ -50,8 +50,9 @@ function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
   const some = CHANGE_KINDS.flatMap((kind) =>
     kinds.get(kind) ? `${count(kinds.get(kind) ?? 0)} ${kind}` : [],
   );
-  const withdrawn = state === 'rolled_back' ? ' (this service withdrew it)' : '';
-  return html`<li><strong>${longDate(date)}</strong>${withdrawn}: ${some.join(', ') || 'no known change'}</li>`;
+  const again = changes?.causes.rollback ? ' (this service went back to it)' : '';
+  const event = state === 'rolled_back' ? ' (this service withdrew it)' : again;
+  return html`<li><strong>${longDate(date)}</strong>${event}: ${some.join(', ') || 'no known change'}</li>`;
 }
 
 /** The number of licenses of each board, and how often they change. */

@@ -188,7 +188,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
     return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no license for ${typed}. ${compare}</p>`;
   }
   if (ignoresFilters) {
-    return html`<p>No license with this name fits the filters. Showing all boards and statuses.${withoutFilters}</p>`;
+    return html`<p>No license with this name fits the filters as typed. Showing it without them.${withoutFilters}</p>`;
   }
   return total === 1
     ? html`<p>${compare}</p>`

@@ -132,12 +132,12 @@ describe('a search', () => {
       expect(page).toContain(part);
     const narrowed = await shown('/?q=Maria+Quill&city=Tolede&status=Closed');
     expect(narrowed).toContain(
-      'No license with this name fits the filters. Showing all boards and statuses.',
+      'No license with this name fits the filters as typed. Showing it without them.',
     );
     expect(narrowed).toContain('<a href="/?q=Maria+Quill">Remove the filters</a>');
     expect(rowsIn(narrowed)).toHaveLength(5);
     const byWords = await shown('/?q=Dodge+Small&status=Closed');
-    expect(byWords).toContain('No license with this name fits the filters.');
+    expect(byWords).toContain('No license with this name fits the filters as typed.');
     expect(namesIn(byWords)).toEqual(['Small Dodge']);
     expect(await shown('/?q=rn+710001')).toContain('Choose the license that you mean.');
     const elsewhere = await shown('/?q=RN.881005&board=NUR');

@@ -228,7 +228,12 @@ test('the page of the data says what cannot be read, and what was withdrawn', ()
     changes: { kinds: { changed: 1200, removed: 2 }, causes: {}, boards: {} },
   };
   const refused: PublicationSummary = { ...day, date: '2026-11-19', state: 'refused' };
-  const some = pageText(dataBody(undefined, [day, refused]));
+  const again: PublicationSummary = {
+    ...{ ...day, date: '2026-11-18', state: 'live' },
+    changes: { kinds: { added: 1 }, causes: { rollback: 1 }, boards: {} },
+  };
+  const some = pageText(dataBody(undefined, [day, refused, again]));
+  expect(some).toContain('November 18, 2026 (this service went back to it): 1 added');
   expect(some).toContain('November 20, 2026 (this service withdrew it): 1,200 changed, 2 removed');
   expect(some).not.toContain('November 19');
 });
