@@ -229,7 +229,8 @@ const fieldOf = memoize((label) => ALL.find((key) => key === label.toLowerCase()
 
 /** A whole license. Its `extra_data` does not repeat attributes that are separate fields. */
 function whole(record: ResponseRecord): Fields {
-  const fields = fieldsOf(record, ALL);
+  const { found: _found, source: _source, last_scraped: _read, data_age_days: _age, ...told } = record;
+  const fields: Fields = { ...told, ...attributes(record) };
   const further = Object.entries(record.extra_data).filter(([label, value]) => {
     const field = fieldOf(label);
     return label !== EXTRA_DATA_LABELS.street && (field === null || fields[field] !== value);

@@ -59,7 +59,9 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const { page, open, expectGoodEverywhere } = await siteTab(browser, url);
     await open('/licenses/NUR/RN.987654321');
     const copied = await page.locator('[data-action=copy]').getAttribute('data-text');
-    expect(copied).toMatch(/\nSAMPLE DATA: generated, no real person or business\.$/);
+    expect(copied).toMatch(
+      /\nSAMPLE DATA: generated, no real person or business\. Data dated .*; the board is the authority\.$/,
+    );
     const list = new FormData();
     list.set('roster', 'RN.987654321');
     list.set('format', 'csv');

@@ -92,7 +92,7 @@ describe('/readyz of the API', () => {
     const answers = await withinASecond(() => Promise.all(times(20, () => ready())));
     expect(answers.map(([status]) => status)).toEqual(Array(20).fill(200));
     expect(withoutAlias().map(({ method, path }) => `${method} ${path}`)).toEqual([
-      expect.stringMatching(/^POST .*licenses-[^/]*\/_mget/),
+      expect.stringMatching(/^POST .*licenses-[^/]*\/_search/),
     ]);
   });
 
