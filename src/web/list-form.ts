@@ -155,6 +155,6 @@ export function savedListBody({ rows, today, board }: SavedRecordOf<'list'>): Ht
   const text = plainCsv([[...used], ...cells], { delimiter: ',', newline: '\n' });
   const sent: SentList = { text, separator: ',', board, columns: { headerAt: 0, meanings: used } };
   return html`<form class="no-print" ${LIST_FORM} aria-label="This list">${sentFields(sent)}<button class="plain" type="submit">Check again</button></form>
-<p>As it was then. This page does not say what has changed since.</p>
+<p>These results are from the day of the check. This page does not say what has changed since.</p>
 ${rowSections(rows, today)}`;
 }

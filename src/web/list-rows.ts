@@ -133,7 +133,7 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
     'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
   invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
   clear:
-    'Active, not past expiry, no caution in the State’s data; the name matches if one was sent. If the State gives no board action, the row says so.',
+    'Active, not past expiry, no caution in the State’s data; the name matches if one was sent. If the State does not say whether the board has acted, the row says so.',
 };
 
 /** Links open a new tab: the browser cannot go back to the result without sending the form again. */
