@@ -142,7 +142,8 @@ describe('the worker', () => {
     const isReady = [200, { ready: true, opensearch: true, redis: true }];
     expect(answers).toEqual(Array(20).fill(isReady));
     expect(askedFor(/_search/)).toEqual([]);
-    expect(withoutAlias().length).toBeLessThanOrEqual(1);
+    // Beside it, the API may still read the publication of the test before.
+    expect(askedFor(/epoch/).length).toBeLessThanOrEqual(1);
   });
 
   test('answers a scrape from a few documents, and those of a second from the same', async () => {
