@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { hasDigest } from '../changes/digest.ts';
 import { currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
+import { fold } from '../licenses/fold.ts';
 import { search } from '../storage/checked-search.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { checked } from '../storage/stored.ts';
@@ -21,7 +23,7 @@ const typeKey = z.object({ board: z.string(), license_type: z.string() });
  * licenses when it starts.
  */
 const licenseTypes = z.object({
-  types: z.array(typeKey.extend(sample.shape)).max(MAX_TYPES),
+  types: z.array(typeKey.extend(sample.partial({ license_number: true }).shape)).max(MAX_TYPES),
   /** One license, for checking that lookups work. */
   sample: sample.optional(),
 });
@@ -38,15 +40,16 @@ export async function readLicenseTypes(store: Store, index: string) {
 
 const firstResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: sample })) }) });
 
-/** Returns any one license of an index. */
-export async function anyLicense({ client }: Store, index: string) {
-  const body = { size: 1, track_total_hits: false, _source: Object.keys(sample.shape) };
+/** Returns any one license of an index. @param filter query clauses that it must match */
+export async function anyLicense({ client }: Store, index: string, filter: object[] = []) {
+  const query = { bool: { filter } };
+  const body = { query, size: 1, track_total_hits: false, _source: Object.keys(sample.shape) };
   return (await search(client, firstResponse, { index, body })).hits.hits[0]?._source;
 }
 
 const countedResponse = z.object({
   aggregations: z.object({
-    types: z.object({ buckets: z.array(z.object({ key: typeKey, example: firstResponse })) }),
+    types: z.object({ buckets: z.array(z.object({ key: typeKey })) }),
   }),
 });
 
@@ -59,16 +62,23 @@ const MAX_TYPE_LENGTH = 100;
  */
 export async function storeLicenseTypes(store: Store, index: string): Promise<void> {
   const sources = Object.keys(typeKey.shape).map((field) => ({ [field]: { terms: { field } } }));
-  const example = { top_hits: { size: 1, _source: Object.keys(sample.shape) } };
   const { aggregations } = await search(store.client, countedResponse, {
     index,
-    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources }, aggs: { example } } } },
+    body: { size: 0, aggs: { types: { composite: { size: MAX_TYPES, sources } } } },
   });
-  const types = aggregations.types.buckets
-    .flatMap(({ key, example }) => example.hits.hits.map(({ _source }) => ({ ...key, ..._source })))
+  const keys = aggregations.types.buckets
+    .map(({ key }) => key)
     .filter(({ license_type: type }) => type.length <= MAX_TYPE_LENGTH);
+  // An aggregation of one license for each type would take three times as long as the types alone.
+  const types = await Readable.from(keys)
+    .map(async (key) => ({ ...key, ...(await anyLicense(store, index, ofType(key))) }), { concurrency: 8 })
+    .toArray();
   const body = licenseTypes.parse({ types, sample: await anyLicense(store, index) });
   await store.client.index({ index: digestIndexName(store.prefix, index), id: ID, body });
+}
+
+function ofType({ board, license_type: type }: z.output<typeof typeKey>): object[] {
+  return [{ term: { board } }, { term: { 'keys.license_type': fold(type) } }];
 }
 
 /** Adds the missing counts to a live publication that version 0.3.0 published. */
