@@ -124,10 +124,10 @@ export function lookupToolResult(view: View, call: LookupCall) {
   const { did_you_mean: numbers, did_you_mean_name_match: matches, ...others } = facts;
   // Do not suggest the number that was asked for.
   const offered = [...numbers.keys()].filter((at) => numbers[at] !== searched.license_number);
-  const rows = view.outcome === 'found' ? [] : listed.map((record) => fieldsOf(record, IN_LIST));
-  const common = namesInCommon(rows);
-  const { note = '', ...shown } =
-    view.outcome === 'found' ? { licenses: [whole(view.record)] } : severalLicenses(rows, common);
+  const isList = view.outcome !== 'found';
+  const rows = isList ? listed.map((record) => fieldsOf(record, IN_LIST)) : listed.map(whole);
+  const common = isList ? namesInCommon(rows) : [];
+  const { note = '', ...shown } = isList ? severalLicenses(rows, common) : { licenses: rows };
   return {
     outcome: listed.length > 0 ? 'found' : facts.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
     ...originOf(view.origin),
@@ -135,7 +135,7 @@ export function lookupToolResult(view: View, call: LookupCall) {
       view.origin,
       ...(view.outcome === 'ambiguous' ? severalMatch(view, listed, call) : sentencesOf(view, 'tool')),
       ...nameSentences(listed, searched.last_name),
-      boardActionNotGiven(listed.map(attributes)),
+      boardActionNotGiven(rows),
       note,
     ),
     searched,

@@ -14,7 +14,8 @@ const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
 const SEED = 20_261_120;
 const CASES_OF_EACH = 4000;
 const CASES_AT_LEAST = 10_000;
-const WITHIN_MS = 1_200_000;
+/** Three times what all cases take on a machine with nothing beside them. */
+const WITHIN_MS = 3_600_000;
 
 /** The part of the report that this test reads. */
 const report = z.object({
