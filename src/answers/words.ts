@@ -163,7 +163,7 @@ function nameAtBoard({ board, name_at_board: isThere }: Parameters<typeof record
 export function boardActionInWords(license: StandingFields): string {
   const column = boardAction(license);
   if (!hasBoardAction(license)) return column || NOT_GIVEN;
-  if (/^yes$/i.test(column)) return 'Yes. Ask the board what it ordered.';
+  if (/^yes$/i.test(column)) return 'Yes. Ask the board for details.';
   if (disciplineOf(license) === undefined) return `The State’s column says “${column}”. Ask the board.`;
   return `Yes: the license has the status “${license.raw_status}”. (The State’s column “Board Action” says ${column || 'nothing'}.)`;
 }

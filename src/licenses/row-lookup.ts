@@ -59,7 +59,7 @@ export function rowRequest(
   const kinds = prefixesOfType(type ?? '').map(fold);
   const isOfType = kinds.length === 0 || kinds.some((kind) => fold(number ?? '').startsWith(kind));
   if (!isOfType && isSurelyNumber(number ?? ''))
-    throw new BadRequestError(`${number} is not the number of “${type}”. Correct the row.`);
+    throw new BadRequestError(`${number} is not a license number for “${type}”. Correct the row.`);
   const several = numbersIn(number ?? '');
   if (several.length > 1) {
     throw new BadRequestError(

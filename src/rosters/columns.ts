@@ -205,7 +205,7 @@ function believed(header: ListColumns['header'], names: Meanings, cells: Cells):
     const likely = claim ?? wasNamed ?? (isNumbers ? 'license_number' : undefined);
     const other = claims.findIndex((each, place) => each === likely && place !== at);
     if (SINGLE.some((each) => each === likely) && other >= 0 && (claim === undefined || other < at)) {
-      doubts.push(`“${header[other]}” and “${name}” may mean the same.`);
+      doubts.push(`“${header[other]}” and “${name}” may mean the same thing.`);
     } else if (claim === undefined && likely === 'license_number') {
       doubts.push(`“${name}” may have license numbers: ${examples.join(', ')}.`);
     }

@@ -15,11 +15,11 @@ export function aboutBody({
 <h2 id="worth">What an answer is worth</h2>
 <p>Every answer is from the State’s data of one day, which the page names. It is not primary-source verification: the issuing board is the authority. Each license’s page links to the State’s own lookup, and to the board’s website where this service knows it.</p>
 <p>A license that is not found here may exist. A name may belong to several people: compare the whole name, the place and the type.</p>
-<p><strong>Decisions about jobs, housing, credit or insurance have rules of their own</strong>, such as the federal Fair Credit Reporting Act and Ohio’s laws. Before you decide against somebody because of a page here, ask the board, and let the person answer. This is not legal advice.</p>
+<p><strong>Decisions about jobs, housing, credit or insurance have rules of their own</strong>, such as the federal Fair Credit Reporting Act and Ohio’s laws. Before you decide against somebody because of a page here, ask the board, and give the person a chance to respond. This is not legal advice.</p>
 <h2 id="privacy">Privacy</h2>
 <ul>
 <li>This website has no accounts, no cookies, and nothing from other websites. For a business with an API key, the service stores its details, its watched licenses and its request counts.</li>
-<li>The log has each page’s kind and how long it took. It has neither what you searched for nor your network address.</li>
+<li>The log records which kind of page was shown and how long that took. It records neither what you searched for nor your network address.</li>
 <li>Your network address is kept for at most a day, to limit the number of requests.</li>
 <li>Lists that you check are read and forgotten, unless you save the check.</li>
 <li>A saved check is online for ${SAVED_RECORD_DAYS} days and then deleted. Anyone with its link can read it, including who checked and the reference.</li>

@@ -47,7 +47,7 @@ function routeAt(router: Router, ctx: Context): string | undefined {
   return matched === undefined ? undefined : String(matched.path);
 }
 
-const UNPUBLISHED = html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`;
+const UNPUBLISHED = html`<p>The first dataset has not been published yet. Try again later.</p>`;
 const NO_SUCH_PAGE = html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`;
 const SAVED_ENOUGH = html`<p>Your network has reached the daily limit of saved checks. Lookups still work: print the page, or download the file.</p>`;
 
@@ -75,5 +75,5 @@ function tooManyRequests(wait: string): Html {
 }
 
 function notAvailable(wait: string): Html {
-  return html`<p>Licenses cannot be looked up at the moment. Nothing is wrong with what you typed. Try again in ${wait}. If it is urgent, ask the issuing board.</p>`;
+  return html`<p>Licenses cannot be looked up at the moment. This is not because of what you typed. Try again in ${wait}. If it is urgent, ask the issuing board.</p>`;
 }

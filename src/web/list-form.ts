@@ -27,7 +27,7 @@ export type ChosenColumns = Pick<ListColumns, 'headerAt' | 'meanings'>;
 /** The words for the meaning of a column. */
 export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   license_number: 'License number',
-  name: 'Whole name of a person or business',
+  name: 'Full name of a person or business',
   last_name: 'Last name',
   first_name: 'First name',
   business_name: 'Business name',
@@ -141,7 +141,7 @@ function columnField(
   const field = {
     id: `column-${at + 1}`,
     label: `Column ${at + 1}${header === '' ? '' : `: ${shortened(header)}`}`,
-    hint: examples.length === 0 ? 'Empty in the first rows' : examples.join(' · '),
+    hint: examples.length === 0 ? 'This column is empty' : examples.join(' · '),
     problems,
   };
   const choices = Array.from(offered, (each) => ({ value: each, words: MEANING_WORDS[each] }));

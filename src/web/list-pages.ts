@@ -112,7 +112,7 @@ const TOO_LARGE =
   'The list is larger than 1 MB, so it was not read. Copy only the rows and columns that are needed into a new sheet, or split the list.';
 
 const LIST_AND_FILE =
-  'You pasted a list and chose a file, too. Clear the list to check the file, or press the button again to check the list.';
+  'You pasted a list and also chose a file. Clear the list to check the file, or press the button again to check the list.';
 
 /** @throws {BadRequestError} if there is no list, or a list and a file, or if the file is unreadable or must wait */
 async function givenList(ctx: Context, services: PageServices, form: FormData): Promise<List> {

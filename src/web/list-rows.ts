@@ -48,7 +48,7 @@ export interface SentRow {
 
 type RowResult = Omit<RosterResult, 'index' | 'reference'>;
 
-const NOT_SUGGESTED = `Similar ones were searched only for the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows not found: look this one up by itself.`;
+const NOT_SUGGESTED = `Only the first ${MAX_ITEMS_WITH_SUGGESTIONS} rows not found get suggestions: look this one up by itself.`;
 
 /** A row and the result of its lookup. */
 export function listRow({ view, suggestionsOmitted }: RowResult, { number, fields }: SentRow): ListRow {
@@ -130,7 +130,7 @@ const HEADINGS: Readonly<Record<Need, string>> = { ...NEED_WORDS, attention: 'Lo
 const EXPLAINED: Readonly<Record<Need, string>> = {
   attention: '',
   not_found:
-    'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
+    'A license may still exist: check the number, the spelling and the board, and ask the issuing board.',
   invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
   clear:
     'Active, not past expiry, no caution in the State’s data; the name matches if one was sent. If the State does not say whether the board has acted, the row says so.',
@@ -193,7 +193,7 @@ function foundCells(row: ListRow, today: string): (Html | string)[] {
         html`<p>${properCase(license.full_name)}<br>${licenseLink(license, undefined, NEW_TAB)} ${statusTags(license, today)}</p>`,
     );
     return [
-      html`<div>${licenses}<p><a href="${searchAddress({ q: name })}"${NEW_TAB}>All with this name</a></p></div>`,
+      html`<div>${licenses}<p><a href="${searchAddress({ q: name })}"${NEW_TAB}>See all matches</a></p></div>`,
       '',
       '',
     ];
@@ -215,7 +215,7 @@ function noteCell({ note, near, fields }: ListRow): Html | string {
     (each, at) =>
       html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}"${NEW_TAB}>${each}</a>`,
   );
-  return html`<div>${note}${near.length > 0 && html` Did you mean ${links}?`}${isZeroLost && ' Spreadsheets drop the zeros at the ends of a number.'}</div>`;
+  return html`<div>${note}${near.length > 0 && html` Did you mean ${links}?`}${isZeroLost && ' Spreadsheets drop zeros at the start and the end of a number.'}</div>`;
 }
 
 /** Whether `typed` is `existing` without leading zeros or, after a point, without trailing zeros. */

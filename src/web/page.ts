@@ -190,7 +190,7 @@ function ageWarning({ date }: PageOrigin, readOn: string): Html | false {
   const words =
     age < 0
       ? html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`
-      : html`The data is ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`;
+      : html`On ${longDate(readOn)}, the data was ${counted(age, 'day')} old. Ask the board about anything after ${longDate(date)}.`;
   return freshness(age) === 'stale' && alert('bad', words);
 }
 

@@ -210,7 +210,7 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
   const same = date > saved.date ? 'still says the same' : 'says the same. No later data is loaded';
   const isPast = cautionsOf(now, todayInOhio()).includes('past_expiry');
   const wasPast = cautionsOf(saved.record, saved.today).includes('past_expiry');
-  const passed = isPast && !wasPast ? 'Its expiry date has passed since.' : '';
+  const passed = isPast && !wasPast ? 'Its expiry date has since passed.' : '';
   if (changed.length === 0) {
     const words = html`The State’s data of ${longDate(date)} ${same}.${passed && ` ${passed}`}`;
     return passed === ''
@@ -218,10 +218,10 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
       : alert('caution', words);
   }
   const shown = (value: string | null) => (value === null ? NOT_GIVEN : inWords(value));
-  return html`<section class="since"><h2>Changed since</h2>${passed && html`<p>${passed}</p>`}
+  return html`<section class="since"><h2>Changed since this record</h2>${passed && html`<p>${passed}</p>`}
 ${dataTable(
   `Compared with the State’s data of ${longDate(date)}`,
-  ['What', 'In this record', 'Now'],
+  ['What', 'In this record', `Data of ${longDate(date)}`],
   changed.map(([name, { before, after }]) => [fieldLabel(name), shown(before), shown(after)]),
 )}</section>`;
 }

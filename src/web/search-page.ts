@@ -154,7 +154,7 @@ ${
 ${pageLinks(total, fields)}`;
 }
 
-const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not assume that it is that person’s license.`;
+const OTHER_NAME = html`The name does not match the holder’s: the number may be mistyped. Do not assume that this license belongs to the person you named.`;
 
 /** The words for what was searched, and, if filters are set, a link to the same search without them. */
 function typedWithFilters({ q, page: _, ...chosen }: SearchFields): readonly [typed: string, link?: Html] {
@@ -188,7 +188,7 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
     return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no license for ${typed}. ${compare}</p>`;
   }
   if (ignoresFilters) {
-    return html`<p>No license with this name fits the filters as typed. Showing it without them.${withoutFilters}</p>`;
+    return html`<p>No license with this name fits the filters as typed. Showing matches without the filters.${withoutFilters}</p>`;
   }
   return total === 1
     ? html`<p>${compare}</p>`

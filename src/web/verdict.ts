@@ -82,7 +82,7 @@ export function verdictOf(license: StandingFields, today: string): Verdict {
   if (endorsed === undefined) return own;
   const of = `the license that it endorses, ${endorsed.number}`;
   if (endorsed.standing === undefined) {
-    return { ...own, sentences: [...own.sentences, `Look at ${of}, too.`] };
+    return { ...own, sentences: [...own.sentences, `Also look at ${of}.`] };
   }
   const other = ownVerdict(endorsed.standing, today, cautionsOf(endorsed.standing, today));
   const isOtherWorse = TONES.indexOf(other.tone) > TONES.indexOf(own.tone);

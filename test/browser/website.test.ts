@@ -132,7 +132,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const { page, open } = tab;
     await open('/licenses/NUR/RN.900433210');
     expect(await page.locator('.verdict').textContent()).toContain(
-      'Not active: Inactive - Suspended. The board has suspended it. Ask what it ordered.',
+      'Not active: Inactive - Suspended. The board has suspended it. Ask the board for details.',
     );
     const text = await page.locator('body').textContent();
     for (const part of [

@@ -153,7 +153,7 @@ test('an active license whose expiry date has passed since the State wrote the d
   await client.index({ index: names.savedRecords, id: 'PASSED0EXP1RYDAY', body, refresh: true });
   const { text } = await rest.get('/records/PASSED0EXP1RYDAY');
   expect(text).toContain('Active until November 5, 2026 (in 2 days).');
-  expect(text).toContain('No later data is loaded. Its expiry date has passed since.');
+  expect(text).toContain('No later data is loaded. Its expiry date has since passed.');
 });
 
 const NOT_READ = {

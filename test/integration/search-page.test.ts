@@ -132,7 +132,7 @@ describe('a search', () => {
       expect(page).toContain(part);
     const narrowed = await shown('/?q=Maria+Quill&city=Tolede&status=Closed');
     expect(narrowed).toContain(
-      'No license with this name fits the filters as typed. Showing it without them.',
+      'No license with this name fits the filters as typed. Showing matches without the filters.',
     );
     expect(narrowed).toContain('<a href="/?q=Maria+Quill">Remove the filters</a>');
     expect(rowsIn(narrowed)).toHaveLength(5);
@@ -188,7 +188,7 @@ describe('a search', () => {
       /Board action: .*\nState of Ohio data dated 2026-11-20, read \d{4}-\d\d-\d\d; the board/,
     );
     expect(copied).toContain(
-      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask what it ordered.',
+      'The license that it endorses, RN.880004: Active - Suspended (expires January 1, 2099). The board has suspended it. Ask the board for details.',
     );
   });
 

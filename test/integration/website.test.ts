@@ -95,7 +95,7 @@ describe('what was saved on the day before', () => {
   test('stays as it was; beside it is what has changed since', async () => {
     const text = await pageAt(saved.changed);
     expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
-    expect(text).toContain('Changed since');
+    expect(text).toContain('Changed since this record');
     expect(text).toContain('State data dated <strong>November 19, 2026</strong>');
     expect(await pageAt('/?q=RN.900350077')).toContain(
       '<h1>No longer in the State’s data: RN.900350077</h1>',

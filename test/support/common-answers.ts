@@ -213,7 +213,7 @@ export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
 function ofRosterRow(need: string, row: string): CommonAnswer {
   if (need === 'invalid') return INVALID;
   if (need === 'not_found') return none(reasonIn(row));
-  if (row.includes('>All with this name</a>')) {
+  if (row.includes('>See all matches</a>')) {
     return several(
       row
         .split('<p>')

@@ -48,7 +48,7 @@ Active | 2028-03-12 | Endorsement Number 1=APRN.1; Endorsement Status 1=Active; 
 Active - Something New | 2020-01-31 | Board Action=Yes | bad: Active - Something New, but its expiry date has passed (January 31, 2020). Ask the board. The board has acted on it. Ask the board for details.
 Active - Something New |  | Board Action=No | neutral: Active - Something New. The State gives no expiry date: ask the board.
 Dormant - Suspended |  | Board Action=No | bad: The State says “Dormant - Suspended”. Ask the board what that means. The board has acted on it. Ask the board for details.
-In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask what is allowed meanwhile. The board has acted on it. Ask the board for details.
+In Review |  | Board Action=Yes | bad: Not active: In Review. The board is reviewing it. Ask the board what is allowed until it decides. The board has acted on it. Ask the board for details.
 `;
 
 /** The attributes of an endorsement of a license with this status, Board Action and expiry date. */
@@ -77,7 +77,7 @@ describe('the verdict', () => {
     const alone = (raw_status: string) => verdictOf({ ...license(raw_status), status: null }, TODAY);
     expect(alone('Suspended').sentences).toEqual([
       'The State gives no main status, only “Suspended”. Ask the board.',
-      'The board has suspended it. Ask what it ordered.',
+      'The board has suspended it. Ask the board for details.',
     ]);
     expect(['Suspended', 'Retired', 'Something New'].map((raw) => alone(raw).tone)).toEqual([
       'bad',
@@ -112,7 +112,7 @@ describe('whether the board has acted', () => {
   test.each([
     [license('Active'), 'No'],
     [license('Active', null, {}), 'Not given by the State'],
-    [license('Active', null, ACTED), 'Yes. Ask the board what it ordered.'],
+    [license('Active', null, ACTED), 'Yes. Ask the board for details.'],
     [license('Active', null, { 'Board Action': 'Filed' }), 'The State’s column says “Filed”. Ask the board.'],
     [
       license('Inactive - Suspended'),
