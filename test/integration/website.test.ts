@@ -343,7 +343,7 @@ describe('the website over HTTP', () => {
     form.set('roster', 'license_number\nRN.1\n');
     const response = await post('/roster', form);
     const page = await response.text();
-    expect([response.status, page]).toEqual([400, expect.stringContaining('chose a file, too')]);
+    expect([response.status, page]).toEqual([400, expect.stringContaining('also chose a file')]);
     expect(page).toMatch(/>license_number\r?\nRN\.1/);
     expect(page).not.toContain('HOLLOWAY');
   });
