@@ -45,7 +45,6 @@ import { verifyIndex } from './verify.ts';
  * changes.
  *
  * @returns a result: live, skipped because the same files are already live, or refused with the reasons
- * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
  * @throws an error that a retry may solve: OpenSearch is down or has lost documents (`VerificationError`)
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
