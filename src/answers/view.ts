@@ -103,7 +103,7 @@ interface Viewed {
 /** The interpreted outcome of a lookup. Interfaces only format it; they do not interpret the outcome again. */
 export type View = Viewed &
   (
-    | { readonly outcome: 'found'; readonly record: ResponseRecord }
+    | { readonly outcome: 'found'; readonly record: ResponseRecord; readonly isNamePartial: boolean }
     | { readonly outcome: 'ambiguous' }
     | { readonly outcome: 'not_found'; readonly miss: Miss; readonly facts: MissFacts }
     | { readonly outcome: 'invalid'; readonly detail: string }
@@ -130,7 +130,8 @@ export function viewOf(
     return { ...from, outcome: 'ambiguous', records, truncated: outcome.truncated };
   }
   const record = toResponseRecord(outcome.record, origin, outcome);
-  return { ...from, outcome: 'found', record, records: [record] };
+  const { isNamePartial = false } = outcome;
+  return { ...from, outcome: 'found', record, isNamePartial, records: [record] };
 }
 
 function factsOf({ request, reason, didYouMean, ofTheName, left }: Miss): MissFacts {
@@ -161,10 +162,11 @@ export type Need = (typeof NEEDS)[number];
 
 /**
  * What the sender must do with a row. A number that was not found needs attention if the holder of a similar number has
- * the name that was sent.
+ * the name that was sent. So does a license found by a surname without given names: it may be somebody else's.
  */
 export function needOf(view: View): Need {
-  if (view.outcome === 'found') return view.record.cautions.length === 0 ? 'clear' : 'attention';
+  if (view.outcome === 'found')
+    return view.record.cautions.length > 0 || view.isNamePartial ? 'attention' : 'clear';
   if (view.outcome === 'invalid') return 'invalid';
   const isOfTheName = view.outcome === 'not_found' && (view.miss.ofTheName ?? []).length > 0;
   return view.outcome === 'ambiguous' || isOfTheName ? 'attention' : 'not_found';

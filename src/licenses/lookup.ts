@@ -115,6 +115,8 @@ export type LookupOutcome =
        * If `nameMatch` is false: whether another license of the board has that name; absent if that was not searched.
        */
       readonly isNameAtBoard?: boolean | undefined;
+      /** True if it was found by a surname alone, or by a surname and an initial. */
+      readonly isNamePartial?: boolean;
     }
   | { readonly outcome: 'several'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | Miss;

@@ -414,11 +414,11 @@ export function readTypedPerson(typed: string) {
   const surnameLast = isAtComma ? parts : parts.slice(0, parts.length / 2);
   const surnameFirst = isAtComma ? parts.flatMap(swappedParts) : parts.slice(parts.length / 2);
   const [first, last] = [surnameFirst[0], surnameFirst.slice(1).at(-1)];
-  const others = [first, last, ...surnameLast.slice(0, 1).map(withoutMiddleNames)];
+  const others = [first, last, ...[surnameLast[0], first].map((each) => each && withoutMiddleNames(each))];
   return {
     /** The readings with the surname last, or before a comma: at most four. */
     readings: surnameLast.slice(0, MAX_READINGS),
-    /** The readings with the surname first, or without the middle names: at most three. */
+    /** The readings with the surname first, then those without the middle names: at most four. */
     others: others.filter((other) => other !== undefined),
   };
 }

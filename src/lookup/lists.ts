@@ -46,6 +46,7 @@ export interface Listing {
   readonly ignoresFilters: boolean;
 }
 
+const NO_PERSON: ReturnType<typeof readTypedPerson> = { readings: [], others: [] };
 const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
 
 /**
@@ -72,15 +73,15 @@ export async function listLicenses(
   }
 
   const ofPersons = (parts: readonly PersonParts[], at: Scope = request) =>
-    kind === 'business' ? [] : parts.map(({ lastName, firstName }) => personQuery(at, lastName, firstName));
+    parts.map(({ lastName, firstName }) => personQuery(at, lastName, firstName));
   const ofBusiness = (typed: string, at: Scope = request) =>
     kind === 'person' ? [] : [businessQuery(at, typed)];
 
-  /** Lists the licenses with similar names and the typed given names, or else those with the surname alone. */
+  /** Lists the licenses with similar names and the typed given names. */
   async function similar(likeliest: PersonParts | undefined): Promise<Listing> {
     const nobody: SuggestedNames = { didYouMean: [] };
-    const [{ didYouMean: persons, surnameExists }, { didYouMean: businesses }] = await Promise.all([
-      kind === 'business' || likeliest === undefined
+    const [{ didYouMean: persons }, { didYouMean: businesses }] = await Promise.all([
+      likeliest === undefined
         ? nobody
         : suggestedPersons({ by: 'person', board, filters, ...likeliest }, publication),
       kind === 'person' ? nobody : suggestedBusinesses({ by: 'business', board, filters, name }, publication),
@@ -90,14 +91,11 @@ export async function listLicenses(
       const { last, given } = nameParts(text);
       return { lastName: last, firstName: given || likeliest?.firstName };
     });
-    const found = persons.includes(nearest)
-      ? await list(ofPersons(parts), parts.map(personName))
-      : await list(
-          businesses.flatMap((each) => ofBusiness(each)),
-          businesses,
-        );
-    if (found.total > 0 || likeliest?.firstName === undefined || surnameExists !== true) return found;
-    return list(ofPersons([{ lastName: likeliest.lastName }]), [likeliest.lastName]);
+    if (persons.includes(nearest)) return list(ofPersons(parts), parts.map(personName));
+    return list(
+      businesses.flatMap((each) => ofBusiness(each)),
+      businesses,
+    );
   }
 
   let miss: LookupOutcome | undefined;
@@ -111,7 +109,7 @@ export async function listLicenses(
     miss = outcome;
   }
   if (!isPossible({ by: 'business', board, name, filters })) return NONE;
-  const { readings, others } = readTypedPerson(name);
+  const { readings, others } = kind === 'business' ? NO_PERSON : readTypedPerson(name);
   // The text looks more like a number than like a name.
   const isLikeNumber = name.replace(/\P{Nd}/gu, '').length * 2 >= fold(name).length;
   const number = isLikeNumber ? request.numbers.at(-1) : undefined;
@@ -131,7 +129,12 @@ export async function listLicenses(
         return list(numbers.map(numberQuery), numbers, true);
       });
     }
-    steps.push(() => similar(readings[0]));
+    const surnames = readings.slice(0, 1).map(({ lastName }) => lastName);
+    steps.push(
+      () => similar(readings[0]),
+      ...others.slice(0, 1).map((other) => () => similar(other)),
+      ...surnames.map((lastName) => () => list(ofPersons([{ lastName }]), [lastName])),
+    );
   }
   for (const step of steps) {
     const found = await step();

@@ -12,6 +12,7 @@ import {
   type NotFoundReason,
   type NumberRequest,
 } from '../licenses/lookup.ts';
+import { givenNamesKey } from '../licenses/names.ts';
 import { PRIMARY_STATUSES } from '../licenses/standing.ts';
 import { OTHER_STATUS } from './facets.ts';
 import {
@@ -135,7 +136,8 @@ async function lookUpName(request: NameRequest, publication: PublicationSearch, 
     const truncated = !isComplete || licenses.length > MAX_MATCHES;
     const records = licenses.slice(0, MAX_MATCHES);
     if (another !== undefined) return { outcome: 'several', records, truncated } as const;
-    if (only !== undefined) return { outcome: 'found', record: only } as const;
+    const isNamePartial = request.by === 'person' && givenNamesKey(request.firstName ?? '').length < 2;
+    if (only !== undefined) return { outcome: 'found', record: only, isNamePartial } as const;
   }
   if (!suggest) return none(request);
   const [suggested, nameExists] = await Promise.all([

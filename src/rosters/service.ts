@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { needOf, viewOf } from '../answers/view.ts';
+import { viewOf } from '../answers/view.ts';
 import type { RosterSummary } from '../answers/words.ts';
 import type { Lookups, ManyLookups, RosterOrigin } from '../lookup/service.ts';
 import { withTimeout } from '../storage/batcher.ts';
@@ -175,7 +175,7 @@ async function answerFrom<Shaped>(
       const results = ended.slice(at, at + ITEMS_SHAPED_AT_ONCE).map(resultOf);
       for (const { view } of results) {
         summary[view.outcome] += 1;
-        if (needOf(view) === 'clear') summary.clear += 1;
+        if (view.outcome === 'found' && view.record.cautions.length === 0) summary.clear += 1;
       }
       shaped.push(shape(results));
     }

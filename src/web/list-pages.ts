@@ -213,7 +213,10 @@ function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
 ${
   needsBoard &&
   html`${selectField({ id: 'board', label }, 'Choose a board', BOARD_CHOICES, sent.board)}<p><button type="submit">Check again with this board</button></p>`
-}${notes}<div class="row"><button type="submit" name="format" value="save">Save this check</button>
+}${notes}<div class="row">${
+    rows.some(({ need }) => need !== 'invalid') &&
+    html`<button type="submit" name="format" value="save">Save this check</button>`
+  }
 <button class="plain" type="submit" name="format" value="csv">Download as CSV</button>
 <button class="plain" type="button" data-action="print" hidden>Print</button>
 <button class="plain" type="submit" name="format" value="columns">Choose the columns</button></div></form>`;

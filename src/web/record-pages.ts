@@ -207,12 +207,13 @@ function sinceThen(saved: SavedRecordOf<'license'>, history: LicenseHistory | un
   if (now === undefined)
     return alert('caution', html`The license is not in the State’s data of ${longDate(date)}.`);
   const changed = Object.entries(withoutTwins(changedFields(saved.record, now)));
-  const same = date > saved.date ? 'still says the same' : 'says the same. No later data is loaded';
+  const same = date > saved.date ? 'still says the same' : 'says the same';
+  const later = date > saved.date ? '' : ' No later data is loaded.';
   const isPast = cautionsOf(now, todayInOhio()).includes('past_expiry');
   const wasPast = cautionsOf(saved.record, saved.today).includes('past_expiry');
   const passed = isPast && !wasPast ? 'Its expiry date has since passed.' : '';
   if (changed.length === 0) {
-    const words = html`The State’s data of ${longDate(date)} ${same}.${passed && ` ${passed}`}`;
+    const words = html`The State’s data of ${longDate(date)} ${same} as this record.${later}${passed && ` ${passed}`}`;
     return passed === ''
       ? html`<div class="no-print">${alert('neutral', words)}</div>`
       : alert('caution', words);

@@ -54,7 +54,7 @@ export async function searchPage(
   const counts = listing.ignoresFilters ? undefined : listing.counts;
   const body = html`${searchForm(fields, { licenseTypes, counts })}
 ${resultOf(listing, { fields, date, today: todayInOhio(), kinds })}`;
-  return sendPage(ctx, { ...start, title: titleOf(listing, q), origin: answer, body });
+  return sendPage(ctx, { ...start, title: titleOf(listing, q, kinds.length > 1), origin: answer, body });
 }
 
 function startPage(form: Html): Html {
@@ -98,14 +98,15 @@ const TITLES: { readonly [Reason in NotFoundReason]?: string } = {
   unreadable: 'Not readable in the State’s data:',
 };
 
-function titleOf(listing: Listing, typed: string): string {
+function titleOf(listing: Listing, typed: string, areKinds: boolean): string {
   const { number, total, shown } = listing;
   if (number?.outcome === 'found') {
     return number.nameMatch === false ? `Name does not match: ${typed}` : `1 license for ${typed}`;
   }
   const title = TITLES[reasonOf(listing)];
   if (title !== undefined) return `${title} ${typed}`;
-  if (total === 0) return `No license found for ${typed}`;
+  if (total === 0)
+    return areKinds ? 'Type a name or a number, not a profession' : `No license found for ${typed}`;
   const [only, another] = shown;
   if (only === undefined) return `${counted(total, 'license')} for ${typed}`;
   return another === undefined ? `Showing ${only}` : `Showing what is similar to ${typed}`;
@@ -185,7 +186,9 @@ function whyShown({ number, shown, ignoresFilters, total }: Listing, { fields, d
   const compare =
     'Compare the whole name, the place and the type to be sure that you have the right license.';
   if (shown.length > 0) {
-    return html`<p>Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no license for ${typed}. ${compare}</p>`;
+    const words = html`Showing <strong>${listed(shown)}</strong> instead: the State’s data of ${longDate(date)} has no license for ${typed} as typed. ${compare}`;
+    // A similar number may be somebody else’s.
+    return number === undefined ? html`<p>${words}</p>` : alert('caution', words);
   }
   if (ignoresFilters) {
     return html`<p>No license with this name fits the filters as typed. Showing matches without the filters.${withoutFilters}</p>`;

@@ -167,6 +167,13 @@ describe('a roster as CSV', () => {
     ]);
   });
 
+  test('is clear for a whole name only, not for a surname alone or with an initial', async () => {
+    const { rows } = await table('last_name,first_name\nAlias,Ann\nAlias,A\nAlias,\n');
+    const verdicts = rows.map(({ result_outcome, result_verdict }) => [result_outcome, result_verdict]);
+    const attention = ['found', 'Needs attention'];
+    expect(verdicts).toEqual([['found', 'Clear'], attention, attention]);
+  });
+
   test('has its formulas neutralized, and the answer to an answer is the same, also for fields that begin with a sign', async () => {
     const first = await table('reference,license_number,note\n-7,+RN.700001,"x;=1\n=2"\n');
     expect(first.rows).toEqual([expect.objectContaining({ reference: "'-7", note: "x;'=1\n'=2" })]);

@@ -93,6 +93,8 @@ describe('a search', () => {
     ['/?q=Zoe+Quil', 'Showing QUILL, Zoe'],
     ['/?q=Xaver+Quill', 'Showing Quill'],
     ['/?q=Quill+Zoe', 'Showing Quill, Zoe'],
+    ['/?q=Quill+Zoe+Lima', 'Showing Quill, Zoe'],
+    ['/?q=Quil+Zoe', 'Showing QUILL, Zoe'],
     ['/?q=Quil', 'Showing QUILL'],
     ['/?q=Smoll+Dodge', 'Showing SMALL DODGE'],
     ['/?q=RN.88100', 'Showing what is similar to RN.88100'],
@@ -102,7 +104,7 @@ describe('a search', () => {
     ['/?q=Dodge&status=Closed', '1 license for Dodge'],
     ['/?q=rn+710001', 'More than one license for rn 710001'],
     ['/?q=RN.881009', 'Not readable in the State’s data: RN.881009'],
-    ['/?q=registered+nurse+lima', 'No license found for registered nurse lima'],
+    ['/?q=registered+nurse+lima', 'Type a name or a number, not a profession'],
   ])('%s has the title and the heading "%s"', async (path, title) => {
     const page = await shown(path);
     expect([titleOf(page), /<h1>(.*?)<\/h1>/.exec(page)?.[1]]).toEqual([title, title]);
@@ -126,7 +128,7 @@ describe('a search', () => {
   test('what is shown instead of what was typed is said', async () => {
     const page = await shown('/?q=RM.881001');
     expect(page).toContain('Showing <strong>RN.881001</strong> instead: the State’s data of ');
-    expect(page).toContain(' has no license for “RM.881001”.');
+    expect(page).toContain(' has no license for “RM.881001” as typed.');
     expect(rowsIn(page)).toHaveLength(1);
     for (const part of ['Quill, Maria', 'Registered Nurse', 'Inactive - Expired'])
       expect(page).toContain(part);

@@ -283,14 +283,14 @@ describe('a name that was typed into one field', () => {
 Garcia |  / Garcia |
 \u0020 Garcia   |  / Garcia |
 Maria Garcia | Maria / Garcia | Garcia / Maria
-Maria Garcia Jr. | Maria / Garcia Jr. | Garcia Jr. / Maria
+Maria Garcia Jr. | Maria / Garcia Jr. | Garcia Jr. / Maria; Garcia / Maria
 Maria Garcia, RN | Maria / Garcia | Garcia / Maria
 Maria - |  / Maria |
-Maria Garcia Lopez | Maria Garcia / Lopez; Maria / Garcia Lopez | Garcia Lopez / Maria; Lopez / Maria Garcia; Maria / Lopez
-Ann Mae de la Cruz | Ann Mae / de la Cruz; Ann Mae de la / Cruz; Ann Mae de / la Cruz; Ann / Mae de la Cruz | Mae de la Cruz / Ann; Cruz / Ann Mae de la; Ann / de la Cruz
+Maria Garcia Lopez | Maria Garcia / Lopez; Maria / Garcia Lopez | Garcia Lopez / Maria; Lopez / Maria Garcia; Maria / Lopez; Garcia / Maria
+Ann Mae de la Cruz | Ann Mae / de la Cruz; Ann Mae de la / Cruz; Ann Mae de / la Cruz; Ann / Mae de la Cruz | Mae de la Cruz / Ann; Cruz / Ann Mae de la; Ann / de la Cruz; Mae / Ann
 GARCIA, MARIA | MARIA / GARCIA | GARCIA / MARIA
-Garcia Lopez,Maria Elena | Maria Elena / Garcia Lopez | Garcia Lopez / Maria Elena; Maria / Garcia Lopez
-King, Jr, Martin | Martin / King, Jr | King, Jr / Martin
+Garcia Lopez,Maria Elena | Maria Elena / Garcia Lopez | Garcia Lopez / Maria Elena; Maria / Garcia Lopez; Garcia / Maria Elena
+King, Jr, Martin | Martin / King, Jr | King, Jr / Martin; King / Martin
 Garcia, Maria, RN | Maria / Garcia | Garcia / Maria
 Ms. Maria Garcia, RN, BSN | Maria / Garcia | Garcia / Maria
 Garcia, Maria, Ann | Maria, Ann / Garcia | Maria / Garcia
@@ -307,6 +307,6 @@ Garcia, - |  / Garcia |
 
   test('there are few readings however many words were typed', () => {
     const { readings, others } = readTypedPerson('word '.repeat(40));
-    expect([readings.length, others.length]).toEqual([4, 3]);
+    expect([readings.length, others.length]).toEqual([4, 4]);
   });
 });

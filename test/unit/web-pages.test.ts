@@ -115,6 +115,13 @@ describe('a row of a list', () => {
     );
   const shown = (...parts: Parameters<typeof rowOf>) => pageText(rowSections([rowOf(...parts)], TODAY));
 
+  test('is not clear if only a surname was sent', () => {
+    const named = (isNamePartial: boolean) =>
+      ({ outcome: 'found', record: nurseRecord(), isNamePartial }) as const;
+    const needs = [false, true].map((isPartial) => rowOf(named(isPartial), 'name').need);
+    expect(needs).toEqual(['clear', 'attention']);
+  });
+
   test('that is clear says what the State does not, and has its notes', () => {
     expect(shown(found())).toMatch(
       /^Clear: 1 row .* ✓ Active Board action: not given by the State Oct 31, 2027$/,
