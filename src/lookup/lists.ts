@@ -46,7 +46,6 @@ export interface Listing {
   readonly ignoresFilters: boolean;
 }
 
-const NO_PERSON: ReturnType<typeof readTypedPerson> = { readings: [], others: [] };
 const NONE: Listing = { licenses: [], total: 0, shown: [], ignoresFilters: false };
 
 /**
@@ -92,10 +91,8 @@ export async function listLicenses(
       return { lastName: last, firstName: given || likeliest?.firstName };
     });
     if (persons.includes(nearest)) return list(ofPersons(parts), parts.map(personName));
-    return list(
-      businesses.flatMap((each) => ofBusiness(each)),
-      businesses,
-    );
+    const ofBusinesses = businesses.flatMap((each) => ofBusiness(each));
+    return list(ofBusinesses, businesses);
   }
 
   let miss: LookupOutcome | undefined;
@@ -109,7 +106,7 @@ export async function listLicenses(
     miss = outcome;
   }
   if (!isPossible({ by: 'business', board, name, filters })) return NONE;
-  const { readings, others } = kind === 'business' ? NO_PERSON : readTypedPerson(name);
+  const { readings, others } = readTypedPerson(kind === 'business' ? '' : name);
   // The text looks more like a number than like a name.
   const isLikeNumber = name.replace(/\P{Nd}/gu, '').length * 2 >= fold(name).length;
   const number = isLikeNumber ? request.numbers.at(-1) : undefined;
@@ -129,12 +126,9 @@ export async function listLicenses(
         return list(numbers.map(numberQuery), numbers, true);
       });
     }
-    const surnames = readings.slice(0, 1).map(({ lastName }) => lastName);
-    steps.push(
-      () => similar(readings[0]),
-      ...others.slice(0, 1).map((other) => () => similar(other)),
-      ...surnames.map((lastName) => () => list(ofPersons([{ lastName }]), [lastName])),
-    );
+    for (const reading of [readings[0], ...others.slice(0, 1)]) steps.push(() => similar(reading));
+    for (const { lastName } of readings.slice(0, 1))
+      steps.push(() => list(ofPersons([{ lastName }]), [lastName]));
   }
   for (const step of steps) {
     const found = await step();
