@@ -8,25 +8,14 @@ import { nurseRecord } from '../support/records.ts';
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
 
-interface License {
-  readonly board?: string;
-  readonly place?: number;
-  readonly subStatus?: string;
-  readonly boardAction?: string;
-  readonly text?: string;
-}
+const NO_FIELDS = { board: NURSING, place: 0, subStatus: '', boardAction: '', text: '' };
 
-function license(
-  line: number,
-  { board = NURSING, place = 0, subStatus, boardAction, text = '' }: License = {},
-): ParsedLicense {
+function license(line: number, fields: Partial<typeof NO_FIELDS> = {}): ParsedLicense {
+  const { board, place, subStatus, boardAction, text } = { ...NO_FIELDS, ...fields };
   const id = `${board}/${line}.${place}`;
   const source_row = `individual:${line}:${place}`;
-  const record = nurseRecord({
-    board,
-    raw_status: subStatus === undefined ? 'Active' : `Active - ${subStatus}`,
-    extra_data: boardAction === undefined ? {} : { 'Board Action': boardAction },
-  });
+  const raw_status = subStatus === '' ? 'Active' : `Active - ${subStatus}`;
+  const record = nurseRecord({ board, raw_status, extra_data: { 'Board Action': boardAction } });
   const digest = { id, record: recordHash(recordText(record)), row: line };
   return {
     ...{ id, license: licenseDocument(record, 'person', source_row), digest },
@@ -76,10 +65,14 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
   test('counts discipline, and takes out what OpenSearch did not accept', () => {
     const tally = new Tally();
     tally.missingColumns = ['business.BOARD_ACTION'];
-    const suspended = license(2, { boardAction: 'Yes', subStatus: 'Suspended' });
+    const suspended = license(2, { boardAction: 'YES', subStatus: 'SUSPENDED' });
     const endorsement = license(2, { place: 1 });
     note(tally, suspended, endorsement, license(3, { subStatus: 'Suspended' }));
-    note(tally, license(4, { board: DENTAL, boardAction: 'Yes' }), license(5));
+    note(
+      tally,
+      license(4, { board: DENTAL, boardAction: 'Yes' }),
+      license(5, { boardAction: 'Y', subStatus: 'Susp.' }),
+    );
     expect(tally.summary()).toMatchObject({
       counts: { licenses: 4, endorsements: 1 },
       boards: { [NURSING]: 4, [DENTAL]: 1 },
