@@ -124,27 +124,25 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
   }
 });
 
-describe('rate limits', () => {
-  test('are counted by each process alone after one lost Redis, and together again a minute later', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
-    try {
-      // It is there, and takes no counts.
-      const limits = rateLimits({ status: 'ready' }, '', SILENT);
-      expect(limits.isShared()).toBe(true);
-      await limits.limitOf('test', 1).spend('192.0.2.1');
-      expect(limits.isShared()).toBe(false);
-      jest.advanceTimersByTime(60_000);
-      expect(limits.isShared()).toBe(false);
-      jest.advanceTimersByTime(1);
-      expect(limits.isShared()).toBe(true);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
+test('rate limits are counted by each process alone after one lost Redis, and together again a minute later', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  try {
+    // It is there, and takes no counts.
+    const limits = rateLimits({ status: 'ready' }, '', SILENT);
+    expect(limits.isShared()).toBe(true);
+    await limits.limitOf('test', 1).spend('192.0.2.1');
+    expect(limits.isShared()).toBe(false);
+    jest.advanceTimersByTime(60_000);
+    expect(limits.isShared()).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(limits.isShared()).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+});
 
-  test('are counted by each process alone while Redis does not answer', () => {
-    expect(rateLimits({ status: 'reconnecting' }, '', SILENT).isShared()).toBe(false);
-  });
+test('rate limits are counted by each process alone while Redis does not answer', () => {
+  expect(rateLimits({ status: 'reconnecting' }, '', SILENT).isShared()).toBe(false);
 });
 
 test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {

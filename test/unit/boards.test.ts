@@ -58,15 +58,13 @@ describe('the catalog of boards', () => {
   });
 });
 
-describe('the board of a name', () => {
-  test('is found by exactly its name, and by no other text', () => {
-    expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
-    const texts = ['nursing board', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''];
-    // The last are properties of every object.
-    const names = [...texts, 'constructor', '__proto__', 'toString'];
-    expect(names.map(boardByName)).toEqual(names.map(() => undefined));
-    expect(names.slice(-3).map(boardByLabel)).toEqual([undefined, undefined, undefined]);
-  });
+test('the board of a name is found by exactly its name, and by no other text', () => {
+  expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
+  const texts = ['nursing board', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''];
+  // The last are properties of every object.
+  const names = [...texts, 'constructor', '__proto__', 'toString'];
+  expect(names.map(boardByName)).toEqual(names.map(() => undefined));
+  expect(names.slice(-3).map(boardByLabel)).toEqual([undefined, undefined, undefined]);
 });
 
 describe('the board of a label', () => {
@@ -86,28 +84,24 @@ describe('the board of a label', () => {
   });
 });
 
-describe('whether a license type is one of a board', () => {
-  test('is answered by its exact name', () => {
-    const NURSE = 'Registered Nurse (RN)';
-    const isOf = (code: string, type: string) => isLicenseTypeOf(boardOfCode(code), type);
-    expect(isOf('NUR', NURSE)).toBe(true);
-    for (const other of [NURSE.toLowerCase(), 'RN', '']) expect(isOf('NUR', other)).toBe(false);
-    expect(isOf('MED', NURSE)).toBe(false);
-  });
+test('whether a license type is one of a board is answered by its exact name', () => {
+  const NURSE = 'Registered Nurse (RN)';
+  const isOf = (code: string, type: string) => isLicenseTypeOf(boardOfCode(code), type);
+  expect(isOf('NUR', NURSE)).toBe(true);
+  for (const other of [NURSE.toLowerCase(), 'RN', '']) expect(isOf('NUR', other)).toBe(false);
+  expect(isOf('MED', NURSE)).toBe(false);
 });
 
-describe('the board that a person writes', () => {
-  test.each([
-    ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
-    ['NUR', ['\u200bNUR', 'Nurs\u00ading', 'Nursing\ufeff Board\u0000']],
-    ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
-    ['VET', ['Veterinary', 'veterinary medical']],
-    ['OPA', ['Physical Therapy', 'athletic trainers']],
-    ['CSW', ['Counselor', 'Social Worker']],
-    [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
-  ])('is %s', (code, texts) => {
-    expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
-  });
+test.each([
+  ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
+  ['NUR', ['\u200bNUR', 'Nurs\u00ading', 'Nursing\ufeff Board\u0000']],
+  ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
+  ['VET', ['Veterinary', 'veterinary medical']],
+  ['OPA', ['Physical Therapy', 'athletic trainers']],
+  ['CSW', ['Counselor', 'Social Worker']],
+  [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
+])('the board that a person writes is %s', (code, texts) => {
+  expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
 });
 
 function codes(label: string): string[] {

@@ -126,28 +126,26 @@ test('most settings are numbers', () => {
   expect(NUMBERS.length).toBeGreaterThan(25);
 });
 
-describe('PUBLISH_SCHEDULE', () => {
-  const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
-  const PATTERN = 'a cron pattern of five fields, in the time of America/New_York';
-  const BESIDE = 'stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS';
+const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
+const PATTERN = 'a cron pattern of five fields, in the time of America/New_York';
+const BESIDE = 'stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS';
 
-  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
-    'accepts %j if both sources are set',
-    (pattern) => {
-      expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
-    },
+test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
+  'PUBLISH_SCHEDULE accepts %j if both sources are set',
+  (pattern) => {
+    expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
+  },
+);
+
+test.each([
+  ...['daily', '0 4 * *', '@daily', '0 4 * * * * *'].map(
+    (pattern) => [pattern, {}, `be ${PATTERN}`] as const,
+  ),
+  ...Object.keys(SOURCES).map((missing) => ['0 4 * * *', { [missing]: '' }, BESIDE] as const),
+])('PUBLISH_SCHEDULE refuses %j with %j', (pattern, sources, may) => {
+  expect(refusal({ ...SOURCES, ...sources, PUBLISH_SCHEDULE: pattern })).toBe(
+    `PUBLISH_SCHEDULE is "${pattern}", but must ${may}.`,
   );
-
-  test.each([
-    ...['daily', '0 4 * *', '@daily', '0 4 * * * * *'].map(
-      (pattern) => [pattern, {}, `be ${PATTERN}`] as const,
-    ),
-    ...Object.keys(SOURCES).map((missing) => ['0 4 * * *', { [missing]: '' }, BESIDE] as const),
-  ])('refuses %j with %j', (pattern, sources, may) => {
-    expect(refusal({ ...SOURCES, ...sources, PUBLISH_SCHEDULE: pattern })).toBe(
-      `PUBLISH_SCHEDULE is "${pattern}", but must ${may}.`,
-    );
-  });
 });
 
 test('ranges give their limits in order; those beside each other with the same limit are one list', () => {

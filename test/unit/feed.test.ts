@@ -33,23 +33,21 @@ function extended(state: FeedState, epoch: number, changes: number, publication 
 
 const FEED = extended(extended(BEGINNING, 4, 10), 6, 0);
 
-describe('a cursor', () => {
-  const cursor = cursorText({ feed: FEED_ID, position: 77 });
+const cursor = cursorText({ feed: FEED_ID, position: 77 });
 
-  test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
-    'can be read back (position %d)',
-    (position) => {
-      const place = { feed: FEED_ID, position };
-      expect(readCursor(cursorText(place))).toEqual(place);
-    },
-  );
+test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
+  'a cursor can be read back (position %d)',
+  (position) => {
+    const place = { feed: FEED_ID, position };
+    expect(readCursor(cursorText(place))).toEqual(place);
+  },
+);
 
-  test.each([
-    ...['', 'x', '..', cursor.slice(1), cursor.slice(0, -1), `${cursor}0`],
-    ...[cursor.toUpperCase(), cursor.replace('.', '.1')],
-  ])('that was altered is invalid: %s', (altered) => {
-    expect(readCursor(altered)).toBeUndefined();
-  });
+test.each([
+  ...['', 'x', '..', cursor.slice(1), cursor.slice(0, -1), `${cursor}0`],
+  ...[cursor.toUpperCase(), cursor.replace('.', '.1')],
+])('a cursor that was altered is invalid: %s', (altered) => {
+  expect(readCursor(altered)).toBeUndefined();
 });
 
 describe('the state of a feed', () => {
@@ -208,36 +206,34 @@ describe('a change of a license', () => {
   });
 });
 
-describe('the changes of one license number', () => {
-  const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
-  const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
-  const moved = { ...one, epoch: 5, kind: 'removed', renumbered_to: 'RN-1' } as const;
-  const here = { ...other, epoch: 5, renumbered_from: 'RN.1' };
-  const gone = { ...other, epoch: 6, kind: 'removed' } as const;
-  const again = { ...one, epoch: 6 };
-  const undone = { ...moved, withdrawn: true } as const;
-  const renumbered = [moved, here, one];
-  const back = [{ ...gone, renumbered_to: 'RN.1' }, { ...again, renumbered_from: 'RN-1' }, ...renumbered];
-  function never(): never {
-    throw new Error('No change was made.');
-  }
+const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
+const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
+const moved = { ...one, epoch: 5, kind: 'removed', renumbered_to: 'RN-1' } as const;
+const here = { ...other, epoch: 5, renumbered_from: 'RN.1' };
+const gone = { ...other, epoch: 6, kind: 'removed' } as const;
+const again = { ...one, epoch: 6 };
+const undone = { ...moved, withdrawn: true } as const;
+const renumbered = [moved, here, one];
+const back = [{ ...gone, renumbered_to: 'RN.1' }, { ...again, renumbered_from: 'RN-1' }, ...renumbered];
+function never(): never {
+  throw new Error('No change was made.');
+}
 
-  test.each([
-    ['the number exactly', [one, other], 'RN.1', [one]],
-    ['another form of the only number', [one], 'rn 1', [one]],
-    ['a form that two numbers have', [one, other], 'rn1', []],
-    ['no change', [], 'RN.1', []],
-    ['a number that the State wrote in another way', renumbered, 'RN-1', renumbered],
-    ['the earlier way', renumbered, 'RN.1', renumbered],
-    ['a form of both', renumbered, 'rn1', renumbered],
-    ['a form of both, once it was removed', [gone, ...renumbered], 'rn1', [gone, ...renumbered]],
-    ['another license has the earlier number since', [again, ...renumbered], 'RN-1', renumbered],
-    ['another way that was undone', [again, undone, one], 'RN.1', [again, undone, one]],
-    ['another license had the number before', [again, ...renumbered], 'RN.1', [again]],
-    ['another way, and back', back, 'RN-1', back],
-  ])('are found: %s', (_what, changes, number, expected) => {
-    expect(changesOfOne(changes, number)).toEqual(expected);
-  });
+test.each([
+  ['the number exactly', [one, other], 'RN.1', [one]],
+  ['another form of the only number', [one], 'rn 1', [one]],
+  ['a form that two numbers have', [one, other], 'rn1', []],
+  ['no change', [], 'RN.1', []],
+  ['a number that the State wrote in another way', renumbered, 'RN-1', renumbered],
+  ['the earlier way', renumbered, 'RN.1', renumbered],
+  ['a form of both', renumbered, 'rn1', renumbered],
+  ['a form of both, once it was removed', [gone, ...renumbered], 'rn1', [gone, ...renumbered]],
+  ['another license has the earlier number since', [again, ...renumbered], 'RN-1', renumbered],
+  ['another way that was undone', [again, undone, one], 'RN.1', [again, undone, one]],
+  ['another license had the number before', [again, ...renumbered], 'RN.1', [again]],
+  ['another way, and back', back, 'RN-1', back],
+])('the changes of one license number are found: %s', (_what, changes, number, expected) => {
+  expect(changesOfOne(changes, number)).toEqual(expected);
 });
 
 test('the possible license numbers of an unreadable row are found', () => {

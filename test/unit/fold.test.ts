@@ -41,20 +41,18 @@ const INVISIBLE = [
   ...'\u034f\u061c\u115f\u3164\uffa0\u180e\ufe0f\u{e0001}\u2800',
 ];
 
-describe('what nobody sees', () => {
-  test.each(INVISIBLE)('%j is ignored in each place of a text', (invisible) => {
-    for (const text of ['Smith', 'O\u2019Brien', 'Mu\u00f1oz', '\u738b']) {
-      for (let at = 0; at <= text.length; at += 1) {
-        const written = text.slice(0, at) + invisible + text.slice(at);
-        expect([at, fold(written), unaccent(written)]).toEqual([at, fold(text), unaccent(text)]);
-        expect([at, visibleText(written)]).toEqual([at, text]);
-      }
+test.each(INVISIBLE)('what nobody sees %j is ignored in each place of a text', (invisible) => {
+  for (const text of ['Smith', 'O\u2019Brien', 'Mu\u00f1oz', '\u738b']) {
+    for (let at = 0; at <= text.length; at += 1) {
+      const written = text.slice(0, at) + invisible + text.slice(at);
+      expect([at, fold(written), unaccent(written)]).toEqual([at, fold(text), unaccent(text)]);
+      expect([at, visibleText(written)]).toEqual([at, text]);
     }
-  });
+  }
+});
 
-  test('is not tabs, line breaks and blanks', () => {
-    expect(visibleText(' a\tb\r\nc\u00a0d\u2028e\u3000')).toBe(' a\tb\r\nc\u00a0d\u2028e\u3000');
-  });
+test('what nobody sees is not tabs, line breaks and blanks', () => {
+  expect(visibleText(' a\tb\r\nc\u00a0d\u2028e\u3000')).toBe(' a\tb\r\nc\u00a0d\u2028e\u3000');
 });
 
 test('the text without accents keeps punctuation and blanks', () => {

@@ -98,17 +98,15 @@ test('each filter has examples that can be searched for', () => {
   expect(Object.values(shortest).flat()).toEqual(Array(8).fill(expect.stringMatching(/^[A-Z]+$/)));
 });
 
-describe('the keys of the license type', () => {
-  test.each([
-    ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
-    ['Pharmacist', ['PHARMACIST']],
-    ['Trainee (Pharmacy) Technician', ['TRAINEEPHARMACYTECHNICIAN']],
-    ['Massage Therapist)', ['MASSAGETHERAPIST']],
-    ['(RN)', ['RN']],
-    ['( )', []],
-  ])('%j are %j', (licenseType, keys) => {
-    for (const kind of KINDS) expect(keysOf({ license_type: licenseType }, kind).license_type).toEqual(keys);
-  });
+test.each([
+  ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
+  ['Pharmacist', ['PHARMACIST']],
+  ['Trainee (Pharmacy) Technician', ['TRAINEEPHARMACYTECHNICIAN']],
+  ['Massage Therapist)', ['MASSAGETHERAPIST']],
+  ['(RN)', ['RN']],
+  ['( )', []],
+])('the keys of the license type %j are %j', (licenseType, keys) => {
+  for (const kind of KINDS) expect(keysOf({ license_type: licenseType }, kind).license_type).toEqual(keys);
 });
 
 test.each([

@@ -18,8 +18,7 @@ const WORDS = {
   noBoard: () => undefined,
 };
 
-describe('a header means', () => {
-  const MEANINGS = cellsOf(`
+const MEANINGS = cellsOf(`
 license_number | Lic #; License No.; License Number; LICENSE; lic. no; Licence number; License#; LicenseNumber
 license_number | license_number; License ID; RN License #; Credential Number; Certificate No; Registration #
 license_number | License/Certification Number; Nursing License No. (OH) #
@@ -35,16 +34,15 @@ credential_type | License Type; Profession
  | City; Status; Hired; Expires; #; No.; ; constructor; __proto__; ${RESULT_COLUMNS.join('; ')}; x*10000
  | License Status; License Expiration Date; Driver's License Number; Supervisor Last Name; Preferred First Name
 `);
-  test.each(MEANINGS)('%s: %.60s', (meaning = '', text = '') => {
-    const headers = text.split('; ');
-    expect(headers.map((header) => [header, meaningOfHeader(header)])).toEqual(
-      headers.map((header) => [header, meaning || undefined]),
-    );
-  });
+test.each(MEANINGS)('a header means %s: %.60s', (meaning = '', text = '') => {
+  const headers = text.split('; ');
+  expect(headers.map((header) => [header, meaningOfHeader(header)])).toEqual(
+    headers.map((header) => [header, meaning || undefined]),
+  );
+});
 
-  test('the same on two lines', () => {
-    expect(meaningOfHeader('State License\n#')).toBe('license_number');
-  });
+test('a header means the same on two lines', () => {
+  expect(meaningOfHeader('State License\n#')).toBe('license_number');
 });
 
 /** What was read of a list: its columns' meanings, and each row as it would be looked up. */
@@ -165,18 +163,16 @@ describe('a list is understood', () => {
   );
 });
 
-describe('it is asked which column is what', () => {
-  test.each([
-    ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
-    ['rows with a word that names a column', 'RN.1,Licensee\nRN.2,Licensee\n', ['license_number', undefined]],
-    ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
-    ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
-    ['two columns of the same meaning', 'Lic #,License Number\nRN.1,RN.2\n', ['license_number', undefined]],
-    ['one column of anything', 'hello\nworld\n', [undefined]],
-    ['rows of different length', 'a,b,c\nd,e,\nf,,\n', [undefined, undefined, undefined]],
-  ])('for %s', async (_what, sent, asks) => {
-    expect(await understood(sent)).toEqual({ asks });
-  });
+test.each([
+  ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
+  ['rows with a word that names a column', 'RN.1,Licensee\nRN.2,Licensee\n', ['license_number', undefined]],
+  ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
+  ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
+  ['two columns of the same meaning', 'Lic #,License Number\nRN.1,RN.2\n', ['license_number', undefined]],
+  ['one column of anything', 'hello\nworld\n', [undefined]],
+  ['rows of different length', 'a,b,c\nd,e,\nf,,\n', [undefined, undefined, undefined]],
+])('it is asked which column is what for %s', async (_what, sent, asks) => {
+  expect(await understood(sent)).toEqual({ asks });
 });
 
 describe('a file is refused, with what to do:', () => {

@@ -99,20 +99,18 @@ describe('the events that the ledger lacks', () => {
   });
 });
 
-describe('the event for the live index', () => {
-  test('has what the index says of itself', () => {
-    const { index, metadata } = live('b', 2);
-    expect(liveEvent(index, metadata)).toEqual({
-      ...{ publication: 'b', event: 'live', index, epoch: 2, date: '2026-11-20', sample: false },
-      ...{ counts: metadata.counts, boards: metadata.boards, service_version: '0.1.0' },
-      sources: { individual: 'individual.csv', business: 'business.csv' },
-      sha256: { individual: 'a', business: 'b' },
-    });
+test('the event for the live index has what the index says of itself', () => {
+  const { index, metadata } = live('b', 2);
+  expect(liveEvent(index, metadata)).toEqual({
+    ...{ publication: 'b', event: 'live', index, epoch: 2, date: '2026-11-20', sample: false },
+    ...{ counts: metadata.counts, boards: metadata.boards, service_version: '0.1.0' },
+    sources: { individual: 'individual.csv', business: 'business.csv' },
+    sha256: { individual: 'a', business: 'b' },
   });
+});
 
-  test('has no files if the index names none', () => {
-    const { index, metadata } = live('b', 2);
-    const { sources: _none, ...bare } = metadata;
-    expect(liveEvent(index, bare)).not.toHaveProperty('sha256');
-  });
+test('the event for the live index has no files if the index names none', () => {
+  const { index, metadata } = live('b', 2);
+  const { sources: _none, ...bare } = metadata;
+  expect(liveEvent(index, bare)).not.toHaveProperty('sha256');
 });

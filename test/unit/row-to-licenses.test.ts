@@ -216,29 +216,27 @@ describe('a label', () => {
   });
 });
 
-describe('an id that would be too long for OpenSearch', () => {
-  /** One character, of three bytes, that folds to 15 letters of two bytes. */
-  const FOLDS_LONG = '\ufdfa';
-  const THREE_BYTES = '\u6f22';
+/** One character, of three bytes, that folds to 15 letters of two bytes. */
+const FOLDS_LONG = '\ufdfa';
+const THREE_BYTES = '\u6f22';
 
-  test.each<[string, Readonly<Record<string, string>>]>([
-    ['a board that folds to long text', { BOARD: FOLDS_LONG.repeat(60) }],
-    ['a board and a number', { BOARD: THREE_BYTES.repeat(71), LICENSE_NUMBER: THREE_BYTES.repeat(100) }],
-  ])('rejects the row: %s', (_what, values) => {
-    expect(nurseRow(values)).toEqual({ rejection: 'BOARD and LICENSE_NUMBER are too long to make an id' });
+test.each<[string, Readonly<Record<string, string>>]>([
+  ['a board that folds to long text', { BOARD: FOLDS_LONG.repeat(60) }],
+  ['a board and a number', { BOARD: THREE_BYTES.repeat(71), LICENSE_NUMBER: THREE_BYTES.repeat(100) }],
+])('an id that would be too long for OpenSearch rejects the row: %s', (_what, values) => {
+  expect(nurseRow(values)).toEqual({ rejection: 'BOARD and LICENSE_NUMBER are too long to make an id' });
+});
+
+test('an id that would be too long for OpenSearch of an endorsement rejects only the endorsement', () => {
+  const result = nurseRow({
+    ...PRACTITIONER,
+    BOARD: THREE_BYTES.repeat(71),
+    ENDORSEMENT_NUMBER_1: THREE_BYTES.repeat(100),
+    ENDORSEMENT_NUMBER_2: THREE_BYTES.repeat(99),
   });
-
-  test('of an endorsement rejects only the endorsement', () => {
-    const result = nurseRow({
-      ...PRACTITIONER,
-      BOARD: THREE_BYTES.repeat(71),
-      ENDORSEMENT_NUMBER_1: THREE_BYTES.repeat(100),
-      ENDORSEMENT_NUMBER_2: THREE_BYTES.repeat(99),
-    });
-    expect(documents(result)).toHaveLength(2);
-    expect(result).toMatchObject({
-      rejectedEndorsements: ['endorsement 1: BOARD and ENDORSEMENT_NUMBER are too long to make an id'],
-    });
+  expect(documents(result)).toHaveLength(2);
+  expect(result).toMatchObject({
+    rejectedEndorsements: ['endorsement 1: BOARD and ENDORSEMENT_NUMBER are too long to make an id'],
   });
 });
 
@@ -333,30 +331,28 @@ describe('an endorsement with a number', () => {
   });
 });
 
-describe('the row of a business', () => {
-  test('gives the name unchanged', () => {
-    const [license] = documents(businessRow({ BUSINESS_NAME: 'ACME DRUGS , LLC' }));
-    expect(license?.full_name).toBe('ACME DRUGS , LLC');
-  });
+test('the row of a business gives the name unchanged', () => {
+  const [license] = documents(businessRow({ BUSINESS_NAME: 'ACME DRUGS , LLC' }));
+  expect(license?.full_name).toBe('ACME DRUGS , LLC');
+});
 
-  test('gives its license with the keys of both trade names', () => {
-    const [license, ...rest] = documents(businessRow());
-    expect(rest).toEqual([]);
-    expect(license).toMatchObject({
-      license_number: '021234567',
-      full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
-      board: 'Board of Pharmacy',
-      source_row: 'business:2:0',
-      keys: { kind: 'business', name: 'PRX/ACMEDRUGS' },
-      extra_data: {
-        'Street Address': '1 MAIN ST',
-        County: 'ALLEN',
-        ZIP: '45801',
-        'Issue Date': '2001-01-01',
-      },
-    });
-    expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX/CORNERPHARMACY', '/CORNERPHARMACY']));
+test('the row of a business gives its license with the keys of both trade names', () => {
+  const [license, ...rest] = documents(businessRow());
+  expect(rest).toEqual([]);
+  expect(license).toMatchObject({
+    license_number: '021234567',
+    full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
+    board: 'Board of Pharmacy',
+    source_row: 'business:2:0',
+    keys: { kind: 'business', name: 'PRX/ACMEDRUGS' },
+    extra_data: {
+      'Street Address': '1 MAIN ST',
+      County: 'ALLEN',
+      ZIP: '45801',
+      'Issue Date': '2001-01-01',
+    },
   });
+  expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX/CORNERPHARMACY', '/CORNERPHARMACY']));
 });
 
 describe('a row is rejected', () => {

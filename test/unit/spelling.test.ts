@@ -28,22 +28,20 @@ E.2134567-SUPV = E1234567SUPV; 30-312345 = 03312345; 0T.012345 = OT012345
   });
 });
 
-describe('other forms of a given name', () => {
-  test.each<[string, string, string[]]>([
-    ['a nickname', 'BOB', ['ROBERT']],
-    ['a full name', 'MARGARET', ['PEGGY', 'MAGGIE']],
-    ['a nickname of several names', 'ALEX', ['ALEXANDER', 'ALEXANDRA']],
-    ['another spelling', 'KATHRYN', ['CATHERINE', 'KATHERINE']],
-  ])('%s, %s, include %j', (_what, name, variants) => {
-    expect(givenNameVariants(name)).toEqual(expect.arrayContaining(variants));
-    expect(givenNameVariants(name)).not.toContain(name);
-  });
+test.each<[string, string, string[]]>([
+  ['a nickname', 'BOB', ['ROBERT']],
+  ['a full name', 'MARGARET', ['PEGGY', 'MAGGIE']],
+  ['a nickname of several names', 'ALEX', ['ALEXANDER', 'ALEXANDRA']],
+  ['another spelling', 'KATHRYN', ['CATHERINE', 'KATHERINE']],
+])('other forms of a given name %s, %s, include %j', (_what, name, variants) => {
+  expect(givenNameVariants(name)).toEqual(expect.arrayContaining(variants));
+  expect(givenNameVariants(name)).not.toContain(name);
+});
 
-  test('are none for an unknown name; full names come first', () => {
-    expect(givenNameVariants('ZEBEDEE')).toEqual([]);
-    expect(givenNameVariants('')).toEqual([]);
-    expect(givenNameVariants('JERRY').slice(0, 1)).toEqual(['GERALD']);
-  });
+test('other forms of a given name are none for an unknown name; full names come first', () => {
+  expect(givenNameVariants('ZEBEDEE')).toEqual([]);
+  expect(givenNameVariants('')).toEqual([]);
+  expect(givenNameVariants('JERRY').slice(0, 1)).toEqual(['GERALD']);
 });
 
 describe('the nearest spellings', () => {

@@ -187,15 +187,13 @@ describe('a lookup by person', () => {
   });
 });
 
-describe('a number that nobody has', () => {
-  test.each([
-    ['has no digits', 'NURSE*', NONE_NEAR, 1],
-    ['has no letter and no digit', ' .-/', NONE_NEAR, 0],
-    ['is looked up while the service is busy', 'APRN.CNP.14484', undefined, 1],
-  ])('gets no suggestions if it %s', async (_when, number, near, searches) => {
-    const { queries, search } = answering([]);
-    expect([await lookUp(byNumber(number), search, near), queries.length]).toEqual([UNKNOWN, searches]);
-  });
+test.each([
+  ['has no digits', 'NURSE*', NONE_NEAR, 1],
+  ['has no letter and no digit', ' .-/', NONE_NEAR, 0],
+  ['is looked up while the service is busy', 'APRN.CNP.14484', undefined, 1],
+])('a number that nobody has gets no suggestions if it %s', async (_when, number, near, searches) => {
+  const { queries, search } = answering([]);
+  expect([await lookUp(byNumber(number), search, near), queries.length]).toEqual([UNKNOWN, searches]);
 });
 
 describe('a name that is sent along with a number', () => {

@@ -141,28 +141,26 @@ describe('the tally of licenses that were sent to OpenSearch', () => {
   });
 });
 
-describe('unknown labels', () => {
-  test('of boards and statuses, and board actions, count for the guards', () => {
-    const tally = new Tally();
-    for (const kind of ['board', 'status', 'sub-status', 'license type', 'board action'] as const)
-      tally.noteUnknown([{ kind, label: 'Unheard of' }], NURSING);
-    expect(tally).toMatchObject({ unknownRows: 2, unknownBoardActions: 1 });
-  });
+test('unknown labels of boards and statuses, and board actions, count for the guards', () => {
+  const tally = new Tally();
+  for (const kind of ['board', 'status', 'sub-status', 'license type', 'board action'] as const)
+    tally.noteUnknown([{ kind, label: 'Unheard of' }], NURSING);
+  expect(tally).toMatchObject({ unknownRows: 2, unknownBoardActions: 1 });
+});
 
-  test('are listed by kind, with the number of rows: 200 of up to 100 characters each', () => {
-    const tally = new Tally();
-    const wizardry = ['board', 'Board of Wizardry'] as const;
-    noteUnknownOf(tally, wizardry, ['status', 'Hovering'], wizardry);
-    noteUnknownOf(tally, wizardry);
-    expect(tally.unknownRows).toBe(2);
-    expect(Object.fromEntries(tally.unknownLabels)).toEqual({
-      'board: Board of Wizardry': 2,
-      'status: Hovering': 1,
-    });
-    for (let at = 0; at < 300; at += 1) noteUnknownOf(tally, ['status', `${at} ${'x'.repeat(500)}`]);
-    noteUnknownOf(tally, ['status', `0 ${'x'.repeat(500)}`]);
-    expect(tally.unknownLabels.size).toBe(200);
-    expect(tally.unknownLabels.get(`status: 0 ${'x'.repeat(98)}`)).toBe(2);
-    expect(tally.unknownRows).toBe(303);
+test('unknown labels are listed by kind, with the number of rows: 200 of up to 100 characters each', () => {
+  const tally = new Tally();
+  const wizardry = ['board', 'Board of Wizardry'] as const;
+  noteUnknownOf(tally, wizardry, ['status', 'Hovering'], wizardry);
+  noteUnknownOf(tally, wizardry);
+  expect(tally.unknownRows).toBe(2);
+  expect(Object.fromEntries(tally.unknownLabels)).toEqual({
+    'board: Board of Wizardry': 2,
+    'status: Hovering': 1,
   });
+  for (let at = 0; at < 300; at += 1) noteUnknownOf(tally, ['status', `${at} ${'x'.repeat(500)}`]);
+  noteUnknownOf(tally, ['status', `0 ${'x'.repeat(500)}`]);
+  expect(tally.unknownLabels.size).toBe(200);
+  expect(tally.unknownLabels.get(`status: 0 ${'x'.repeat(98)}`)).toBe(2);
+  expect(tally.unknownRows).toBe(303);
 });

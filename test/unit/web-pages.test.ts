@@ -16,35 +16,32 @@ import { nurseRecord } from '../support/records.ts';
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 
-describe('the frame of a page', () => {
-  const frame = (readOn: string, isSampleData = false) =>
-    pageText(
-      pageHtml(
-        { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
-        { styleSheet: '/s', script: '/j' },
-        '/about',
-      ),
-    );
-  const OLD = 'days old. Ask the board about anything after November 20, 2026.';
+const frame = (readOn: string, isSampleData = false) =>
+  pageText(
+    pageHtml(
+      { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
+      { styleSheet: '/s', script: '/j' },
+      '/about',
+    ),
+  );
+const OLD = 'days old. Ask the board about anything after November 20, 2026.';
 
-  test.each([
-    ['2026-11-20', 'State data dated November 20, 2026. This', OLD],
-    ['2026-11-21', 'State data dated November 20, 2026, read November 21, 2026 (1 day old).', OLD],
-    ['2026-11-27', 'read November 27, 2026 (7 days old).', OLD],
-    ['2026-11-28', `On November 28, 2026, the data was 8 ${OLD}`, 'not come yet'],
-    [
-      '2026-11-19',
-      'The data has the date November 20, 2026, which has not come yet. Do not rely on it.',
-      OLD,
-    ],
-  ])('read on %s says how old the data is, aloud where it is really old', (readOn, said, notSaid) => {
+test.each([
+  ['2026-11-20', 'State data dated November 20, 2026. This', OLD],
+  ['2026-11-21', 'State data dated November 20, 2026, read November 21, 2026 (1 day old).', OLD],
+  ['2026-11-27', 'read November 27, 2026 (7 days old).', OLD],
+  ['2026-11-28', `On November 28, 2026, the data was 8 ${OLD}`, 'not come yet'],
+  ['2026-11-19', 'The data has the date November 20, 2026, which has not come yet. Do not rely on it.', OLD],
+])(
+  'the frame of a page read on %s says how old the data is, aloud where it is really old',
+  (readOn, said, notSaid) => {
     expect(frame(readOn)).toContain(said);
     expect(frame(readOn)).not.toContain(notSaid);
     expect(frame(readOn)).not.toContain('Sample data.');
     expect(frame(readOn)).toContain('The issuing board is the authority. This is not primary-source');
     expect(frame(readOn, true)).toContain('Sample data. Generated: no real person or business.');
-  });
-});
+  },
+);
 
 describe('the facts of a license', () => {
   const facts = (fields: Partial<LicenseRecord> = {}) =>

@@ -83,27 +83,25 @@ test('the id of a message is the same for a webhook and a place, and of no other
   for (const each of ids) expect(each).toMatch(/^msg_[0-9a-f]{32}$/);
 });
 
-describe('the secret', () => {
-  test('is 32 bytes, and another one for each key, webhook and generation', () => {
-    const secrets = [
-      webhookSecret(KEY, WEBHOOK),
-      webhookSecret(`${KEY}.`, WEBHOOK),
-      webhookSecret(KEY, { ...WEBHOOK, id: 'wh_2' }),
-      webhookSecret(KEY, { ...WEBHOOK, generation: 2 }),
-      webhookSecret(KEY, { id: 'wh_1 1', generation: 1 }),
-    ];
-    expect(new Set(secrets).size).toBe(5);
-    for (const secret of secrets) {
-      expect(secret).toMatch(/^whsec_/);
-      expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
-    }
-  });
+test('the secret is 32 bytes, and another one for each key, webhook and generation', () => {
+  const secrets = [
+    webhookSecret(KEY, WEBHOOK),
+    webhookSecret(`${KEY}.`, WEBHOOK),
+    webhookSecret(KEY, { ...WEBHOOK, id: 'wh_2' }),
+    webhookSecret(KEY, { ...WEBHOOK, generation: 2 }),
+    webhookSecret(KEY, { id: 'wh_1 1', generation: 1 }),
+  ];
+  expect(new Set(secrets).size).toBe(5);
+  for (const secret of secrets) {
+    expect(secret).toMatch(/^whsec_/);
+    expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
+  }
+});
 
-  test('is HKDF (RFC 5869) with SHA-256, so it stays the same from release to release', () => {
-    const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
-    const derived = hmac(hmac(Buffer.alloc(32), KEY), 'webhook wh_1 1\u0001');
-    expect(webhookSecret(KEY, WEBHOOK)).toBe(`whsec_${derived.toString('base64')}`);
-  });
+test('the secret is HKDF (RFC 5869) with SHA-256, so it stays the same from release to release', () => {
+  const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
+  const derived = hmac(hmac(Buffer.alloc(32), KEY), 'webhook wh_1 1\u0001');
+  expect(webhookSecret(KEY, WEBHOOK)).toBe(`whsec_${derived.toString('base64')}`);
 });
 
 describe('the package standardwebhooks of npm', () => {
