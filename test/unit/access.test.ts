@@ -24,41 +24,39 @@ test.each(['olv', 'x', 'abcdefghijklmnop'])(
   },
 );
 
-describe('a key is refused with', () => {
-  const KEY = newApiKey('olv');
-  const isRefused = (keys: readonly string[]) =>
-    expect(keys.filter((key) => key !== KEY && isWellFormedKey('olv', key))).toEqual([]);
+const KEY = newApiKey('olv');
+const isRefused = (keys: readonly string[]) =>
+  expect(keys.filter((key) => key !== KEY && isWellFormedKey('olv', key))).toEqual([]);
 
-  test('one character mistyped', () => {
-    isRefused(
-      [...KEY].flatMap((_, at) =>
-        ['0', 'z', '_', '*', '\u00e9'].map((letter) => KEY.slice(0, at) + letter + KEY.slice(at + 1)),
-      ),
-    );
-  });
+test('a key is refused with one character mistyped', () => {
+  isRefused(
+    [...KEY].flatMap((_, at) =>
+      ['0', 'z', '_', '*', '\u00e9'].map((letter) => KEY.slice(0, at) + letter + KEY.slice(at + 1)),
+    ),
+  );
+});
 
-  test('two neighboring characters swapped', () => {
-    isRefused(
-      [...KEY].slice(1).map((next, at) => KEY.slice(0, at) + next + KEY.charAt(at) + KEY.slice(at + 2)),
-    );
-  });
+test('a key is refused with two neighboring characters swapped', () => {
+  isRefused(
+    [...KEY].slice(1).map((next, at) => KEY.slice(0, at) + next + KEY.charAt(at) + KEY.slice(at + 2)),
+  );
+});
 
-  test.each([
-    ['one letter too few', KEY.slice(0, -1)],
-    ['one letter too many', `${KEY}0`],
-    ['a blank before', ` ${KEY}`],
-    ['a blank in place of its last letter', `${KEY.slice(0, -1)} `],
-    ['no prefix', KEY.slice(4)],
-    ['another prefix', `abc${KEY.slice(3)}`],
-    ['the prefix in upper case', `OLV${KEY.slice(3)}`],
-    ['the other case', `olv_${KEY.slice(4).toLowerCase()}`],
-    ['nothing', ''],
-    ['the prefix alone', 'olv_'],
-    ['noughts alone', `olv_${'0'.repeat(49)}`],
-    ['the prefix of another installation', newApiKey('olw')],
-  ])('%s', (_what, key) => {
-    isRefused([key]);
-  });
+test.each([
+  ['one letter too few', KEY.slice(0, -1)],
+  ['one letter too many', `${KEY}0`],
+  ['a blank before', ` ${KEY}`],
+  ['a blank in place of its last letter', `${KEY.slice(0, -1)} `],
+  ['no prefix', KEY.slice(4)],
+  ['another prefix', `abc${KEY.slice(3)}`],
+  ['the prefix in upper case', `OLV${KEY.slice(3)}`],
+  ['the other case', `olv_${KEY.slice(4).toLowerCase()}`],
+  ['nothing', ''],
+  ['the prefix alone', 'olv_'],
+  ['noughts alone', `olv_${'0'.repeat(49)}`],
+  ['the prefix of another installation', newApiKey('olw')],
+])('a key is refused with %s', (_what, key) => {
+  isRefused([key]);
 });
 
 test('the counts of several processes are added up by key, day and outcome', () => {

@@ -16,23 +16,21 @@ Wei\u00df = WEISS; WEI\u1e9e = WEISS; \u00c6gir = AEGIR; c\u0153ur = COEUR; \u00
 \u0645\u062d\u0645\u062f = \u0645\u062d\u0645\u062f
 `);
 
-describe('the folded form', () => {
-  test('of each text', () => {
-    expect(FOLDED.map(([text]) => [text, fold(text)])).toEqual(FOLDED);
-  });
+test('the folded form of each text', () => {
+  expect(FOLDED.map(([text]) => [text, fold(text)])).toEqual(FOLDED);
+});
 
-  test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
-    'of a folded text is the same: %j',
-    (text) => {
-      expect(fold(fold(text))).toBe(fold(text));
-    },
-  );
+test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
+  'the folded form of a folded text is the same: %j',
+  (text) => {
+    expect(fold(fold(text))).toBe(fold(text));
+  },
+);
 
-  test('does not depend on the case', () => {
-    for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
-      expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
-    }
-  });
+test('the folded form does not depend on the case', () => {
+  for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
+    expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
+  }
 });
 
 /** Zero width, soft hyphen, direction marks, byte order mark, NUL, a Hangul filler and a blank of Braille. */

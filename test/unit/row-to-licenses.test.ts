@@ -171,49 +171,47 @@ describe('the row of a person', () => {
   });
 });
 
-describe('a label', () => {
-  test('of a board that is known is replaced by its name', () => {
-    const result = nurseRow({ BOARD: ' ohio  board of nursing ' });
-    expect(own(result)).toMatchObject({ board: 'Nursing Board', keys: { name: 'NUR/EXAMPLE/JANEQ' } });
-  });
+test('a label of a board that is known is replaced by its name', () => {
+  const result = nurseRow({ BOARD: ' ohio  board of nursing ' });
+  expect(own(result)).toMatchObject({ board: 'Nursing Board', keys: { name: 'NUR/EXAMPLE/JANEQ' } });
+});
 
-  const UNKNOWN = {
-    BOARD: 'Board of Tarot Readers',
-    TYPE: 'Seer',
-    STATUS: 'Hovering',
-    SUB_STATUS: 'In Orbit',
-  };
+const UNKNOWN = {
+  BOARD: 'Board of Tarot Readers',
+  TYPE: 'Seer',
+  STATUS: 'Hovering',
+  SUB_STATUS: 'In Orbit',
+};
 
-  test('that is unknown is published as written', () => {
-    expect(own(nurseRow(UNKNOWN))).toMatchObject({
-      ...{ board: 'Board of Tarot Readers', license_type: 'Seer' },
-      ...{ status: 'HOVERING', raw_status: 'Hovering - In Orbit' },
-    });
+test('a label that is unknown is published as written', () => {
+  expect(own(nurseRow(UNKNOWN))).toMatchObject({
+    ...{ board: 'Board of Tarot Readers', license_type: 'Seer' },
+    ...{ status: 'HOVERING', raw_status: 'Hovering - In Orbit' },
   });
+});
 
-  const board = { kind: 'board', label: UNKNOWN.BOARD };
-  const statuses = [
-    { kind: 'status', label: 'Hovering' },
-    { kind: 'sub-status', label: 'In Orbit' },
-  ];
-  const action = (label: string) => [{ kind: 'board action', label }];
-  const type = (label: string) => [{ kind: 'license type', label }];
-  test.each<[Readonly<Record<string, string>>, readonly object[]]>([
-    [{ BOARD: ' ohio  board of nursing ', STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' }, []],
-    [{ TYPE: '' }, []],
-    // The types of an unknown board are not reported.
-    [UNKNOWN, [board, ...statuses]],
-    [{ TYPE: 'Robot Nurse' }, type('NUR: Robot Nurse')],
-    [{ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' }, type('NUR: APRN - Robot')],
-    [{ ...PRACTITIONER, ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' }, statuses],
-    [{ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: 'Y' }, action('Y')],
-    [{ BOARD_ACTION: ' YES ' }, []],
-    [{ BOARD_ACTION: '' }, []],
-    [{ BOARD_ACTION: 'N' }, action('N')],
-    [{ BOARD_ACTION: 'constructor' }, action('constructor')],
-  ])('is reported if it is unknown: %j', (values, unknownLabels) => {
-    expect(nurseRow(values)).toMatchObject({ unknownLabels });
-  });
+const board = { kind: 'board', label: UNKNOWN.BOARD };
+const statuses = [
+  { kind: 'status', label: 'Hovering' },
+  { kind: 'sub-status', label: 'In Orbit' },
+];
+const action = (label: string) => [{ kind: 'board action', label }];
+const type = (label: string) => [{ kind: 'license type', label }];
+test.each<[Readonly<Record<string, string>>, readonly object[]]>([
+  [{ BOARD: ' ohio  board of nursing ', STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' }, []],
+  [{ TYPE: '' }, []],
+  // The types of an unknown board are not reported.
+  [UNKNOWN, [board, ...statuses]],
+  [{ TYPE: 'Robot Nurse' }, type('NUR: Robot Nurse')],
+  [{ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' }, type('NUR: APRN - Robot')],
+  [{ ...PRACTITIONER, ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' }, statuses],
+  [{ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: 'Y' }, action('Y')],
+  [{ BOARD_ACTION: ' YES ' }, []],
+  [{ BOARD_ACTION: '' }, []],
+  [{ BOARD_ACTION: 'N' }, action('N')],
+  [{ BOARD_ACTION: 'constructor' }, action('constructor')],
+])('a label is reported if it is unknown: %j', (values, unknownLabels) => {
+  expect(nurseRow(values)).toMatchObject({ unknownLabels });
 });
 
 /** One character, of three bytes, that folds to 15 letters of two bytes. */

@@ -43,55 +43,50 @@ test.each([
   },
 );
 
-describe('the facts of a license', () => {
-  const facts = (fields: Partial<LicenseRecord> = {}) =>
-    pageText(licenseBody(nurseRecord(fields), [], TODAY));
-  const extra_data = nurseRecord().extra_data;
+const facts = (fields: Partial<LicenseRecord> = {}) => pageText(licenseBody(nurseRecord(fields), [], TODAY));
+const extra_data = nurseRecord().extra_data;
 
-  test('have each once: the address without the own country, a date by one name, nothing that is not given', () => {
-    const shown = facts({
-      extra_data: {
-        ...extra_data,
-        ...{ Country: 'UNITED STATES', 'Street Address': '1 MAIN ST', 'Effective Date': '2015-06-01' },
-        ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
-        ...{ 'Endorsement Type 2': 'Certificate', 'Endorsement Status 2': 'Active' },
-      },
-    });
-    expect(shown).toContain('Address 1 Main St, Columbus, OH 43215, Franklin County Endorsements');
-    expect(shown).toContain(
-      'Expires October 31, 2027 (in 344 days) Board action Not given by the State Issued June 1',
-    );
-    for (const part of ['United States', 'Effective Date', 'Endorsement Status 1', 'Last change'])
-      expect(shown).not.toContain(part);
-    expect(shown).toContain('Endorsements without a number Endorsement Type 2 Certificate');
-    expect(
-      facts({ extra_data: { ...extra_data, Country: 'CANADA', 'Effective Date': '2020-01-01' } }),
-    ).toMatch(/Franklin County, Canada Effective Date January 1, 2020$/);
-    const nothing = {
-      ...{ city: null, state: null, county: null, expiry_date: null, issue_date: null },
-      extra_data: {},
-    };
-    expect(facts(nothing).match(/Not given by the State/g)).toHaveLength(4);
+test('each fact of a license is shown once: the address without the own country, a date by one name, nothing that is not given', () => {
+  const shown = facts({
+    extra_data: {
+      ...extra_data,
+      ...{ Country: 'UNITED STATES', 'Street Address': '1 MAIN ST', 'Effective Date': '2015-06-01' },
+      ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
+      ...{ 'Endorsement Type 2': 'Certificate', 'Endorsement Status 2': 'Active' },
+    },
   });
+  expect(shown).toContain('Address 1 Main St, Columbus, OH 43215, Franklin County Endorsements');
+  expect(shown).toContain(
+    'Expires October 31, 2027 (in 344 days) Board action Not given by the State Issued June 1',
+  );
+  for (const part of ['United States', 'Effective Date', 'Endorsement Status 1', 'Last change'])
+    expect(shown).not.toContain(part);
+  expect(shown).toContain('Endorsements without a number Endorsement Type 2 Certificate');
+  expect(facts({ extra_data: { ...extra_data, Country: 'CANADA', 'Effective Date': '2020-01-01' } })).toMatch(
+    /Franklin County, Canada Effective Date January 1, 2020$/,
+  );
+  const nothing = {
+    ...{ city: null, state: null, county: null, expiry_date: null, issue_date: null },
+    extra_data: {},
+  };
+  expect(facts(nothing).match(/Not given by the State/g)).toHaveLength(4);
+});
 
-  test('an endorsement in them has the worse standing of its license', () => {
-    const shown = facts({
-      extra_data: {
-        'Board Action': 'Yes',
-        'Endorsement Number 1': 'APRN.1',
-        'Endorsement Status 1': 'Active',
-      },
-    });
-    expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
+test('an endorsement among the facts of a license has the worse standing of its license', () => {
+  const shown = facts({
+    extra_data: {
+      'Board Action': 'Yes',
+      'Endorsement Number 1': 'APRN.1',
+      'Endorsement Status 1': 'Active',
+    },
   });
+  expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
+});
 
-  test('name the board and the State’s own lookup as the authority', () => {
-    const [board] = BOARDS;
-    expect(pageText(board && boardContact(board))).toContain(`decide, check with the ${board?.name}`);
-    expect(String(board && boardContact(board))).toContain(
-      'href="https://elicense.ohio.gov/oh_verifylicense"',
-    );
-  });
+test('the facts of a license name the board and the State’s own lookup as the authority', () => {
+  const [board] = BOARDS;
+  expect(pageText(board && boardContact(board))).toContain(`decide, check with the ${board?.name}`);
+  expect(String(board && boardContact(board))).toContain('href="https://elicense.ohio.gov/oh_verifylicense"');
 });
 
 describe('a row of a list', () => {
