@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
 import {

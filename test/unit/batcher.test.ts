@@ -39,8 +39,7 @@ describe('a batcher', () => {
 
   test('sends no more queries in a request than its maximum', async () => {
     const { requests, request, asked } = heldRequests();
-    const ask = batcher(request, { maxBatchSize: 2, concurrency: 5 });
-    const answers = Promise.all([1, 2, 3, 4, 5].map(ask));
+    const answers = Promise.all([1, 2, 3, 4, 5].map(batcher(request, { maxBatchSize: 2, concurrency: 5 })));
     await sent();
     await sent();
     expect(asked()).toEqual([[1, 2], [3, 4], [5]]);

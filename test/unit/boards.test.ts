@@ -43,19 +43,6 @@ describe('the catalog of boards', () => {
       expect(endorsed?.endorses).toBeUndefined();
     }
   });
-
-  test('calls the boards as the BOARD column does', () => {
-    // Those of which the State's own label has been read.
-    expect(
-      'NUR COS MED PRX PEP DBH SHP ARC PSY ELV MFH MVR'.split(' ').map((code) => boardOfCode(code).name),
-    ).toEqual([
-      ...['Nursing Board', 'Cosmetology and Barber Board', 'Medical Board', 'Board of Pharmacy'],
-      ...['Engineers and Surveyors Board', 'Department of Behavioral Health'],
-      ...['Speech and Hearing Professionals Board', 'Architects Board', 'Psychology Board'],
-      ...['Div. of Industrial Compliance: Elevator', 'Department of Commerce - Manufactured Homes Program'],
-      'Motor Vehicle Repair Board',
-    ]);
-  });
 });
 
 test('the board of a name is found by exactly its name, and by no other text', () => {

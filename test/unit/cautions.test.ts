@@ -88,8 +88,7 @@ test('the cautions are in a fixed order, name_mismatch first', () => {
 describe('the notes', () => {
   /** With an endorsement: `Status=Active; Board Action=Yes`. */
   const endorsed = (fields: string, number = 'APRN.CNP.1') => {
-    const all = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')];
-    const labels = all
+    const labels = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')]
       .map((each) => each.split('='))
       .map(([label, text]) => [`Endorsement ${label} 1`, text]);
     return license({ extra_data: Object.fromEntries(labels) });
@@ -139,11 +138,10 @@ test('what an endorsement stores of the license that it endorses is read back un
 });
 
 test('the endorsements of a license have the values of its row', () => {
-  const fields = {
+  const second = Object.entries({
     ...{ Number: 'APRN.CNP.2', Type: 'CNP', Status: 'Active', 'Sub Status': 'Probation' },
     ...{ 'Expiration Date': '2027-10-31', 'Board Action': 'Yes' },
-  };
-  const second = Object.entries(fields).map(([label, value]) => [`Endorsement ${label} 2`, value]);
+  }).map(([label, value]) => [`Endorsement ${label} 2`, value]);
   const others = { 'Endorsement Number 4': 'APRN.CNP.4', 'Endorsement Expiration Date 4': 'soon' };
   const endorsements = endorsementsOf({
     extra_data: {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -38,41 +38,39 @@ const OF_ONE = {
   worker: /^GUARD_|^DATASET_|^PUBLISH_SCHEDULE$|^KEEP_PUBLICATIONS$|^CHANGES_KEPT_DAYS$|^INDEX_SHARDS$/,
 } as const;
 
-describe('docker-compose.yml', () => {
-  test.each([
-    ['api', OF_ONE.worker],
-    ['worker', OF_ONE.api],
-  ] as const)(
-    '%s gets each setting of .env that belongs to it, and none that does not exist',
-    (name, ofTheOther) => {
-      const { environment } = services[name];
-      expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'LICENSES_URL']).toEqual(
-        expect.arrayContaining(Object.keys(environment)),
-      );
-      const settings = SETTING_NAMES.filter((each) => !FIXED.test(each) && !ofTheOther.test(each));
-      expect(settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`))).toEqual([]);
-    },
-  );
-
-  test('commands in the worker find the API', () => {
-    const { LICENSES_URL } = services.worker.environment;
-    expect(LICENSES_URL).toBe(`http://api:${services.api.environment.PORT}`);
-  });
-
-  test('only the proxy is reached from other machines', () => {
-    const open = Object.entries(services).filter(([, { ports }]) =>
-      ports.some((port) => !port.startsWith('127.0.0.1:')),
+test.each([
+  ['api', OF_ONE.worker],
+  ['worker', OF_ONE.api],
+] as const)(
+  'docker-compose.yml %s gets each setting of .env that belongs to it, and none that does not exist',
+  (name, ofTheOther) => {
+    const { environment } = services[name];
+    expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'LICENSES_URL']).toEqual(
+      expect.arrayContaining(Object.keys(environment)),
     );
-    expect(open.map(([name]) => name)).toEqual(['proxy']);
-  });
+    const settings = SETTING_NAMES.filter((each) => !FIXED.test(each) && !ofTheOther.test(each));
+    expect(settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`))).toEqual([]);
+  },
+);
 
-  test('OpenSearch is the tested version and creates no index by itself; Redis refuses rather than forgets', () => {
-    expect(services.opensearch.image).toBe(`opensearchproject/opensearch:${OPENSEARCH_VERSION}`);
-    expect(services.opensearch.environment).toMatchObject({ 'action.auto_create_index': 'false' });
-    const command = services.redis.command.join(' ');
-    expect(command).toContain('--appendonly yes');
-    expect(command).toContain('--maxmemory-policy noeviction');
-  });
+test('docker-compose.yml commands in the worker find the API', () => {
+  const { LICENSES_URL } = services.worker.environment;
+  expect(LICENSES_URL).toBe(`http://api:${services.api.environment.PORT}`);
+});
+
+test('docker-compose.yml only the proxy is reached from other machines', () => {
+  const open = Object.entries(services).filter(([, { ports }]) =>
+    ports.some((port) => !port.startsWith('127.0.0.1:')),
+  );
+  expect(open.map(([name]) => name)).toEqual(['proxy']);
+});
+
+test('docker-compose.yml OpenSearch is the tested version and creates no index by itself; Redis refuses rather than forgets', () => {
+  expect(services.opensearch.image).toBe(`opensearchproject/opensearch:${OPENSEARCH_VERSION}`);
+  expect(services.opensearch.environment).toMatchObject({ 'action.auto_create_index': 'false' });
+  const command = services.redis.command.join(' ');
+  expect(command).toContain('--appendonly yes');
+  expect(command).toContain('--maxmemory-policy noeviction');
 });
 
 test('Dockerfile builds and runs on the Node that the tests run on', () => {

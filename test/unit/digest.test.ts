@@ -133,12 +133,11 @@ test.each([
 test('two ways to write one number are counterparts, where no other license has that number', () => {
   const before = 'PHR/PN.022589 PHR/PN.1 PHR/PN-1 PHR/PN.7 NUR/PN.8'.split(' ').map((id) => entry(id));
   const after = [entry('PHR/PN-022589'), entry('PHR/PN 1'), entry('PHR/PN.7', 'b'), entry('PHR/PN-8')];
-  const counterparts = compared(before, after).map(({ license, kind, counterpart }) => [
-    kind,
-    license,
-    counterpart,
-  ]);
-  expect(counterparts.toSorted()).toEqual(
+  expect(
+    compared(before, after)
+      .map(({ license, kind, counterpart }) => [kind, license, counterpart])
+      .toSorted(),
+  ).toEqual(
     [
       ['added', 'PHR/PN-022589', 'PHR/PN.022589'],
       ['removed', 'PHR/PN.022589', 'PHR/PN-022589'],

@@ -28,8 +28,7 @@ async function problemOf(line: string): Promise<string | undefined> {
 
 /** The lines of code blocks that run `licenses`, without what is after a `#`, and where their output goes. */
 function commandsIn(file: string): string[] {
-  const lines = documentText(file).match(/^ {4,}\S.*$/gm) ?? [];
-  return lines.flatMap(
+  return (documentText(file).match(/^ {4,}\S.*$/gm) ?? []).flatMap(
     (line) =>
       /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
   );

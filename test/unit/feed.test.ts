@@ -50,34 +50,32 @@ test.each([
   expect(readCursor(altered)).toBeUndefined();
 });
 
-describe('the state of a feed', () => {
-  const isKnown = (state: FeedState, position: number) =>
-    changesAfterCursor(state, cursorText({ feed: FEED_ID, position })) !== undefined;
+const isKnown = (state: FeedState, position: number) =>
+  changesAfterCursor(state, cursorText({ feed: FEED_ID, position })) !== undefined;
 
-  test('has a different feed id for another publication with the same epoch', () => {
-    expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
-  });
+test('the state of a feed has a different feed id for another publication with the same epoch', () => {
+  expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
+});
 
-  test('knows the position of its first and last change', () => {
-    const last = (state: FeedState) => lastPosition(state).position;
-    expect([BEGINNING, FEED, extended(FEED, 7, 2)].map(last)).toEqual([
-      ...[positionOf(3, 0), positionOf(4, 10), positionOf(7, 2)],
-    ]);
-  });
+test('the state of a feed knows the position of its first and last change', () => {
+  const last = (state: FeedState) => lastPosition(state).position;
+  expect([BEGINNING, FEED, extended(FEED, 7, 2)].map(last)).toEqual([
+    ...[positionOf(3, 0), positionOf(4, 10), positionOf(7, 2)],
+  ]);
+});
 
-  test('knows which positions exist', () => {
-    const there = [positionOf(3, 0), positionOf(4, 1), positionOf(4, 10)];
-    const others = [positionOf(3, 1), positionOf(4, 0), positionOf(4, 11), positionOf(6, 1)];
-    expect([...there, ...others].filter((position) => isKnown(FEED, position))).toEqual(there);
-  });
+test('the state of a feed knows which positions exist', () => {
+  const there = [positionOf(3, 0), positionOf(4, 1), positionOf(4, 10)];
+  const others = [positionOf(3, 1), positionOf(4, 0), positionOf(4, 11), positionOf(6, 1)];
+  expect([...there, ...others].filter((position) => isKnown(FEED, position))).toEqual(there);
+});
 
-  test('without its oldest publications starts after them', () => {
-    const kept = keptFeed(extended(FEED, 7, 2), '2026-11-05T00:00:00.000Z');
-    expect(switchesOf(kept).map(({ epoch }) => epoch)).toEqual([6, 7]);
-    expect([positionOf(4, 10), positionOf(4, 9)].map((place) => isKnown(kept, place))).toEqual([true, false]);
-    expect(coverageOf(kept).since).toBe('2026-11-04');
-    expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
-  });
+test('the state of a feed without its oldest publications starts after them', () => {
+  const kept = keptFeed(extended(FEED, 7, 2), '2026-11-05T00:00:00.000Z');
+  expect(switchesOf(kept).map(({ epoch }) => epoch)).toEqual([6, 7]);
+  expect([positionOf(4, 10), positionOf(4, 9)].map((place) => isKnown(kept, place))).toEqual([true, false]);
+  expect(coverageOf(kept).since).toBe('2026-11-04');
+  expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
 });
 
 describe('a new feed after another one', () => {
@@ -163,47 +161,44 @@ function changeOf(
 ) {
   const publication = { publication: 'p-2', epoch: 4, date: '2026-11-02' };
   const maker = changeMaker(BEGINNING, publication, { dateBefore: '2026-11-01', newFields });
-  const fields = changedFields(before, after);
-  return maker.make({ license: 'NUR/RN.1', before, after, fields }, 'data');
+  return maker.make({ license: 'NUR/RN.1', before, after, fields: changedFields(before, after) }, 'data');
 }
 
-describe('a change of a license', () => {
-  const values = (before: string | null, after: string | null) => ({ before, after });
-  const withExtra = (extra: Record<string, string>) => ({ ...RECORD, extra_data: extra });
-  const ERASED = { ...values(null, null), erased: true };
-  const withA = withExtra({ ...RECORD.extra_data, A: '1' });
-  const placeless = { ...RECORD, city: null, extra_data: {} };
+const values = (before: string | null, after: string | null) => ({ before, after });
+const withExtra = (extra: Record<string, string>) => ({ ...RECORD, extra_data: extra });
+const ERASED = { ...values(null, null), erased: true };
+const withA = withExtra({ ...RECORD.extra_data, A: '1' });
+const placeless = { ...RECORD, city: null, extra_data: {} };
 
-  test.each([
-    ['no difference', RECORD, { ...RECORD }, undefined],
-    ['neither', undefined, undefined, undefined],
-    ['another order of attributes', withExtra({ A: '1', B: '2' }), withExtra({ B: '2', A: '1' }), undefined],
-    ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: values('ACTIVE', 'CLOSED') }],
-    ['an attribute appears', RECORD, withA, { 'extra_data.A': values(null, '1') }],
-    ['a place is withdrawn', RECORD, placeless, { city: ERASED, 'extra_data.ZIP': ERASED }],
-    ['a place appears', { ...RECORD, city: null }, RECORD, { city: values(null, 'LIMA') }],
-  ])('has the fields that differ: %s', (_what, before, after, fields) => {
-    expect(changeOf(before, after)?.fields).toEqual(fields);
-  });
+test.each([
+  ['no difference', RECORD, { ...RECORD }, undefined],
+  ['neither', undefined, undefined, undefined],
+  ['another order of attributes', withExtra({ A: '1', B: '2' }), withExtra({ B: '2', A: '1' }), undefined],
+  ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: values('ACTIVE', 'CLOSED') }],
+  ['an attribute appears', RECORD, withA, { 'extra_data.A': values(null, '1') }],
+  ['a place is withdrawn', RECORD, placeless, { city: ERASED, 'extra_data.ZIP': ERASED }],
+  ['a place appears', { ...RECORD, city: null }, RECORD, { city: values(null, 'LIMA') }],
+])('a change of a license has the fields that differ: %s', (_what, before, after, fields) => {
+  expect(changeOf(before, after)?.fields).toEqual(fields);
+});
 
-  test('is by cause release where nothing but attributes of new columns changed', () => {
-    const newFields = new Set(['extra_data.A', 'extra_data.B']);
-    const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
-    expect(causeOf(withA)).toBe('release');
-    expect(causeOf({ ...withA, status: 'CLOSED' })).toBe('data');
-    expect(causeOf(withExtra({ ZIP: '43216' }))).toBe('data');
-  });
+test('a change of a license is by cause release where nothing but attributes of new columns changed', () => {
+  const newFields = new Set(['extra_data.A', 'extra_data.B']);
+  const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
+  expect(causeOf(withA)).toBe('release');
+  expect(causeOf({ ...withA, status: 'CLOSED' })).toBe('data');
+  expect(causeOf(withExtra({ ZIP: '43216' }))).toBe('data');
+});
 
-  test('has no places if the license was removed', () => {
-    const removed = changeOf(RECORD, undefined);
-    expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);
-    expect(removed?.erases).toBeUndefined();
-  });
+test('a change of a license has no places if the license was removed', () => {
+  const removed = changeOf(RECORD, undefined);
+  expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);
+  expect(removed?.erases).toBeUndefined();
+});
 
-  test('is about a place in some fields', () => {
-    const places = ['city', 'extra_data.Parcel Floor', 'extra_data.ZIP'];
-    expect([...places, 'status', 'extra_data.Board Action'].filter(isPlaceField)).toEqual(places);
-  });
+test('a change of a license is about a place in some fields', () => {
+  const places = ['city', 'extra_data.Parcel Floor', 'extra_data.ZIP'];
+  expect([...places, 'status', 'extra_data.Board Action'].filter(isPlaceField)).toEqual(places);
 });
 
 const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { fold, unaccent, visibleText } from '../../src/licenses/fold.ts';
 import { pairsOf } from '../support/tables.ts';
 

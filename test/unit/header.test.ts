@@ -153,8 +153,7 @@ describe('a header', () => {
 
   test('marks columns of places, in which HIDDEN means blank, and of dates', () => {
     const dates = ['EFFECTIVE_DATE', 'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2'];
-    const names = [...REQUIRED, 'zip', ...dates, 'MED_SPECIALTY_1'];
-    expect(mapHeader('individual', names).extra).toEqual([
+    expect(mapHeader('individual', [...REQUIRED, 'zip', ...dates, 'MED_SPECIALTY_1']).extra).toEqual([
       { position: 6, label: 'ZIP', isPlace: true, isDate: false },
       { position: 7, label: 'Effective Date', isPlace: false, isDate: true },
       { position: 9, label: 'Medical Specialty 1', isPlace: false, isDate: false },

@@ -94,8 +94,7 @@ describe('the verdict', () => {
   });
 
   test('of an endorsement is the worse of both, and says why', () => {
-    const extra = endorsing('Active', 'Yes');
-    expect(verdict('Active', '2027-10-31', extra)).toBe(
+    expect(verdict('Active', '2027-10-31', endorsing('Active', 'Yes'))).toBe(
       'caution: The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it. Ask the board for details. The endorsement itself: Active until October 31, 2027.',
     );
     const suspended = { ...endorsing('Inactive', 'Yes'), 'Endorsed License Sub Status': 'Suspended' };

@@ -17,7 +17,6 @@ const NOT_GIVEN =
   'board_action null is not given by the State: it does not mean that the board has not acted.';
 
 const NO_ACTION = { 'Board Action': 'No' };
-const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
 
 /** The result, which is one that the tools' schema allows. */
@@ -42,15 +41,6 @@ function record(fields: Partial<LicenseRecord> = {}) {
 }
 
 describe('the tool result for a number that is found', () => {
-  test('has the whole record as in REST without what the result says already, and the board action', () => {
-    const answered = result(record({ extra_data: { ...ANSWERED_LICENSE.extra_data, 'Board Action': 'No' } }));
-    expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
-    expect(answered).not.toHaveProperty('total');
-    const { found: _, source: _source, last_scraped: _date, data_age_days: _age, ...own } = ANSWERED_LICENSE;
-    expect(answered.licenses).toStrictEqual([{ ...own, extra_data: { ZIP: '43215' }, board_action: 'No' }]);
-    expect(answered.message).toBe(AUTHORITY);
-  });
-
   test('says that a board action is not given, and keeps attributes that say something else', () => {
     const { licenses, message } = result(record({ extra_data: { County: 'Somewhere' } }));
     expect(licenses).toMatchObject([
@@ -117,18 +107,8 @@ describe('the tool result for a number that is found', () => {
 });
 
 describe('the tool result for nothing found', () => {
-  /** Of a number, or of a name. */
   const miss = (fields: Partial<Miss>) =>
     result({ ...{ outcome: 'none', reason: 'unknown', request: BY_NUMBER, didYouMean: [] }, ...fields });
-
-  test('by name suggests similar names', () => {
-    const answered = miss({ request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
-    expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
-    expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
-    expect(answered.message).toBe(
-      `No license of any of the 24 boards matches the name "Smiht" in the State's dataset of 2026-11-20. Check the spelling and the board. not_found never means that somebody is unlicensed. ${AUTHORITY}`,
-    );
-  });
 
   test('by number does not suggest the number that was asked for', () => {
     const ofTheName = ['RN.0123456'];
@@ -143,12 +123,6 @@ describe('the tool result for nothing found', () => {
     const answered = miss({ didYouMean: ['RN.123', 'RN.0123'], ofTheName: ['RN.0123'] });
     expect(answered.did_you_mean_name_match).toEqual([false, true]);
     expect(answered.message).toContain('RN.0123 is under that name.');
-  });
-
-  test('by number says when a license left the dataset, and what its status was', () => {
-    const left = { last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
-    const told = { reason: 'removed', last_in_dataset: '2026-11-19', last_raw_status: 'Active' };
-    expect(miss({ reason: 'removed', left })).toMatchObject(told);
   });
 
   const SEARCH = 'Next, search by name: search_licenses_by_name, or verify_business_license for a business.';

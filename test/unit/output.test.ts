@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { isRefusing, tellingChecks, writeReport } from '../../src/cli/checks.ts';
 import { described, printable, table } from '../../src/cli/output.ts';
 import type { Check } from '../../src/publications/ledger.ts';
@@ -8,52 +8,49 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 
-describe('a table of the command line', () => {
-  test('has columns aligned under their headings, numbers with separators, times of Ohio, and nothing for null', () => {
-    const at = '2026-11-25T11:00:07.000Z';
-    expect(
-      table([
-        { id: 'a', state: 'superseded', rows: 1234, 'last event': at },
-        { id: 'longer', state: 'live', rows: null, 'last event': undefined },
-      ]),
-    ).toEqual([
-      'ID      STATE       ROWS   LAST EVENT',
-      'a       superseded  1,234  2026-11-25 06:00:07 EST',
-      'longer  live',
-    ]);
-  });
+test('a table of the command line has columns aligned under their headings, numbers with separators, times of Ohio, and nothing for null', () => {
+  expect(
+    table([
+      { id: 'a', state: 'superseded', rows: 1234, 'last event': '2026-11-25T11:00:07.000Z' },
+      { id: 'longer', state: 'live', rows: null, 'last event': undefined },
+    ]),
+  ).toEqual([
+    'ID      STATE       ROWS   LAST EVENT',
+    'a       superseded  1,234  2026-11-25 06:00:07 EST',
+    'longer  live',
+  ]);
+});
 
-  test('fits 100 characters: the widest columns go on below', () => {
-    const lines = table([
-      { id: 'a1', board: 'x'.repeat(60), details: `${'word '.repeat(20)}end` },
-      { id: 'a2', board: 'short', details: 'short' },
-    ]);
-    expect(lines.every((line) => line.length <= 100)).toBe(true);
-    expect(lines[1]).toMatch(/^a1 {2}x{40,} {2}word/);
-    expect(lines[2]).toMatch(/^ {4}x{10,} +word /);
-    expect(lines[3]).toMatch(/end$/);
-    expect(lines[4]).toMatch(/^a2 {2}short +short$/);
-  });
+test('a table of the command line fits 100 characters: the widest columns go on below', () => {
+  const lines = table([
+    { id: 'a1', board: 'x'.repeat(60), details: `${'word '.repeat(20)}end` },
+    { id: 'a2', board: 'short', details: 'short' },
+  ]);
+  expect(lines.every((line) => line.length <= 100)).toBe(true);
+  expect(lines[1]).toMatch(/^a1 {2}x{40,} {2}word/);
+  expect(lines[2]).toMatch(/^ {4}x{10,} +word /);
+  expect(lines[3]).toMatch(/end$/);
+  expect(lines[4]).toMatch(/^a2 {2}short +short$/);
+});
 
-  test('of nine columns fits, too, and breaks no id', () => {
-    const row = {
-      ...{ publication: 'mwwrwvb2c0448190', state: 'superseded (forced)', date: '2026-11-24' },
-      rows: 2_600_000,
-      ...{ rejected: 12_345, changes: 123_456, took: '123.4 s', 'last event': '2026-11-25T11:00:07.000Z' },
-      reasons: 'unknown_board_actions (and 2 more)',
-    };
-    const lines = table([row]);
-    expect(lines.filter((line) => line.length > 100)).toEqual([]);
-    expect(lines[1]).toMatch(/^mwwrwvb2c0448190 {2}superseded {2}2026-11-24 {2}2,600,000 .* 2026-11-25 .*_$/);
-  });
+test('a table of the command line of nine columns fits, too, and breaks no id', () => {
+  const row = {
+    ...{ publication: 'mwwrwvb2c0448190', state: 'superseded (forced)', date: '2026-11-24' },
+    rows: 2_600_000,
+    ...{ rejected: 12_345, changes: 123_456, took: '123.4 s', 'last event': '2026-11-25T11:00:07.000Z' },
+    reasons: 'unknown_board_actions (and 2 more)',
+  };
+  const lines = table([row]);
+  expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  expect(lines[1]).toMatch(/^mwwrwvb2c0448190 {2}superseded {2}2026-11-24 {2}2,600,000 .* 2026-11-25 .*_$/);
+});
 
-  test('takes a text of any length', () => {
-    expect(table([{ id: 'a', details: 'x'.repeat(100_000) }])).toHaveLength(1 + Math.ceil(100_000 / 96));
-  });
+test('a table of the command line takes a text of any length', () => {
+  expect(table([{ id: 'a', details: 'x'.repeat(100_000) }])).toHaveLength(1 + Math.ceil(100_000 / 96));
+});
 
-  test('without rows says so', () => {
-    expect(table([])).toEqual(['None.']);
-  });
+test('a table of the command line without rows says so', () => {
+  expect(table([])).toEqual(['None.']);
 });
 
 test('a result is described by its values: below each other, in tables and lists, without what is empty', () => {
@@ -87,8 +84,7 @@ test.each([
 });
 
 test('a table may have 200,000 rows', () => {
-  const rows = Array.from({ length: 200_000 }, () => ({ id: 'a' }));
-  expect(table(rows)).toHaveLength(200_001);
+  expect(table(Array.from({ length: 200_000 }, () => ({ id: 'a' })))).toHaveLength(200_001);
 });
 
 test('a line break in a cell does not begin a new line of the table', () => {

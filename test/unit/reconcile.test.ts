@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { liveEvent, missingEvents, summarize } from '../../src/publications/history.ts';
+import { liveEvent, missingEvents } from '../../src/publications/history.ts';
 import { type LedgerEvent, PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 
@@ -78,16 +78,6 @@ describe('the events that the ledger lacks', () => {
     const [publication = '', epoch] = alias.split(' ');
     const index = epoch === undefined ? undefined : live(publication, Number(epoch));
     expect(missing(eventsOf(events), index).join(', ')).toBe(expected);
-  });
-
-  test('make the ledger agree with the alias', () => {
-    const events = eventsOf('a live 1, b verifying 2');
-    const added = missingEvents(events, live('b', 2)).map((each): LedgerEvent => ({ at: AT, ...each }));
-    expect(missing([...events, ...added], live('b', 2))).toEqual([]);
-    expect(summarize([...events, ...added], 'b')).toMatchObject([
-      { publication: 'a', state: 'superseded' },
-      { publication: 'b', state: 'live', date: '2026-11-20', counts: { rows: 10 } },
-    ]);
   });
 
   test('include the index of the superseded publication, so that a rollback to it is possible', () => {

@@ -149,19 +149,6 @@ describe('the row of a person', () => {
     expect(record.extra_data).toMatchObject({ 'Issue Date': '2015-06-01', 'Effective Date': '2025-06-01' });
   });
 
-  test('gives every other attribute a readable name in extra_data', () => {
-    const columns = {
-      SUB_CATEGORY: 'Sub Category',
-      MED_SPECIALTY_TYPE_1: 'Medical Specialty Type 1',
-      NATIONAL_CERTIFICATION_ORGANIZATION_2: 'National Certification Organization 2',
-      NATIONAL_CERTIFICATION_EXPIRATION_DATE_2: 'National Certification Expiration Date 2',
-      ENDORSEMENT_TYPE_4: 'Endorsement Type 4',
-    };
-    expect(own(nurseRow(columns)).extra_data).toMatchObject(
-      Object.fromEntries(Object.values(columns).map((label) => [label, label])),
-    );
-  });
-
   test('without a run date belongs to any publication', () => {
     const columns = INDIVIDUAL_COLUMNS.filter((name) => name !== 'QUERY_RUN_DATE');
     const { QUERY_RUN_DATE: _runDate, ...values } = NURSE;
@@ -182,13 +169,6 @@ const UNKNOWN = {
   STATUS: 'Hovering',
   SUB_STATUS: 'In Orbit',
 };
-
-test('a label that is unknown is published as written', () => {
-  expect(own(nurseRow(UNKNOWN))).toMatchObject({
-    ...{ board: 'Board of Tarot Readers', license_type: 'Seer' },
-    ...{ status: 'HOVERING', raw_status: 'Hovering - In Orbit' },
-  });
-});
 
 const board = { kind: 'board', label: UNKNOWN.BOARD };
 const statuses = [
@@ -373,22 +353,20 @@ LICENSE_NUMBER | -. | LICENSE_NUMBER has no letter and no digit
     expect(nurseRow({ [column]: value })).toEqual({ rejection });
   });
 
-  const OF_ENDORSEMENTS = cellsOf(`
+  test.each(
+    cellsOf(`
 ENDORSEMENT_EXPIRATION_DATE_7 | 13/13/2025 | endorsement 7: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is not a date
 ENDORSEMENT_ISSUE_DATE_1 | 2018 | endorsement 1: ENDORSEMENT_ISSUE_DATE "2018" is not a date
 ENDORSEMENT_NUMBER_2 | .- | endorsement 2: ENDORSEMENT_NUMBER has no letter and no digit
 ENDORSEMENT_NUMBER_5 | 1*101 | endorsement 5: ENDORSEMENT_NUMBER is over 100 characters
-`);
-  test.each(OF_ENDORSEMENTS)(
-    'except that only the endorsement is, whose %s is %s',
-    (column = '', value = '', rejection = '') => {
-      const number = { [`ENDORSEMENT_NUMBER_${column.at(-1)}`]: 'APRN.CNP.0012345' };
-      expect(nurseRow({ ...number, [column]: value })).toMatchObject({
-        documents: [{ license_number: 'RN.123456' }],
-        rejectedEndorsements: [rejection],
-      });
-    },
-  );
+`),
+  )('except that only the endorsement is, whose %s is %s', (column = '', value = '', rejection = '') => {
+    const number = { [`ENDORSEMENT_NUMBER_${column.at(-1)}`]: 'APRN.CNP.0012345' };
+    expect(nurseRow({ ...number, [column]: value })).toMatchObject({
+      documents: [{ license_number: 'RN.123456' }],
+      rejectedEndorsements: [rejection],
+    });
+  });
 
   test('if it could not be read as CSV', () => {
     const header = mapHeader('individual', INDIVIDUAL_COLUMNS);

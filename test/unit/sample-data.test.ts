@@ -35,8 +35,7 @@ function write(name: string, options: Partial<Parameters<typeof writeSampleData>
 
 /** Every row of a file. Most fields are empty: those come from the prototype, since 154 own ones a row are slow. */
 async function readRows(path: string): Promise<Row[]> {
-  const batches = await Array.fromAsync(readCsv(createReadStream(path, 'utf8')));
-  const [header, ...rows] = batches.flat();
+  const [header, ...rows] = (await Array.fromAsync(readCsv(createReadStream(path, 'utf8')))).flat();
   expect(rows.filter(({ problem }) => problem !== undefined)).toEqual([]);
   const names = (header?.fields ?? []).map((name) => name.replace('\ufeff', ''));
   const empty: Row = Object.fromEntries(names.map((name) => [name, '']));
@@ -94,8 +93,7 @@ test.each([1000, 1001, ROWS])(
 test('every license type of every board has rows with its form of numbers, or is an endorsement in them', () => {
   for (const board of BOARDS) {
     for (const { name, kind, prefix, suffix = '', endorses } of board.license_types) {
-      const rows = kind === 'person' ? people : businesses;
-      const ofType = rows.filter((row) =>
+      const ofType = (kind === 'person' ? people : businesses).filter((row) =>
         endorses === undefined
           ? row.BOARD === board.name && row.TYPE === name
           : endorsements([row], 'TYPE').includes(name),

@@ -48,14 +48,10 @@ test('each failure has its place, its error, its logs and the command that repea
 });
 
 test('a requirement is verified by a test that ran and passed, and by no other', () => {
-  const requirements = {
-    ...{ 'SERVICE-01': 'passed', 'SERVICE-02': 'passed', 'SERVICE-04': 'failed' },
-    ...{ 'SERVICE-05': 'skipped', 'SERVICE-06': 'todo', 'BOARDS-01': 'in no test' },
-  };
-  expect(unverifiedRequirements(FILES, requirements)).toEqual([
-    'SERVICE-04: failed',
-    'SERVICE-05: skipped',
-    'SERVICE-06: todo',
-    'BOARDS-01: in no test',
-  ]);
+  expect(
+    unverifiedRequirements(FILES, {
+      ...{ 'SERVICE-01': 'passed', 'SERVICE-02': 'passed', 'SERVICE-04': 'failed' },
+      ...{ 'SERVICE-05': 'skipped', 'SERVICE-06': 'todo', 'BOARDS-01': 'in no test' },
+    }),
+  ).toEqual(['SERVICE-04: failed', 'SERVICE-05: skipped', 'SERVICE-06: todo', 'BOARDS-01: in no test']);
 });

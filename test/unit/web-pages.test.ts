@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Origin } from '../../src/answers/origin.ts';
 import { viewOf } from '../../src/answers/view.ts';
-import { BOARDS } from '../../src/licenses/boards.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import type { InvalidLookup, LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import { aboutBody } from '../../src/web/about-page.ts';
 import { dataBody } from '../../src/web/data-page.ts';
-import { boardContact, licenseBody } from '../../src/web/license-pages.ts';
+import { licenseBody } from '../../src/web/license-pages.ts';
 import { listRow, listTitle, rowSections } from '../../src/web/list-rows.ts';
 import { html, pageHtml } from '../../src/web/page.ts';
 import { pageText } from '../support/page-text.ts';
@@ -81,12 +80,6 @@ test('an endorsement among the facts of a license has the worse standing of its 
     },
   });
   expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
-});
-
-test('the facts of a license name the board and the State’s own lookup as the authority', () => {
-  const [board] = BOARDS;
-  expect(pageText(board && boardContact(board))).toContain(`decide, check with the ${board?.name}`);
-  expect(String(board && boardContact(board))).toContain('href="https://elicense.ohio.gov/oh_verifylicense"');
 });
 
 describe('a row of a list', () => {

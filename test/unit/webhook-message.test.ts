@@ -38,40 +38,38 @@ function messageOf(told: Partial<Announcement>) {
 const many = (count: number, reference: (at: number) => string | null) =>
   Array.from({ length: count }, (_, at) => ({ ...CHANGE, reference: reference(at) }));
 
-describe('the message of what changed', () => {
-  test('says up to which place, in which publication, how many and which, with four fields of a change', () => {
-    const stored = { ...CHANGE, full_name: 'DOE, JANE', fields: { city: { before: 'A', after: 'B' } } };
-    expect(JSON.parse(messageOf({ changes: [stored] }).body)).toEqual({
-      ...{ type: 'changes.published', timestamp: NOW.toISOString() },
-      data: { ...TOLD, changes: [CHANGE], verify_all: false },
-    });
+test('the message of what changed says up to which place, in which publication, how many and which, with four fields of a change', () => {
+  const stored = { ...CHANGE, full_name: 'DOE, JANE', fields: { city: { before: 'A', after: 'B' } } };
+  expect(JSON.parse(messageOf({ changes: [stored] }).body)).toEqual({
+    ...{ type: 'changes.published', timestamp: NOW.toISOString() },
+    data: { ...TOLD, changes: [CHANGE], verify_all: false },
   });
+});
 
-  test('lists the first 100', () => {
-    const counts = { added: 0, changed: 150, removed: 0 };
-    const { data } = messageOf({ changes: many(150, String), counts });
-    expect(data).toMatchObject({ changes: many(100, String), counts });
-  });
+test('the message of what changed lists the first 100', () => {
+  const counts = { added: 0, changed: 150, removed: 0 };
+  const { data } = messageOf({ changes: many(150, String), counts });
+  expect(data).toMatchObject({ changes: many(100, String), counts });
+});
 
-  test.each<[string, string]>([
-    ['of 200 letters', 'x'.repeat(200)],
-    ['of 200 control characters, six bytes each in JSON', '\u0001'.repeat(200)],
-    ['of 200 emoji', '🙂'.repeat(200)],
-    ['of 200 quotes', '"'.repeat(200)],
-    ['of 200 halves of a surrogate pair', '\ud800'.repeat(200)],
-    ['longer than the whole message may be', 'x'.repeat(30_000)],
-  ])('stays under 20 KB with references %s', (_what, reference) => {
-    const { bytes, data } = messageOf({ changes: many(100, () => reference) });
-    expect(bytes).toBeLessThanOrEqual(20_000);
-    const room = Buffer.byteLength(JSON.stringify({ ...CHANGE, reference })) + 1;
-    // As many as fit.
-    expect(data.changes.length < 100 ? bytes + room : Number.POSITIVE_INFINITY).toBeGreaterThan(20_000);
-  });
+test.each<[string, string]>([
+  ['of 200 letters', 'x'.repeat(200)],
+  ['of 200 control characters, six bytes each in JSON', '\u0001'.repeat(200)],
+  ['of 200 emoji', '🙂'.repeat(200)],
+  ['of 200 quotes', '"'.repeat(200)],
+  ['of 200 halves of a surrogate pair', '\ud800'.repeat(200)],
+  ['longer than the whole message may be', 'x'.repeat(30_000)],
+])('the message of what changed stays under 20 KB with references %s', (_what, reference) => {
+  const { bytes, data } = messageOf({ changes: many(100, () => reference) });
+  expect(bytes).toBeLessThanOrEqual(20_000);
+  const room = Buffer.byteLength(JSON.stringify({ ...CHANGE, reference })) + 1;
+  // As many as fit.
+  expect(data.changes.length < 100 ? bytes + room : Number.POSITIVE_INFINITY).toBeGreaterThan(20_000);
+});
 
-  test('says to verify everything where the changes can not be listed', () => {
-    const { data } = messageOf({ counts: null, changes: [] });
-    expect(data).toMatchObject({ counts: null, changes: [], verify_all: true });
-  });
+test('the message of what changed says to verify everything where the changes can not be listed', () => {
+  const { data } = messageOf({ counts: null, changes: [] });
+  expect(data).toMatchObject({ counts: null, changes: [], verify_all: true });
 });
 
 test('the id of a message is the same for a webhook and a place, and of no other', () => {
@@ -110,11 +108,6 @@ describe('the package standardwebhooks of npm', () => {
   const verify = (secret: string, headers: Record<string, string>, given = body) =>
     new Webhook(secret).verify(given, headers);
 
-  test('verifies a message', () => {
-    const headers = signedHeaders(KEY, WEBHOOK, id, body, NOW);
-    expect(verify(webhookSecret(KEY, WEBHOOK), headers)).toEqual(JSON.parse(body));
-  });
-
   const at = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS).toISOString();
 
   test.each([
@@ -125,9 +118,8 @@ describe('the package standardwebhooks of npm', () => {
   ])('verifies with %s', (_what, rotated, expected) => {
     const headers = signedHeaders(KEY, { id: 'wh_1', generation: 4, ...rotated }, id, body, NOW);
     const isAccepted = (generation: number) => {
-      const secret = webhookSecret(KEY, { id: 'wh_1', generation });
       try {
-        return verify(secret, headers) !== undefined;
+        return verify(webhookSecret(KEY, { id: 'wh_1', generation }), headers) !== undefined;
       } catch {
         return false;
       }
