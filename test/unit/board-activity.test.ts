@@ -1,17 +1,16 @@
 import { expect, test } from '@jest/globals';
-import { activityOf, type PublishedChanges } from '../../src/changes/board-activity.ts';
+import { activityOf } from '../../src/changes/board-activity.ts';
 import { daysBefore } from '../../src/licenses/dates.ts';
 
 const LAST = '2026-11-20';
 const BOARDS = ['Nursing Board', 'Dental Board'];
 
 /** A publication a day; the last one is of the last date. */
-function days(counts: readonly number[]): PublishedChanges[] {
-  return counts.map((count, at) => ({
+const days = (counts: readonly number[]) =>
+  counts.map((count, at) => ({
     date: daysBefore(LAST, counts.length - 1 - at),
     boards: new Map([['Nursing Board', count]]),
   }));
-}
 
 const nursing = (counts: readonly number[]) => activityOf(days(counts), BOARDS).get('Nursing Board');
 

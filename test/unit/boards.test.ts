@@ -18,9 +18,8 @@ describe('the catalog of boards', () => {
   });
 
   test('maps each name and each alias to its board', () => {
-    for (const board of BOARDS) {
+    for (const board of BOARDS)
       for (const label of [board.name, ...board.aliases]) expect(boardByLabel(label)).toBe(board);
-    }
   });
 
   test('has no license type of a board twice', () => {
@@ -91,9 +90,7 @@ test.each([
   expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
 });
 
-function codes(label: string): string[] {
-  return nearestBoards(label).map(({ code }) => code);
-}
+const codes = (label: string) => nearestBoards(label).map(({ code }) => code);
 
 describe('the nearest boards', () => {
   const { mistyped, written_otherwise: written } = mistypedBoards;

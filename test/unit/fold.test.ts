@@ -28,9 +28,8 @@ test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0
 );
 
 test('the folded form does not depend on the case', () => {
-  for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
+  for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2'])
     expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
-  }
 });
 
 /** Zero width, soft hyphen, direction marks, byte order mark, NUL, a Hangul filler and a blank of Braille. */

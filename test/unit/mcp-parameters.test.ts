@@ -95,8 +95,8 @@ describe('the input schema of a tool', () => {
   });
 
   test('describes every parameter in plain JSON Schema, with an example unless it is the board', () => {
-    for (const parameters of Object.values(ALL)) {
-      for (const [name, property] of Object.entries(propertiesOf(parameters))) {
+    for (const parameters of Object.values(ALL))
+      for (const [name, property] of Object.entries(propertiesOf(parameters)))
         expect([name, property]).toEqual([
           name,
           expect.objectContaining({
@@ -105,7 +105,5 @@ describe('the input schema of a tool', () => {
             ...(name === 'board' ? {} : { examples: expect.any(Array) }),
           }),
         ]);
-      }
-    }
   });
 });

@@ -98,7 +98,6 @@ test('a bulk request fails with its first item that was not taken, but for the a
   await expect(write()).rejects.toThrow('OpenSearch did not take every document: is there');
 });
 
-const config = { OPENSEARCH_URL: 'http://ada:secret@one:9200,http://two:9200' };
 const full = Object.assign(openSearchError(429), { message: 'blocked by: flood-stage watermark' });
 const blocked = Object.assign(openSearchError(403), { message: 'cluster_block_exception: [x]' });
 
@@ -112,7 +111,7 @@ test.each([
   ['an invalid query', openSearchError(400), undefined],
   ['a bug', new TypeError('x'), undefined],
 ])('operators read of %s in one line without the password', (_what, error, line) => {
-  const words = trouble(error, config);
+  const words = trouble(error, { OPENSEARCH_URL: 'http://ada:secret@one:9200,http://two:9200' });
   if (line === undefined) expect(words).toBeUndefined();
   else expect(words).toMatch(line);
   expect(words ?? '').not.toMatch(/secret|\n/);

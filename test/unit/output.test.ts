@@ -55,13 +55,8 @@ test('a table of the command line without rows says so', () => {
 
 test('a result is described by its values: below each other, in tables and lists, without what is empty', () => {
   const result = {
-    publication: 'mw1',
-    rows: 1234,
-    forced: undefined,
-    reasons: ['one', 'two'],
-    boards: { 'Nursing Board': 2, '': 1 },
-    changes: {},
-    checks: [{ guard: 'canary', now: 3 }],
+    ...{ publication: 'mw1', rows: 1234, forced: undefined, reasons: ['one', 'two'] },
+    ...{ boards: { 'Nursing Board': 2, '': 1 }, changes: {}, checks: [{ guard: 'canary', now: 3 }] },
   };
   expect(described(result)).toEqual([
     ...['publication  mw1', 'rows         1,234', 'reasons      one', 'reasons      two'],

@@ -6,35 +6,29 @@ import type { LicensesIndex } from '../../src/publications/metadata.ts';
 
 const AT = '2026-11-20T06:00:00.000Z';
 
-function indexOf(publication: string): string {
-  return `licenses-2026-11-20-${publication}`;
-}
+const indexOf = (publication: string) => `licenses-2026-11-20-${publication}`;
 
-function event(publication: string, name: LedgerEvent['event'], epoch?: number): LedgerEvent {
-  return {
-    publication,
-    event: name,
-    at: AT,
-    index: indexOf(publication),
-    ...(epoch !== undefined && { epoch }),
-  };
-}
+const event = (publication: string, name: LedgerEvent['event'], epoch?: number) => ({
+  publication,
+  event: name,
+  at: AT,
+  index: indexOf(publication),
+  ...(epoch !== undefined && { epoch }),
+});
 
 /** What the alias has. */
-function live(publication: string, epoch: number): LicensesIndex {
-  return {
-    index: indexOf(publication),
-    metadata: {
-      ...{ publication, epoch, date: '2026-11-20', sample: false, started_at: AT, service_version: '0.1.0' },
-      counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
-      boards: { 'Nursing Board': 11 },
-      sources: {
-        individual: { name: 'individual.csv', sha256: 'a', bytes: 1, rows: 8 },
-        business: { name: 'business.csv', sha256: 'b', bytes: 1, rows: 2 },
-      },
+const live = (publication: string, epoch: number) => ({
+  index: indexOf(publication),
+  metadata: {
+    ...{ publication, epoch, date: '2026-11-20', sample: false, started_at: AT, service_version: '0.1.0' },
+    counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
+    boards: { 'Nursing Board': 11 },
+    sources: {
+      individual: { name: 'individual.csv', sha256: 'a', bytes: 1, rows: 8 },
+      business: { name: 'business.csv', sha256: 'b', bytes: 1, rows: 2 },
     },
-  };
-}
+  },
+});
 
 /** Which events are missing, as `publication event`. */
 function missing(events: readonly LedgerEvent[], alias: LicensesIndex | undefined): string[] {
@@ -44,14 +38,13 @@ function missing(events: readonly LedgerEvent[], alias: LicensesIndex | undefine
 const eventName = z.enum([...PUBLICATION_STATES, 'canary_failed']);
 
 /** Events as `publication event epoch`, of which the epoch may be missing. */
-function eventsOf(text: string): LedgerEvent[] {
-  return text.split(', ').flatMap((each) => {
+const eventsOf = (text: string) =>
+  text.split(', ').flatMap((each) => {
     const [publication = '', name, epoch] = each.split(' ');
     return name === undefined
       ? []
       : event(publication, eventName.parse(name), epoch === undefined ? undefined : Number(epoch));
   });
-}
 
 const WRITTEN = 'a live 1, b live 2, a superseded';
 const BACK = `${WRITTEN}, b rolled_back 3, a live 3`;

@@ -5,71 +5,50 @@ import { licensesOfRow, type RowLicenses } from '../../src/dataset/row-to-licens
 import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
 import { nurseRecord } from '../support/records.ts';
-import { cellsOf } from '../support/tables.ts';
+import { cellsOf, pairsOf } from '../support/tables.ts';
 import { verifies } from '../support/verifies.ts';
 
 const RUN_DATE = '2026-11-20';
 
-const NURSE = {
-  LICENSEE_NAME: 'EXAMPLE, JANE Q',
-  BOARD: 'Nursing Board',
-  LICENSE_NUMBER: 'RN.123456',
-  TYPE: 'Registered Nurse (RN)',
-  STATUS: 'Active',
-  SUB_STATUS: '',
-  PARCEL_CITY: 'COLUMBUS',
-  PARCEL_STATE: 'OH',
-  PARCEL_COUNTY: 'FRANKLIN',
-  PARCEL_ZIP_CODE: '43215-1234',
-  PARCEL_COUNTRY: 'United States',
-  COMPACT_ELIGIBILITY: 'Multi-State',
-  BOARD_ACTION: 'No',
-  ISSUE_DATE: '2015-06-01',
-  EXPIRATION_DATE: '2027-10-31',
-  QUERY_RUN_DATE: RUN_DATE,
-};
+const NURSE = Object.fromEntries(
+  pairsOf(`
+LICENSEE_NAME = EXAMPLE, JANE Q; BOARD = Nursing Board; LICENSE_NUMBER = RN.123456; TYPE = Registered Nurse (RN)
+STATUS = Active; SUB_STATUS; PARCEL_CITY = COLUMBUS; PARCEL_STATE = OH; PARCEL_COUNTY = FRANKLIN; BOARD_ACTION = No
+PARCEL_ZIP_CODE = 43215-1234; PARCEL_COUNTRY = United States; COMPACT_ELIGIBILITY = Multi-State
+ISSUE_DATE = 2015-06-01; EXPIRATION_DATE = 2027-10-31; QUERY_RUN_DATE = ${RUN_DATE}
+`),
+);
 
-const PRACTITIONER = {
-  ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345',
-  ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
-  ENDORSEMENT_STATUS_1: 'Inactive',
-  ENDORSEMENT_SUB_STATUS_1: 'Lapsed',
-  ENDORSEMENT_SUB_CATEGORY_1: 'Family',
-  ENDORSEMENT_BOARD_ACTION_1: 'Yes',
-  ENDORSEMENT_ISSUE_DATE_1: '2018-02-03',
-  ENDORSEMENT_EXPIRATION_DATE_1: '2025-10-31',
-};
+const PRACTITIONER = Object.fromEntries(
+  pairsOf(`
+ENDORSEMENT_NUMBER_1 = APRN.CNP.0012345; ENDORSEMENT_TYPE_1 = APRN - Certified Nurse Practitioner (CNP)
+ENDORSEMENT_STATUS_1 = Inactive; ENDORSEMENT_SUB_STATUS_1 = Lapsed; ENDORSEMENT_SUB_CATEGORY_1 = Family
+ENDORSEMENT_BOARD_ACTION_1 = Yes; ENDORSEMENT_ISSUE_DATE_1 = 2018-02-03; ENDORSEMENT_EXPIRATION_DATE_1 = 2025-10-31
+`),
+);
 
-const PHARMACY = {
-  BUSINESS_NAME: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
-  BOARD: 'Board of Pharmacy',
-  LICENSE_NUMBER: '021234567',
-  TYPE: 'Terminal Distributor of Dangerous Drugs',
-  STATUS: 'Active',
-  PARCEL_STREET_ADDRESS: '1 MAIN ST',
-  PARCEL_CITY: 'LIMA',
-  PARCEL_STATE: 'OH',
-  PARCEL_COUNTY: 'ALLEN',
-  PARCEL_ZIP_CODE: '45801',
-  ISSUE_DATE: '2001-01-01',
-  EXPIRATION_DATE: '2027-03-31',
-  QUERY_RUN_DATE: RUN_DATE,
-};
+const PHARMACY = Object.fromEntries(
+  pairsOf(`
+BUSINESS_NAME = ACME DRUGS LLC D.B.A CORNER PHARMACY; BOARD = Board of Pharmacy; LICENSE_NUMBER = 021234567
+TYPE = Terminal Distributor of Dangerous Drugs; STATUS = Active; PARCEL_STREET_ADDRESS = 1 MAIN ST; PARCEL_CITY = LIMA
+PARCEL_STATE = OH; PARCEL_COUNTY = ALLEN; PARCEL_ZIP_CODE = 45801; ISSUE_DATE = 2001-01-01
+EXPIRATION_DATE = 2027-03-31; QUERY_RUN_DATE = ${RUN_DATE}
+`),
+);
 
 /** What a nurse's row gives, with these fields in place of hers. */
-function nurseRow(
+const nurseRow = (
   values: Readonly<Record<string, string>> = {},
   line = 2,
   columns: readonly string[] = INDIVIDUAL_COLUMNS,
-) {
-  return licensesOfRow(
+) =>
+  licensesOfRow(
     datasetRow(columns, { ...NURSE, ...values }, line),
     mapHeader('individual', columns),
     RUN_DATE,
   );
-}
 
-function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses {
+function businessRow(values: Readonly<Record<string, string>> = {}) {
   const header = mapHeader('business', BUSINESS_COLUMNS);
   return licensesOfRow(datasetRow(BUSINESS_COLUMNS, { ...PHARMACY, ...values }), header, RUN_DATE);
 }
@@ -87,12 +66,11 @@ function own(result: RowLicenses): LicenseDocument {
 }
 
 /** The fields of a license that are null. */
-function nullsOf(document: LicenseDocument | undefined): string {
-  return Object.entries(document ?? {})
+const nullsOf = (document: LicenseDocument | undefined) =>
+  Object.entries(document ?? {})
     .flatMap(([name, value]) => (value === null ? [name] : []))
     .toSorted()
     .join(' ');
-}
 
 describe('the row of a person', () => {
   test('gives the record, its place in the file and its keys', () => {
@@ -272,7 +250,6 @@ describe('an endorsement with a number', () => {
       BOARD_ACTION: 'Yes',
       EXPIRATION_DATE: '2025-08-31',
     };
-    const blank = { STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' };
     const ofEndorsed = (fields: Readonly<Record<string, string>>) => {
       const [, endorsement] = documents(nurseRow({ ...PRACTITIONER, ...fields }));
       return Object.entries(endorsement?.extra_data ?? {}).filter(([label]) => label.startsWith('Endorsed'));
@@ -284,7 +261,7 @@ describe('an endorsement with a number', () => {
       ['Endorsed License Expiration Date', '2025-08-31'],
       ['Endorsed License Board Action', 'Yes'],
     ]);
-    expect(ofEndorsed(blank)).toEqual([
+    expect(ofEndorsed({ STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' })).toEqual([
       ['Endorsed License', 'RN.123456'],
       ['Endorsed License Status', 'Not stated'],
     ]);

@@ -39,8 +39,7 @@ test.each<[string, string, string[]]>([
 });
 
 test('other forms of a given name are none for an unknown name; full names come first', () => {
-  expect(givenNameVariants('ZEBEDEE')).toEqual([]);
-  expect(givenNameVariants('')).toEqual([]);
+  expect([givenNameVariants('ZEBEDEE'), givenNameVariants('')]).toEqual([[], []]);
   expect(givenNameVariants('JERRY').slice(0, 1)).toEqual(['GERALD']);
 });
 
@@ -63,17 +62,15 @@ test.each(NEAREST)('the nearest spellings are %s', (_how, typed = '', existing =
 
 test('the nearest spellings are fewer if fewer exist, and none if none is asked for', () => {
   expect(nearestSpellings('RN.1234', ['RN.1239'], 3)).toEqual(['RN.1239']);
-  expect(nearestSpellings('RN.1234', ['RN.1239'], 0)).toEqual([]);
-  expect(nearestSpellings('RN.1234', [], 3)).toEqual([]);
+  expect([nearestSpellings('RN.1234', ['RN.1239'], 0), nearestSpellings('RN.1234', [], 3)]).toEqual([[], []]);
 });
 
 test('the nearest spellings do not depend on the order of the existing texts', () => {
   const existing = ['RN.124', 'RN.12', 'RN.1234', 'RN.122', 'RN.123', 'rn 123'];
   const expected = nearestSpellings('RN.123', existing, 6);
   expect(expected.slice(0, 2)).toEqual(['RN.123', 'rn 123']);
-  for (const again of [[...existing].reverse(), [...existing].sort(), [...existing, ...existing]]) {
+  for (const again of [[...existing].reverse(), [...existing].sort(), [...existing, ...existing]])
     expect(nearestSpellings('RN.123', again, 6)).toEqual(expected);
-  }
 });
 
 test('the nearest spellings do not change the list of existing texts', () => {

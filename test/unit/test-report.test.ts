@@ -34,9 +34,8 @@ test('a file that could not be loaded counts as one failure', () => {
 });
 
 test('each failure has its place, its error, its logs and the command that repeats it', () => {
-  const command = 'SEED=1 npm test --';
   const logsOf = (name: string) => (name.includes('one') ? '.local/test-logs/one' : undefined);
-  expect(failures(FILES, { command, logsOf })).toEqual([
+  expect(failures(FILES, { command: 'SEED=1 npm test --', logsOf })).toEqual([
     'FAILED test/unit/one.test.ts:9 a list fails [SERVICE-04]',
     '  Error: wrong | Expected: 1',
     '  logs: .local/test-logs/one',

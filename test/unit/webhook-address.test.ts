@@ -26,11 +26,10 @@ const LOCAL_NAMES = 'localhost LOCALHOST localhost. ｌocalhost localhost。 a.l
   ' ',
 );
 
-function send(url: string, addresses: readonly string[], ranges: readonly string[] = []): Promise<unknown> {
-  return post(url, {}, '{}', ranges, {
+const send = (url: string, addresses: readonly string[], ranges: readonly string[] = []) =>
+  post(url, {}, '{}', ranges, {
     addressesOf: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
   });
-}
 
 const NOT_ALLOWED = { reason: 'address not allowed' };
 
@@ -99,9 +98,8 @@ describe('the address of a webhook', () => {
       'http://hooks.internal:81/',
     ];
     for (const url of taken) expect(readWebhookUrl(url, ranges)).toBe(url);
-    for (const url of ['http://10.2.0.1/', 'http://127.0.0.1/', 'https://[fe80::1]/', 'http://8.8.8.8/']) {
+    for (const url of ['http://10.2.0.1/', 'http://127.0.0.1/', 'https://[fe80::1]/', 'http://8.8.8.8/'])
       expect(() => readWebhookUrl(url, ranges)).toThrow('public host');
-    }
   });
 });
 

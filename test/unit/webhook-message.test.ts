@@ -13,7 +13,6 @@ import {
 const KEY = 'a secret key of the tests, of 32 characters and more';
 const WEBHOOK = { id: 'wh_1', generation: 1, rotated_at: null };
 const NOW = new Date();
-const HOUR_MS = 3_600_000;
 
 const CHANGE = {
   board: 'Nursing Board',
@@ -108,7 +107,7 @@ describe('the package standardwebhooks of npm', () => {
   const verify = (secret: string, headers: Record<string, string>, given = body) =>
     new Webhook(secret).verify(given, headers);
 
-  const at = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS).toISOString();
+  const at = (hours: number) => new Date(NOW.getTime() - hours * 3_600_000).toISOString();
 
   test.each([
     ['every secret of the last day', { rotated_at: at(1), rotations: [at(30), at(2), at(1)] }, [2, 3, 4]],
