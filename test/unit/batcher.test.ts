@@ -5,18 +5,15 @@ import { TooBusyError } from '../../src/storage/errors.ts';
 /** Requests that are answered when the test says so; each answer is the ask doubled. */
 function heldRequests() {
   const requests: { readonly asks: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
-  function request(asks: readonly number[]): Promise<number[]> {
-    return new Promise((resolve, reject) => {
+  const request = (asks: readonly number[]) =>
+    new Promise<number[]>((resolve, reject) => {
       requests.push({ asks, answer: () => resolve(asks.map((ask) => 2 * ask)), fail: reject });
     });
-  }
   return { requests, request, asked: () => requests.map(({ asks }) => asks) };
 }
 
 /** Until what is due has been sent. */
-function sent(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-}
+const sent = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('a batcher', () => {
   test('collects queries in the next request while the maximum of requests is under way', async () => {

@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import {
-  type Config,
   ConfigError,
   localServicesPath,
   localServiceUrl,
@@ -15,9 +14,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 
 /** The settings of an environment in which no local servers were started. */
-function configOf(environment: Readonly<Record<string, string | undefined>> = {}): Config {
-  return readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
-}
+const configOf = (environment: Readonly<Record<string, string | undefined>> = {}) =>
+  readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
 
 const refusal = (environment: Readonly<Record<string, string>>) =>
   refusalOf(ConfigError, () => configOf(environment));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Config, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import {
@@ -24,34 +24,26 @@ const NO_FAULT: CandidateLicenses = {
 
 type Settings = Readonly<Record<string, string>>;
 
-function configOf(settings: Settings = {}): Config {
-  return readConfig({ STATE_DIR: '/nowhere', ...settings });
-}
+const configOf = (settings: Settings = {}) => readConfig({ STATE_DIR: '/nowhere', ...settings });
 
 /** Why guards refuse, as the ledger has it. */
-function reasonsOf(judgements: readonly Judgement[]): string[] {
-  return judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
-}
+const reasonsOf = (judgements: readonly Judgement[]) =>
+  judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
 
 /** The name that each reason begins with. */
-function namesOf(reasons: readonly string[]): string[] {
-  return reasons.map((reason) => reason.slice(0, reason.indexOf(': ')));
-}
+const namesOf = (reasons: readonly string[]) =>
+  reasons.map((reason) => reason.slice(0, reason.indexOf(': ')));
 
 function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable<Baseline> {
   return { publication: 'baseline', date: '2026-11-19', counts: COUNTS, boards: {}, ...details };
 }
 
 describe('files', () => {
-  interface Files {
-    readonly date?: string;
-    readonly today?: string;
-    readonly individual?: string | undefined;
-    readonly business?: string | undefined;
-    readonly live?: string;
-    readonly settings?: Settings;
-    readonly rolledBack?: readonly PublicationSummary['sha256'][];
-  }
+  type Files = Partial<Record<'date' | 'today' | 'live', string>> &
+    Partial<Record<'individual' | 'business', string | undefined>> & {
+      readonly settings?: Settings;
+      readonly rolledBack?: readonly PublicationSummary['sha256'][];
+    };
 
   function reasons(files: Files): string[] {
     const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;

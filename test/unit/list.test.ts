@@ -208,12 +208,10 @@ test('a board that is none is named in the error of its row', () => {
   for (const named of [
     ...[{ board: 'KY' }, { board: 'kentucky', license_state: 'OH' }],
     ...['KY', 'US-KY', 'Kentucky (compact)', 'KY/IN'].map((license_state) => ({ license_state })),
-  ]) {
+  ])
     expect(() => ofState(named)).toThrow('Not an Ohio license: the row names Kentucky.');
-  }
-  for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A']) {
+  for (const license_state of ['OH', 'KY, OH', 'Ohio - multistate', 'compact', 'N/A'])
     expect(ofState({ license_state })).toMatchObject({ board: NURSING });
-  }
 });
 
 const SEVERAL = 'The cell has several license numbers';
@@ -271,8 +269,7 @@ test('a row with a reference alone is told that it has no name, and is not asked
 });
 
 test('hostile texts are read in bounded time', async () => {
-  const pieces = ['\n', ',', '"', ';', '\t', 'a', 'Name,', '"",', 'é', '\u0000', ' '];
-  for (const piece of pieces) {
+  for (const piece of ['\n', ',', '"', ';', '\t', 'a', 'Name,', '"",', 'é', '\u0000', ' ']) {
     const before = process.threadCpuUsage();
     await readList(piece.repeat(800_000 / piece.length)).then(
       ({ rows }) => columnsOf(rows.map(({ cells }) => cells)),

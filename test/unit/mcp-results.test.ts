@@ -8,7 +8,6 @@ import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
-const TODAY = '2026-11-21';
 const SEARCHED = { license_number: 'RN.123456', last_name: 'Example' };
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
@@ -16,7 +15,6 @@ const AUTHORITY =
 const NOT_GIVEN =
   'board_action null is not given by the State: it does not mean that the board has not acted.';
 
-const NO_ACTION = { 'Board Action': 'No' };
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
 
 /** The result, which is one that the tools' schema allows. */
@@ -26,7 +24,7 @@ function result(
   origin: Partial<Origin> = {},
 ) {
   const { foundBy, ...rest } = call;
-  const from = { publication: 'p', date: DATE, isSampleData: false, today: TODAY, ...origin };
+  const from = { publication: 'p', date: DATE, isSampleData: false, today: '2026-11-21', ...origin };
   const answered = lookupToolResult(viewOf(outcome, from, foundBy), {
     ...{ searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, counts: undefined, ...rest },
   });
@@ -61,7 +59,7 @@ describe('the tool result for a number that is found', () => {
   ])(
     'of %s, searched as %s, says whether half of the surname matched: %s',
     (full_name, last_name, isHalf) => {
-      const license = record({ full_name, extra_data: NO_ACTION });
+      const license = record({ full_name, extra_data: { 'Board Action': 'No' } });
       const { message } = result({ ...license, nameMatch: true }, { searched: { last_name } });
       const half = `Matched by one half of the surname: the holder is ${full_name}. `;
       expect(message).toBe(`${isHalf ? half : ''}${AUTHORITY}`);
@@ -82,9 +80,8 @@ describe('the tool result for a number that is found', () => {
       ...{ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' },
       extra_data: { 'Board Action': 'Yes' },
     });
-    const call = { foundBy: 'name' } as const;
     const outcome = { ...license, nameMatch: false, isNameAtBoard: true };
-    const { licenses, message } = result(outcome, call, { isSampleData: true });
+    const { licenses, message } = result(outcome, { foundBy: 'name' }, { isSampleData: true });
     expect(licenses).toMatchObject([{ name_match: false, name_at_board: true, board_action: 'Yes' }]);
     expect(message).toBe(
       [
@@ -185,14 +182,13 @@ describe('the tool result for several matches', () => {
     ['WESTON HEALTH SERVICES OF OHIO LLC D.B.A CARE', 'street, state'],
   ])('of %s at several boards come as a table without %s, in less than 30 KB', (name, omitted) => {
     const BOARDS = ['Board of Pharmacy', 'Cosmetology and Barber Board', 'Motor Vehicle Repair Board'];
-    const STATUSES = ['Active', 'Inactive - Expired', 'Closed', 'Active - Probation'];
     const TYPES = ['Terminal Distributor of Dangerous Drugs', 'Salon', null];
     const shops = times(100, (number) =>
       storedLicense({
         license_number: `02${9_000_000 + number * 977}`,
         full_name: `${name} #${number}`,
         ...{ board: drawn(BOARDS, number, 1), license_type: TYPES[number % 3] ?? null },
-        ...statusOf(drawn(STATUSES, number, 3)),
+        ...statusOf(drawn(['Active', 'Inactive - Expired', 'Closed', 'Active - Probation'], number, 3)),
         expiry_date: `20${10 + (number % 20)}-09-30`,
         ...{ city: drawn(['WASHINGTON COURT HOUSE', 'LIMA'], number, 1), state: number % 9 ? 'OH' : 'MI' },
         county: drawn(['FAYETTE', 'ALLEN'], number, 1),
@@ -250,8 +246,7 @@ describe('the tool result for several matches', () => {
       const { days_until_expiry: _days, issue_date: _issued, extra_data: _extra, ...fields } = license;
       return fields;
     });
-    expect(rows).toHaveLength(100);
-    expect(rows).toEqual(expect.arrayContaining(each));
+    expect([rows.length, rows]).toEqual([100, expect.arrayContaining(each)]);
     expect(bytesOfBothForms({ columns, groups, in_common, ...more })).toBeLessThan(30_000);
   });
 

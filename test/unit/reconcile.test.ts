@@ -31,9 +31,8 @@ const live = (publication: string, epoch: number) => ({
 });
 
 /** Which events are missing, as `publication event`. */
-function missing(events: readonly LedgerEvent[], alias: LicensesIndex | undefined): string[] {
-  return missingEvents(events, alias).map(({ publication, event: name }) => `${publication} ${name}`);
-}
+const missing = (events: readonly LedgerEvent[], alias: LicensesIndex | undefined) =>
+  missingEvents(events, alias).map(({ publication, event: name }) => `${publication} ${name}`);
 
 const eventName = z.enum([...PUBLICATION_STATES, 'canary_failed']);
 

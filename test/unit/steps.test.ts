@@ -4,12 +4,7 @@ import { boardByName } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
 import { leftBy } from '../../src/lookup/left-licenses.ts';
-import {
-  commonNumberQuery,
-  type NearSurnamesBody,
-  numberQuery,
-  personQuery,
-} from '../../src/lookup/queries.ts';
+import { commonNumberQuery, type NearSurnamesBody, numberQuery } from '../../src/lookup/queries.ts';
 import { type LicenseQuery, NOTHING, type SearchResult } from '../../src/lookup/search.ts';
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';
@@ -75,13 +70,12 @@ function byPerson(lastName: string, more: object = { firstName: 'Ann', filters: 
 }
 
 /** Persons, or businesses, of these names. */
-function named(names: readonly string[], kind?: 'business'): StoredLicense[] {
-  return names.map((full_name, at) => storedLicense({ license_number: `RN.${at}`, full_name }, kind));
-}
+const named = (names: readonly string[], kind?: 'business') =>
+  names.map((full_name, at) => storedLicense({ license_number: `RN.${at}`, full_name }, kind));
 
 /** `NUR RN.1, PRX 02-123456 business` as licenses. */
-function licensesOf(text: string): StoredLicense[] {
-  return text.split(', ').flatMap((each) => {
+const licensesOf = (text: string) =>
+  text.split(', ').flatMap((each) => {
     const [code = '', license_number = '', kind] = each.split(' ');
     if (code === '') return [];
     return storedLicense(
@@ -89,7 +83,6 @@ function licensesOf(text: string): StoredLicense[] {
       kind === 'business' ? kind : 'person',
     );
   });
-}
 
 describe('a lookup by number', () => {
   test('without a board searches once, for all forms of the number', async () => {
@@ -165,15 +158,6 @@ describe('a lookup by person', () => {
     const found = many('SMITH, ANN', 21);
     const search: Search = () => ({ licenses: found, isComplete: false });
     expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ truncated: true });
-  });
-
-  test('searches for exact names as well if not all matches were returned', async () => {
-    const [halves, exact] = [many('JONES-SMITH, ANN', 101), many('SMITH, ANN', 3)];
-    const { queries, search } = answering(halves, exact);
-    const records = [...exact, ...halves.slice(0, 97)];
-    expect(await lookUp(byPerson('Smith'), search)).toEqual({ outcome: 'several', records, truncated: true });
-    const query = personQuery({ board: NURSING, filters: { city: 'Lima' } }, 'Smith', 'Ann');
-    expect(queries).toEqual([query, { ...query, select: 'exact' }]);
   });
 
   test('does not search again if a batch returned all matches, even more than an answer lists', async () => {
@@ -359,21 +343,22 @@ describe('a text that cannot match causes no search', () => {
   });
 });
 
-describe('if OpenSearch fails, a lookup fails instead of finding nothing', () => {
-  const failing = (succeeding: number): Search => {
-    const { queries, search } = answering([], []);
-    return (query) => {
-      if (queries.length === succeeding) throw new Error('OpenSearch is away');
-      return search(query);
-    };
+const failing = (succeeding: number): Search => {
+  const { queries, search } = answering([], []);
+  return (query) => {
+    if (queries.length === succeeding) throw new Error('OpenSearch is away');
+    return search(query);
   };
+};
 
-  test.each<[string, LookupRequest, number]>([
-    ['by number', byNumber('RN.1'), 0],
-    ['by person', byPerson('Smith'), 0],
-    ['by person, when only the search for suggestions fails', byPerson('Smith'), 1],
-    ['by business', { by: 'business', name: 'Acme', filters: {} }, 0],
-  ])('%s', async (_what, request, succeeding) => {
+test.each<[string, LookupRequest, number]>([
+  ['by number', byNumber('RN.1'), 0],
+  ['by person', byPerson('Smith'), 0],
+  ['by person, when only the search for suggestions fails', byPerson('Smith'), 1],
+  ['by business', { by: 'business', name: 'Acme', filters: {} }, 0],
+])(
+  'if OpenSearch fails, a lookup fails instead of finding nothing %s',
+  async (_what, request, succeeding) => {
     await expect(lookUp(request, failing(succeeding), NONE_NEAR)).rejects.toThrow('OpenSearch is away');
-  });
-});
+  },
+);

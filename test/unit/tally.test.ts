@@ -36,9 +36,8 @@ function noteUnknownOf(tally: Tally, ...kinds: readonly (readonly [UnknownLabel[
 }
 
 /** The lines of a board's sampled documents. */
-function sampled({ boards }: Tally, board = NURSING): number[] {
-  return (boards.get(board)?.sample ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
-}
+const sampled = ({ boards }: Tally, board = NURSING) =>
+  (boards.get(board)?.sample ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
 
 describe('the tally of licenses that were sent to OpenSearch', () => {
   test('samples 20 licenses of each board from the whole file, all of a smaller board, none that is very long', () => {

@@ -104,9 +104,8 @@ describe('the history of a license on the website', () => {
     const gaps = [{ after: '2026-11-05', before: '2026-11-09' }];
     expect(textWith(gaps)).toContain('No change is known between');
     expect(textWith(gaps)).not.toContain('No change between');
-    for (const text of [textWith(gaps), textWith(gaps, change)]) {
+    for (const text of [textWith(gaps), textWith(gaps, change)])
       expect(text).toContain('Changes between November 5, 2026 and November 9, 2026 are not known here.');
-    }
   });
 
   describe('with publications that were withdrawn', () => {
@@ -129,7 +128,6 @@ describe('the history of a license on the website', () => {
     const moved = { ...back, fields: { ...active, ...changedFrom('AKRON', 'LIMA') } };
     const unread = { ...bad, date: day(22), kind: 'removed' as const, fields: {} };
     const later = { ...change, date: day(22), fields: changedFrom('LIMA', 'AKRON') };
-    const SUSPENDED = 'November 21, 2026 Status changed from Active to Active - Suspended.';
     const ACTIVE = `November 20, 2026 Status changed from Active - Suspended to Active. ${BACK}`;
 
     test.each<[string, Parameters<typeof history>[0], string[]]>([
@@ -139,7 +137,7 @@ describe('the history of a license on the website', () => {
       [
         'a rollback that is undone is not told',
         [...undone, { ...change, date: day(21), fields: suspended }],
-        [SUSPENDED],
+        ['November 21, 2026 Status changed from Active to Active - Suspended.'],
       ],
       [
         'what it undid is not known',
