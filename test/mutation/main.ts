@@ -23,14 +23,13 @@ const MUTATED = [
 const TESTS: Readonly<Record<string, string>> = {
   counts: 'tally',
   header: '{header,row-to-licenses}',
-  filters: '{license-document,lookup,steps,typed-forms}',
-  fold: '{fold,number,typed-forms}',
-  license: '{license-document,license-record,row-to-licenses,typed-forms}',
+  filters: '{license-document,lookup,steps}',
+  fold: '{fold,number}',
+  license: '{license-document,license-record,row-to-licenses}',
   lookup: '{lookup,steps}',
-  names: '{person-name,business-name,license-document,typed-forms}',
+  names: '{person-name,business-name,license-document}',
   results: 'mcp-results',
   'row-lookup': 'list',
-  spelling: '{spelling,typed-forms}',
   standing: '{cautions,license-status,status}',
 };
 

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { pino } from 'pino';
 import { isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
 import {
@@ -24,41 +24,39 @@ test.each(['olv', 'x', 'abcdefghijklmnop'])(
   },
 );
 
-describe('a key is refused with', () => {
-  const KEY = newApiKey('olv');
-  const isRefused = (keys: readonly string[]) =>
-    expect(keys.filter((key) => key !== KEY && isWellFormedKey('olv', key))).toEqual([]);
+const KEY = newApiKey('olv');
+const isRefused = (keys: readonly string[]) =>
+  expect(keys.filter((key) => key !== KEY && isWellFormedKey('olv', key))).toEqual([]);
 
-  test('one character mistyped', () => {
-    isRefused(
-      [...KEY].flatMap((_, at) =>
-        ['0', 'z', '_', '*', '\u00e9'].map((letter) => KEY.slice(0, at) + letter + KEY.slice(at + 1)),
-      ),
-    );
-  });
+test('a key is refused with one character mistyped', () => {
+  isRefused(
+    [...KEY].flatMap((_, at) =>
+      ['0', 'z', '_', '*', '\u00e9'].map((letter) => KEY.slice(0, at) + letter + KEY.slice(at + 1)),
+    ),
+  );
+});
 
-  test('two neighboring characters swapped', () => {
-    isRefused(
-      [...KEY].slice(1).map((next, at) => KEY.slice(0, at) + next + KEY.charAt(at) + KEY.slice(at + 2)),
-    );
-  });
+test('a key is refused with two neighboring characters swapped', () => {
+  isRefused(
+    [...KEY].slice(1).map((next, at) => KEY.slice(0, at) + next + KEY.charAt(at) + KEY.slice(at + 2)),
+  );
+});
 
-  test.each([
-    ['one letter too few', KEY.slice(0, -1)],
-    ['one letter too many', `${KEY}0`],
-    ['a blank before', ` ${KEY}`],
-    ['a blank in place of its last letter', `${KEY.slice(0, -1)} `],
-    ['no prefix', KEY.slice(4)],
-    ['another prefix', `abc${KEY.slice(3)}`],
-    ['the prefix in upper case', `OLV${KEY.slice(3)}`],
-    ['the other case', `olv_${KEY.slice(4).toLowerCase()}`],
-    ['nothing', ''],
-    ['the prefix alone', 'olv_'],
-    ['noughts alone', `olv_${'0'.repeat(49)}`],
-    ['the prefix of another installation', newApiKey('olw')],
-  ])('%s', (_what, key) => {
-    isRefused([key]);
-  });
+test.each([
+  ['one letter too few', KEY.slice(0, -1)],
+  ['one letter too many', `${KEY}0`],
+  ['a blank before', ` ${KEY}`],
+  ['a blank in place of its last letter', `${KEY.slice(0, -1)} `],
+  ['no prefix', KEY.slice(4)],
+  ['another prefix', `abc${KEY.slice(3)}`],
+  ['the prefix in upper case', `OLV${KEY.slice(3)}`],
+  ['the other case', `olv_${KEY.slice(4).toLowerCase()}`],
+  ['nothing', ''],
+  ['the prefix alone', 'olv_'],
+  ['noughts alone', `olv_${'0'.repeat(49)}`],
+  ['the prefix of another installation', newApiKey('olw')],
+])('a key is refused with %s', (_what, key) => {
+  isRefused([key]);
 });
 
 test('the counts of several processes are added up by key, day and outcome', () => {
@@ -124,27 +122,25 @@ test('without Redis, addresses are counted in a bounded number of counters', asy
   }
 });
 
-describe('rate limits', () => {
-  test('are counted by each process alone after one lost Redis, and together again a minute later', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
-    try {
-      // It is there, and takes no counts.
-      const limits = rateLimits({ status: 'ready' }, '', SILENT);
-      expect(limits.isShared()).toBe(true);
-      await limits.limitOf('test', 1).spend('192.0.2.1');
-      expect(limits.isShared()).toBe(false);
-      jest.advanceTimersByTime(60_000);
-      expect(limits.isShared()).toBe(false);
-      jest.advanceTimersByTime(1);
-      expect(limits.isShared()).toBe(true);
-    } finally {
-      jest.useRealTimers();
-    }
-  });
+test('rate limits are counted by each process alone after one lost Redis, and together again a minute later', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  try {
+    // It is there, and takes no counts.
+    const limits = rateLimits({ status: 'ready' }, '', SILENT);
+    expect(limits.isShared()).toBe(true);
+    await limits.limitOf('test', 1).spend('192.0.2.1');
+    expect(limits.isShared()).toBe(false);
+    jest.advanceTimersByTime(60_000);
+    expect(limits.isShared()).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(limits.isShared()).toBe(true);
+  } finally {
+    jest.useRealTimers();
+  }
+});
 
-  test('are counted by each process alone while Redis does not answer', () => {
-    expect(rateLimits({ status: 'reconnecting' }, '', SILENT).isShared()).toBe(false);
-  });
+test('rate limits are counted by each process alone while Redis does not answer', () => {
+  expect(rateLimits({ status: 'reconnecting' }, '', SILENT).isShared()).toBe(false);
 });
 
 test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {
@@ -160,7 +156,6 @@ test('a group never takes what is left for another, and what is over its share c
   await expect(accounts?.spend('f')).rejects.toThrow('Too many requests');
   await visitors?.giveBack('a');
   for (const _ of [1, 2]) await accounts?.giveBack('f');
-  expect((await visitors?.spend('e'))?.remaining).toBe(2);
-  expect((await accounts?.spend('f'))?.remaining).toBe(1);
+  expect([(await visitors?.spend('e'))?.remaining, (await accounts?.spend('f'))?.remaining]).toEqual([2, 1]);
   redis.disconnect();
 });

@@ -5,18 +5,15 @@ import { TooBusyError } from '../../src/storage/errors.ts';
 /** Requests that are answered when the test says so; each answer is the ask doubled. */
 function heldRequests() {
   const requests: { readonly asks: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
-  function request(asks: readonly number[]): Promise<number[]> {
-    return new Promise((resolve, reject) => {
+  const request = (asks: readonly number[]) =>
+    new Promise<number[]>((resolve, reject) => {
       requests.push({ asks, answer: () => resolve(asks.map((ask) => 2 * ask)), fail: reject });
     });
-  }
   return { requests, request, asked: () => requests.map(({ asks }) => asks) };
 }
 
 /** Until what is due has been sent. */
-function sent(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-}
+const sent = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 describe('a batcher', () => {
   test('collects queries in the next request while the maximum of requests is under way', async () => {
@@ -39,8 +36,7 @@ describe('a batcher', () => {
 
   test('sends no more queries in a request than its maximum', async () => {
     const { requests, request, asked } = heldRequests();
-    const ask = batcher(request, { maxBatchSize: 2, concurrency: 5 });
-    const answers = Promise.all([1, 2, 3, 4, 5].map(ask));
+    const answers = Promise.all([1, 2, 3, 4, 5].map(batcher(request, { maxBatchSize: 2, concurrency: 5 })));
     await sent();
     await sent();
     expect(asked()).toEqual([[1, 2], [3, 4], [5]]);
@@ -76,8 +72,7 @@ describe('a batcher', () => {
       requests[1]?.answer();
       expect(asked()).toEqual([[1], [4]]);
       const refused = { status: 'rejected', reason: expect.any(TooBusyError) };
-      expect(await answers).toEqual([{ status: 'fulfilled', value: 2 }, refused, refused]);
-      expect(await last).toBe(8);
+      expect([await answers, await last]).toEqual([[{ status: 'fulfilled', value: 2 }, refused, refused], 8]);
     } finally {
       now.mockRestore();
     }

@@ -12,15 +12,13 @@ import { boardOfCode } from '../support/boards.ts';
 
 describe('the catalog of boards', () => {
   test('has 24 boards, each with its own name and code', () => {
-    expect(BOARDS).toHaveLength(24);
-    expect(new Set(BOARDS.map(({ name }) => name)).size).toBe(24);
+    expect([BOARDS.length, new Set(BOARDS.map(({ name }) => name)).size]).toEqual([24, 24]);
     expect(new Set(BOARDS.map(({ code }) => code)).size).toBe(24);
   });
 
   test('maps each name and each alias to its board', () => {
-    for (const board of BOARDS) {
+    for (const board of BOARDS)
       for (const label of [board.name, ...board.aliases]) expect(boardByLabel(label)).toBe(board);
-    }
   });
 
   test('has no license type of a board twice', () => {
@@ -43,30 +41,15 @@ describe('the catalog of boards', () => {
       expect(endorsed?.endorses).toBeUndefined();
     }
   });
-
-  test('calls the boards as the BOARD column does', () => {
-    // Those of which the State's own label has been read.
-    expect(
-      'NUR COS MED PRX PEP DBH SHP ARC PSY ELV MFH MVR'.split(' ').map((code) => boardOfCode(code).name),
-    ).toEqual([
-      ...['Nursing Board', 'Cosmetology and Barber Board', 'Medical Board', 'Board of Pharmacy'],
-      ...['Engineers and Surveyors Board', 'Department of Behavioral Health'],
-      ...['Speech and Hearing Professionals Board', 'Architects Board', 'Psychology Board'],
-      ...['Div. of Industrial Compliance: Elevator', 'Department of Commerce - Manufactured Homes Program'],
-      'Motor Vehicle Repair Board',
-    ]);
-  });
 });
 
-describe('the board of a name', () => {
-  test('is found by exactly its name, and by no other text', () => {
-    expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
-    const texts = ['nursing board', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''];
-    // The last are properties of every object.
-    const names = [...texts, 'constructor', '__proto__', 'toString'];
-    expect(names.map(boardByName)).toEqual(names.map(() => undefined));
-    expect(names.slice(-3).map(boardByLabel)).toEqual([undefined, undefined, undefined]);
-  });
+test('the board of a name is found by exactly its name, and by no other text', () => {
+  expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
+  const texts = ['nursing board', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''];
+  // The last are properties of every object.
+  const names = [...texts, 'constructor', '__proto__', 'toString'];
+  expect(names.map(boardByName)).toEqual(names.map(() => undefined));
+  expect(names.slice(-3).map(boardByLabel)).toEqual([undefined, undefined, undefined]);
 });
 
 describe('the board of a label', () => {
@@ -86,33 +69,27 @@ describe('the board of a label', () => {
   });
 });
 
-describe('whether a license type is one of a board', () => {
-  test('is answered by its exact name', () => {
-    const NURSE = 'Registered Nurse (RN)';
-    const isOf = (code: string, type: string) => isLicenseTypeOf(boardOfCode(code), type);
-    expect(isOf('NUR', NURSE)).toBe(true);
-    for (const other of [NURSE.toLowerCase(), 'RN', '']) expect(isOf('NUR', other)).toBe(false);
-    expect(isOf('MED', NURSE)).toBe(false);
-  });
+test('whether a license type is one of a board is answered by its exact name', () => {
+  const NURSE = 'Registered Nurse (RN)';
+  const isOf = (code: string, type: string) => isLicenseTypeOf(boardOfCode(code), type);
+  expect(isOf('NUR', NURSE)).toBe(true);
+  for (const other of [NURSE.toLowerCase(), 'RN', '']) expect(isOf('NUR', other)).toBe(false);
+  expect(isOf('MED', NURSE)).toBe(false);
 });
 
-describe('the board that a person writes', () => {
-  test.each([
-    ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
-    ['NUR', ['\u200bNUR', 'Nurs\u00ading', 'Nursing\ufeff Board\u0000']],
-    ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
-    ['VET', ['Veterinary', 'veterinary medical']],
-    ['OPA', ['Physical Therapy', 'athletic trainers']],
-    ['CSW', ['Counselor', 'Social Worker']],
-    [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
-  ])('is %s', (code, texts) => {
-    expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
-  });
+test.each([
+  ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
+  ['NUR', ['\u200bNUR', 'Nurs\u00ading', 'Nursing\ufeff Board\u0000']],
+  ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
+  ['VET', ['Veterinary', 'veterinary medical']],
+  ['OPA', ['Physical Therapy', 'athletic trainers']],
+  ['CSW', ['Counselor', 'Social Worker']],
+  [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
+])('the board that a person writes is %s', (code, texts) => {
+  expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
 });
 
-function codes(label: string): string[] {
-  return nearestBoards(label).map(({ code }) => code);
-}
+const codes = (label: string) => nearestBoards(label).map(({ code }) => code);
 
 describe('the nearest boards', () => {
   const { mistyped, written_otherwise: written } = mistypedBoards;

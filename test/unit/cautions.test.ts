@@ -36,62 +36,59 @@ const NO_ACTION = { extra_data: { 'Board Action': 'No' } };
 const PAST = { expiry_date: '2026-11-20' };
 const SUSPENDED = endorsementOf(ACTED, 'Inactive', 'Suspended');
 
-describe('the cautions', () => {
-  test.each<[string, StandingFields, string]>([
-    ['an active license', license(), ''],
-    ['one that expires today', license({ expiry_date: TODAY }), ''],
-    ['one without an expiry date', license({ expiry_date: null }), 'no_expiry_date'],
-    ['a closed one without an expiry date', raw('Closed', { expiry_date: null }), 'not_active'],
-    ['one issued after it expires', license({ issue_date: '2028-01-01' }), 'dates_conflict'],
-    ['one issued on the day on which it expires', license({ issue_date: '2027-10-31' }), ''],
-    ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), 'past_expiry'],
-    ['an inactive one, long expired', raw('Inactive', { expiry_date: '2020-01-01' }), 'not_active'],
-    ['a renewal under way', raw('Active - Active In Renewal'), 'sub_status'],
-    ['an expired one', raw('Inactive - Expired'), 'not_active sub_status'],
-    ['no status at all', license({ status: null, raw_status: null }), 'not_active'],
-    ['a sub-status alone', raw('Suspended', { status: null }), 'not_active sub_status board_action'],
-    ['a status in capital letters', license({ raw_status: 'ACTIVE' }), ''],
-    ['a status that no board has', raw('Frozen'), 'not_active'],
-    ['a board action', action('Yes'), 'board_action'],
-    ['a board action in capital letters', action('YES'), 'board_action'],
-    ['no board action', action('No'), ''],
-    ['no board action in other letters', action(' no '), ''],
-    ['a board action in words', action('Yes - Consent Agreement'), 'board_action'],
-    ['a board action of an unknown value', action('Y'), 'board_action'],
-    ['a disciplinary sub-status and No', raw('Active - Probation', NO_ACTION), 'sub_status board_action'],
-    ['one with more after it', raw('Active - permanent  surrender - Stayed'), 'sub_status board_action'],
-    ['an endorsement without a date', endorsementOf({ expiry_date: null }, 'Active'), 'endorsed_license'],
-    ['an endorsement of a clear license', endorsementOf({}, 'Active'), ''],
-    ['an endorsement of a suspended license', SUSPENDED, 'endorsed_license'],
-    ['an endorsement of one with a board action', endorsementOf(ACTED, 'Active'), 'endorsed_license'],
-    ['an endorsement past its date', endorsementOf(PAST, 'Active'), 'endorsed_license'],
-    ['an endorsement in renewal', endorsementOf({}, 'Active', 'Active In Renewal'), 'endorsed_license'],
-    ['an endorsement of one without a status', endorsementOf({}, ''), 'endorsed_license'],
-    ['an endorsement as 0.2.0 stored it', license({ extra_data: { 'Endorsed License': 'RN.1' } }), ''],
-  ])('of %s', (_which, each, expected) => {
-    expect(cautionsOf(each, TODAY).join(' ')).toBe(expected);
-  });
+test.each<[string, StandingFields, string]>([
+  ['an active license', license(), ''],
+  ['one that expires today', license({ expiry_date: TODAY }), ''],
+  ['one without an expiry date', license({ expiry_date: null }), 'no_expiry_date'],
+  ['a closed one without an expiry date', raw('Closed', { expiry_date: null }), 'not_active'],
+  ['one issued after it expires', license({ issue_date: '2028-01-01' }), 'dates_conflict'],
+  ['one issued on the day on which it expires', license({ issue_date: '2027-10-31' }), ''],
+  ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), 'past_expiry'],
+  ['an inactive one, long expired', raw('Inactive', { expiry_date: '2020-01-01' }), 'not_active'],
+  ['a renewal under way', raw('Active - Active In Renewal'), 'sub_status'],
+  ['an expired one', raw('Inactive - Expired'), 'not_active sub_status'],
+  ['no status at all', license({ status: null, raw_status: null }), 'not_active'],
+  ['a sub-status alone', raw('Suspended', { status: null }), 'not_active sub_status board_action'],
+  ['a status in capital letters', license({ raw_status: 'ACTIVE' }), ''],
+  ['a status that no board has', raw('Frozen'), 'not_active'],
+  ['a board action', action('Yes'), 'board_action'],
+  ['a board action in capital letters', action('YES'), 'board_action'],
+  ['no board action', action('No'), ''],
+  ['no board action in other letters', action(' no '), ''],
+  ['a board action in words', action('Yes - Consent Agreement'), 'board_action'],
+  ['a board action of an unknown value', action('Y'), 'board_action'],
+  ['a disciplinary sub-status and No', raw('Active - Probation', NO_ACTION), 'sub_status board_action'],
+  ['one with more after it', raw('Active - permanent  surrender - Stayed'), 'sub_status board_action'],
+  ['an endorsement without a date', endorsementOf({ expiry_date: null }, 'Active'), 'endorsed_license'],
+  ['an endorsement of a clear license', endorsementOf({}, 'Active'), ''],
+  ['an endorsement of a suspended license', SUSPENDED, 'endorsed_license'],
+  ['an endorsement of one with a board action', endorsementOf(ACTED, 'Active'), 'endorsed_license'],
+  ['an endorsement past its date', endorsementOf(PAST, 'Active'), 'endorsed_license'],
+  ['an endorsement in renewal', endorsementOf({}, 'Active', 'Active In Renewal'), 'endorsed_license'],
+  ['an endorsement of one without a status', endorsementOf({}, ''), 'endorsed_license'],
+  ['an endorsement as 0.2.0 stored it', license({ extra_data: { 'Endorsed License': 'RN.1' } }), ''],
+])('the cautions of %s', (_which, each, expected) => {
+  expect(cautionsOf(each, TODAY).join(' ')).toBe(expected);
+});
 
-  test('are in a fixed order, name_mismatch first', () => {
-    const all = {
-      ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
-      issue_date: '2026-11-21',
-      extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
-    };
-    const text = 'name_mismatch sub_status past_expiry board_action dates_conflict endorsed_license';
-    const expected = text.split(' ');
-    expect(CAUTIONS.filter((caution) => expected.includes(caution))).toEqual(expected);
-    expect(cautionsOf(all, TODAY, false)).toEqual(expected);
-    expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
-    expect(sentencesOf(all, false)).toHaveLength(expected.length);
-  });
+test('the cautions are in a fixed order, name_mismatch first', () => {
+  const all = {
+    ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
+    issue_date: '2026-11-21',
+    extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
+  };
+  const text = 'name_mismatch sub_status past_expiry board_action dates_conflict endorsed_license';
+  const expected = text.split(' ');
+  expect(CAUTIONS.filter((caution) => expected.includes(caution))).toEqual(expected);
+  expect(cautionsOf(all, TODAY, false)).toEqual(expected);
+  expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
+  expect(sentencesOf(all, false)).toHaveLength(expected.length);
 });
 
 describe('the notes', () => {
   /** With an endorsement: `Status=Active; Board Action=Yes`. */
   const endorsed = (fields: string, number = 'APRN.CNP.1') => {
-    const all = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')];
-    const labels = all
+    const labels = [...(number === '' ? [] : [`Number=${number}`]), ...fields.split('; ')]
       .map((each) => each.split('='))
       .map(([label, text]) => [`Endorsement ${label} 1`, text]);
     return license({ extra_data: Object.fromEntries(labels) });
@@ -141,11 +138,10 @@ test('what an endorsement stores of the license that it endorses is read back un
 });
 
 test('the endorsements of a license have the values of its row', () => {
-  const fields = {
+  const second = Object.entries({
     ...{ Number: 'APRN.CNP.2', Type: 'CNP', Status: 'Active', 'Sub Status': 'Probation' },
     ...{ 'Expiration Date': '2027-10-31', 'Board Action': 'Yes' },
-  };
-  const second = Object.entries(fields).map(([label, value]) => [`Endorsement ${label} 2`, value]);
+  }).map(([label, value]) => [`Endorsement ${label} 2`, value]);
   const others = { 'Endorsement Number 4': 'APRN.CNP.4', 'Endorsement Expiration Date 4': 'soon' };
   const endorsements = endorsementsOf({
     extra_data: {

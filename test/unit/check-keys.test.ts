@@ -42,6 +42,5 @@ test('check-keys accepts lists, known keys, Maps and keys that Object.hasOwn has
 
 test('check-keys fails if it finds no files to check', async () => {
   const script = resolve(import.meta.dirname, '../../scripts/check-keys.ts');
-  const nowhere = await runProgram([process.execPath, script, '/'], { cwd: '/' });
-  expect(nowhere.code).toBe(1);
+  expect((await runProgram([process.execPath, script, '/'], { cwd: '/' })).code).toBe(1);
 });

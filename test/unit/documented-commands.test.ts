@@ -27,13 +27,11 @@ async function problemOf(line: string): Promise<string | undefined> {
 }
 
 /** The lines of code blocks that run `licenses`, without what is after a `#`, and where their output goes. */
-function commandsIn(file: string): string[] {
-  const lines = documentText(file).match(/^ {4,}\S.*$/gm) ?? [];
-  return lines.flatMap(
+const commandsIn = (file: string) =>
+  (documentText(file).match(/^ {4,}\S.*$/gm) ?? []).flatMap(
     (line) =>
       /^.*\b(?:npx|worker) (licenses [^#&|>]*?)\s*(?:[#&|>].*)?$/.exec(line.replace(/ \\$/, ''))?.[1] ?? [],
   );
-}
 
 test('every command has its words, its examples are commands that exist, and something is written for each', async () => {
   for (const [path, { description, examples = [] }] of Object.values(commands).flatMap((group) =>

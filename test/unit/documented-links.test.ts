@@ -6,11 +6,10 @@ import { anchorsIn, DOCUMENTS, documentText } from '../support/documented.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** The text without code, in which brackets are no links. */
-function prose(file: string): string {
-  return documentText(file)
+const prose = (file: string) =>
+  documentText(file)
     .replaceAll(/^ {4}.*$/gm, '')
     .replaceAll(/`[^`\n]*`/g, '');
-}
 
 /** What is wrong with a link of a file; `undefined` when it leads somewhere. */
 function problemOf(file: string, link: string): string | undefined {

@@ -23,7 +23,6 @@ test('no document, example or source file has a license number that a board coul
 });
 
 test('no number of the sample data has as many digits as an example', () => {
-  for (const { last, widths } of Object.values(numbering)) {
+  for (const { last, widths } of Object.values(numbering))
     expect(Math.max(String(last).length, ...widths)).toBeLessThanOrEqual(MAX_DIGITS);
-  }
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { changedFields, changesOfOne, isPlaceField } from '../../src/changes/change.ts';
 import {
   changesAfterCursor,
@@ -14,7 +14,6 @@ import {
   readCursor,
   rolledBackFeed,
   switchesOf,
-  unbroken,
 } from '../../src/changes/feed.ts';
 import { changeMaker } from '../../src/changes/stored-changes.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
@@ -33,82 +32,55 @@ function extended(state: FeedState, epoch: number, changes: number, publication 
 
 const FEED = extended(extended(BEGINNING, 4, 10), 6, 0);
 
-describe('a cursor', () => {
-  const cursor = cursorText({ feed: FEED_ID, position: 77 });
+const cursor = cursorText({ feed: FEED_ID, position: 77 });
 
-  test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
-    'can be read back (position %d)',
-    (position) => {
-      const place = { feed: FEED_ID, position };
-      expect(readCursor(cursorText(place))).toEqual(place);
-    },
-  );
+test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
+  'a cursor can be read back (position %d)',
+  (position) => {
+    const place = { feed: FEED_ID, position };
+    expect(readCursor(cursorText(place))).toEqual(place);
+  },
+);
 
-  test.each([
-    ...['', 'x', '..', cursor.slice(1), cursor.slice(0, -1), `${cursor}0`],
-    ...[cursor.toUpperCase(), cursor.replace('.', '.1')],
-  ])('that was altered is invalid: %s', (altered) => {
-    expect(readCursor(altered)).toBeUndefined();
-  });
+test.each([
+  ...['', 'x', '..', cursor.slice(1), cursor.slice(0, -1), `${cursor}0`],
+  ...[cursor.toUpperCase(), cursor.replace('.', '.1')],
+])('a cursor that was altered is invalid: %s', (altered) => {
+  expect(readCursor(altered)).toBeUndefined();
 });
 
-describe('the state of a feed', () => {
-  const isKnown = (state: FeedState, position: number) =>
-    changesAfterCursor(state, cursorText({ feed: FEED_ID, position })) !== undefined;
+const isKnown = (state: FeedState, position: number) =>
+  changesAfterCursor(state, cursorText({ feed: FEED_ID, position })) !== undefined;
 
-  test('has a different feed id for another publication with the same epoch', () => {
-    expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
-  });
-
-  test('knows the position of its first and last change', () => {
-    const last = (state: FeedState) => lastPosition(state).position;
-    expect([BEGINNING, FEED, extended(FEED, 7, 2)].map(last)).toEqual([
-      ...[positionOf(3, 0), positionOf(4, 10), positionOf(7, 2)],
-    ]);
-  });
-
-  test('knows which positions exist', () => {
-    const there = [positionOf(3, 0), positionOf(4, 1), positionOf(4, 10)];
-    const others = [positionOf(3, 1), positionOf(4, 0), positionOf(4, 11), positionOf(6, 1)];
-    expect([...there, ...others].filter((position) => isKnown(FEED, position))).toEqual(there);
-  });
-
-  test('without its oldest publications starts after them', () => {
-    const kept = keptFeed(extended(FEED, 7, 2), '2026-11-05T00:00:00.000Z');
-    expect(switchesOf(kept).map(({ epoch }) => epoch)).toEqual([6, 7]);
-    expect([positionOf(4, 10), positionOf(4, 9)].map((place) => isKnown(kept, place))).toEqual([true, false]);
-    expect(coverageOf(kept).since).toBe('2026-11-04');
-    expect(keptFeed(FEED, '2026-11-04T00:00:00.000Z')).toEqual(FEED);
-  });
+test('the state of a feed has a different feed id for another publication with the same epoch', () => {
+  expect(lastOf(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' })).feed).not.toBe(FEED_ID);
 });
 
-describe('a new feed after another one', () => {
+test('the state of a feed knows the position of its first and last change', () => {
+  const last = (state: FeedState) => lastPosition(state).position;
+  expect([BEGINNING, FEED, extended(FEED, 7, 2)].map(last)).toEqual([
+    ...[positionOf(3, 0), positionOf(4, 10), positionOf(7, 2)],
+  ]);
+});
+
+test('the state of a feed knows which positions exist', () => {
+  const there = [positionOf(3, 0), positionOf(4, 1), positionOf(4, 10)];
+  const others = [positionOf(3, 1), positionOf(4, 0), positionOf(4, 11), positionOf(6, 1)];
+  expect([...there, ...others].filter((position) => isKnown(FEED, position))).toEqual(there);
+});
+
+test('the state of a feed without its oldest publications starts after them', () => {
+  const kept = keptFeed(extended(FEED, 7, 2), '2026-11-05T00:00:00.000Z');
+  expect(switchesOf(kept).map(({ epoch }) => epoch)).toEqual([6, 7]);
+  expect([positionOf(4, 10), positionOf(4, 9)].map((place) => isKnown(kept, place))).toEqual([true, false]);
+  expect([coverageOf(kept).since, keptFeed(FEED, '2026-11-04T00:00:00.000Z')]).toEqual(['2026-11-04', FEED]);
+});
+
+test('a new feed has no history of another one without changes, but of what it goes on from', () => {
   const next = { publication: 'p-9', epoch: 9, date: '2026-11-09' };
-  const feeds = (state: FeedState) => [...new Set(unbroken(state).map(({ feed }) => feed))];
-
-  test('keeps the earlier changes in the history, and reports the gap between them', () => {
-    const state = newFeed(next, FEED);
-    expect(coverageOf(state)).toEqual({
-      since: '2026-11-01',
-      gaps: [{ after: '2026-11-06', before: '2026-11-09' }],
-    });
-    expect(feeds(state)).toEqual([lastOf(state).feed]);
-    // Once all before the gap is too old, nothing is said of it.
-    expect(coverageOf(keptFeed(state, '2026-11-07'))).toEqual({ since: '2026-11-09', gaps: [] });
-  });
-
-  test('has no gap if no change is missing, and both are read as one', () => {
-    const state = newFeed(next, FEED, 'without_gap');
-    expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
-    expect(feeds(state)).toEqual([FEED_ID, lastOf(state).feed]);
-  });
-
-  test('has no history if there were no changes before the gap', () => {
-    expect(coverageOf(newFeed(next, BEGINNING))).toEqual({ since: '2026-11-09', gaps: [] });
-    const continued = newFeed(next, BEGINNING, 'without_gap');
-    const third = newFeed({ ...next, epoch: 10, date: '2026-11-12' }, continued);
-    expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
-  });
+  expect(coverageOf(newFeed(next, BEGINNING))).toEqual({ since: '2026-11-09', gaps: [] });
+  const third = newFeed({ ...next, epoch: 10, date: '2026-11-12' }, newFeed(next, BEGINNING, 'without_gap'));
+  expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
 });
 
 /** The epochs that are withdrawn after the publication p1 (epoch 1) and what went live since (2, 3, …). */
@@ -165,79 +137,71 @@ function changeOf(
 ) {
   const publication = { publication: 'p-2', epoch: 4, date: '2026-11-02' };
   const maker = changeMaker(BEGINNING, publication, { dateBefore: '2026-11-01', newFields });
-  const fields = changedFields(before, after);
-  return maker.make({ license: 'NUR/RN.1', before, after, fields }, 'data');
+  return maker.make({ license: 'NUR/RN.1', before, after, fields: changedFields(before, after) }, 'data');
 }
 
-describe('a change of a license', () => {
-  const values = (before: string | null, after: string | null) => ({ before, after });
-  const withExtra = (extra: Record<string, string>) => ({ ...RECORD, extra_data: extra });
-  const ERASED = { ...values(null, null), erased: true };
-  const withA = withExtra({ ...RECORD.extra_data, A: '1' });
-  const placeless = { ...RECORD, city: null, extra_data: {} };
+const values = (before: string | null, after: string | null) => ({ before, after });
+const withExtra = (extra: Record<string, string>) => ({ ...RECORD, extra_data: extra });
+const ERASED = { ...values(null, null), erased: true };
+const withA = withExtra({ ...RECORD.extra_data, A: '1' });
+const placeless = { ...RECORD, city: null, extra_data: {} };
 
-  test.each([
-    ['no difference', RECORD, { ...RECORD }, undefined],
-    ['neither', undefined, undefined, undefined],
-    ['another order of attributes', withExtra({ A: '1', B: '2' }), withExtra({ B: '2', A: '1' }), undefined],
-    ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: values('ACTIVE', 'CLOSED') }],
-    ['an attribute appears', RECORD, withA, { 'extra_data.A': values(null, '1') }],
-    ['a place is withdrawn', RECORD, placeless, { city: ERASED, 'extra_data.ZIP': ERASED }],
-    ['a place appears', { ...RECORD, city: null }, RECORD, { city: values(null, 'LIMA') }],
-  ])('has the fields that differ: %s', (_what, before, after, fields) => {
-    expect(changeOf(before, after)?.fields).toEqual(fields);
-  });
-
-  test('is by cause release where nothing but attributes of new columns changed', () => {
-    const newFields = new Set(['extra_data.A', 'extra_data.B']);
-    const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
-    expect(causeOf(withA)).toBe('release');
-    expect(causeOf({ ...withA, status: 'CLOSED' })).toBe('data');
-    expect(causeOf(withExtra({ ZIP: '43216' }))).toBe('data');
-  });
-
-  test('has no places if the license was removed', () => {
-    const removed = changeOf(RECORD, undefined);
-    expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);
-    expect(removed?.erases).toBeUndefined();
-  });
-
-  test('is about a place in some fields', () => {
-    const places = ['city', 'extra_data.Parcel Floor', 'extra_data.ZIP'];
-    expect([...places, 'status', 'extra_data.Board Action'].filter(isPlaceField)).toEqual(places);
-  });
+test.each([
+  ['no difference', RECORD, { ...RECORD }, undefined],
+  ['neither', undefined, undefined, undefined],
+  ['another order of attributes', withExtra({ A: '1', B: '2' }), withExtra({ B: '2', A: '1' }), undefined],
+  ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: values('ACTIVE', 'CLOSED') }],
+  ['an attribute appears', RECORD, withA, { 'extra_data.A': values(null, '1') }],
+  ['a place is withdrawn', RECORD, placeless, { city: ERASED, 'extra_data.ZIP': ERASED }],
+  ['a place appears', { ...RECORD, city: null }, RECORD, { city: values(null, 'LIMA') }],
+])('a change of a license has the fields that differ: %s', (_what, before, after, fields) => {
+  expect(changeOf(before, after)?.fields).toEqual(fields);
 });
 
-describe('the changes of one license number', () => {
-  const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
-  const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
-  const moved = { ...one, epoch: 5, kind: 'removed', renumbered_to: 'RN-1' } as const;
-  const here = { ...other, epoch: 5, renumbered_from: 'RN.1' };
-  const gone = { ...other, epoch: 6, kind: 'removed' } as const;
-  const again = { ...one, epoch: 6 };
-  const undone = { ...moved, withdrawn: true } as const;
-  const renumbered = [moved, here, one];
-  const back = [{ ...gone, renumbered_to: 'RN.1' }, { ...again, renumbered_from: 'RN-1' }, ...renumbered];
-  function never(): never {
-    throw new Error('No change was made.');
-  }
+test('a change of a license is by cause release where nothing but attributes of new columns changed', () => {
+  const newFields = new Set(['extra_data.A', 'extra_data.B']);
+  const causeOf = (after: LicenseRecord) => changeOf(RECORD, after, newFields)?.cause;
+  expect([causeOf(withA), causeOf({ ...withA, status: 'CLOSED' })]).toEqual(['release', 'data']);
+  expect(causeOf(withExtra({ ZIP: '43216' }))).toBe('data');
+});
 
-  test.each([
-    ['the number exactly', [one, other], 'RN.1', [one]],
-    ['another form of the only number', [one], 'rn 1', [one]],
-    ['a form that two numbers have', [one, other], 'rn1', []],
-    ['no change', [], 'RN.1', []],
-    ['a number that the State wrote in another way', renumbered, 'RN-1', renumbered],
-    ['the earlier way', renumbered, 'RN.1', renumbered],
-    ['a form of both', renumbered, 'rn1', renumbered],
-    ['a form of both, once it was removed', [gone, ...renumbered], 'rn1', [gone, ...renumbered]],
-    ['another license has the earlier number since', [again, ...renumbered], 'RN-1', renumbered],
-    ['another way that was undone', [again, undone, one], 'RN.1', [again, undone, one]],
-    ['another license had the number before', [again, ...renumbered], 'RN.1', [again]],
-    ['another way, and back', back, 'RN-1', back],
-  ])('are found: %s', (_what, changes, number, expected) => {
-    expect(changesOfOne(changes, number)).toEqual(expected);
-  });
+test('a change of a license has no places if the license was removed', () => {
+  const removed = changeOf(RECORD, undefined);
+  expect([Object.keys(removed?.fields ?? {}).filter(isPlaceField), removed?.erases]).toEqual([[], undefined]);
+});
+
+test('a change of a license is about a place in some fields', () => {
+  const places = ['city', 'extra_data.Parcel Floor', 'extra_data.ZIP'];
+  expect([...places, 'status', 'extra_data.Board Action'].filter(isPlaceField)).toEqual(places);
+});
+
+const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
+const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
+const moved = { ...one, epoch: 5, kind: 'removed', renumbered_to: 'RN-1' } as const;
+const gone = { ...other, epoch: 6, kind: 'removed' } as const;
+const again = { ...one, epoch: 6 };
+const undone = { ...moved, withdrawn: true } as const;
+const renumbered = [moved, { ...other, epoch: 5, renumbered_from: 'RN.1' }, one];
+const back = [{ ...gone, renumbered_to: 'RN.1' }, { ...again, renumbered_from: 'RN-1' }, ...renumbered];
+function never(): never {
+  throw new Error('No change was made.');
+}
+
+test.each([
+  ['the number exactly', [one, other], 'RN.1', [one]],
+  ['another form of the only number', [one], 'rn 1', [one]],
+  ['a form that two numbers have', [one, other], 'rn1', []],
+  ['no change', [], 'RN.1', []],
+  ['a number that the State wrote in another way', renumbered, 'RN-1', renumbered],
+  ['the earlier way', renumbered, 'RN.1', renumbered],
+  ['a form of both', renumbered, 'rn1', renumbered],
+  ['a form of both, once it was removed', [gone, ...renumbered], 'rn1', [gone, ...renumbered]],
+  ['another license has the earlier number since', [again, ...renumbered], 'RN-1', renumbered],
+  ['another way that was undone', [again, undone, one], 'RN.1', [again, undone, one]],
+  ['another license had the number before', [again, ...renumbered], 'RN.1', [again]],
+  ['another way, and back', back, 'RN-1', back],
+])('the changes of one license number are found: %s', (_what, changes, number, expected) => {
+  expect(changesOfOne(changes, number)).toEqual(expected);
 });
 
 test('the possible license numbers of an unreadable row are found', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { fold, unaccent, visibleText } from '../../src/licenses/fold.ts';
 import { pairsOf } from '../support/tables.ts';
 
@@ -16,23 +16,20 @@ Wei\u00df = WEISS; WEI\u1e9e = WEISS; \u00c6gir = AEGIR; c\u0153ur = COEUR; \u00
 \u0645\u062d\u0645\u062f = \u0645\u062d\u0645\u062f
 `);
 
-describe('the folded form', () => {
-  test('of each text', () => {
-    expect(FOLDED.map(([text]) => [text, fold(text)])).toEqual(FOLDED);
-  });
+test('the folded form of each text', () => {
+  expect(FOLDED.map(([text]) => [text, fold(text)])).toEqual(FOLDED);
+});
 
-  test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
-    'of a folded text is the same: %j',
-    (text) => {
-      expect(fold(fold(text))).toBe(fold(text));
-    },
-  );
+test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
+  'the folded form of a folded text is the same: %j',
+  (text) => {
+    expect(fold(fold(text))).toBe(fold(text));
+  },
+);
 
-  test('does not depend on the case', () => {
-    for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
-      expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
-    }
-  });
+test('the folded form does not depend on the case', () => {
+  for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2'])
+    expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
 });
 
 /** Zero width, soft hyphen, direction marks, byte order mark, NUL, a Hangul filler and a blank of Braille. */
@@ -41,20 +38,18 @@ const INVISIBLE = [
   ...'\u034f\u061c\u115f\u3164\uffa0\u180e\ufe0f\u{e0001}\u2800',
 ];
 
-describe('what nobody sees', () => {
-  test.each(INVISIBLE)('%j is ignored in each place of a text', (invisible) => {
-    for (const text of ['Smith', 'O\u2019Brien', 'Mu\u00f1oz', '\u738b']) {
-      for (let at = 0; at <= text.length; at += 1) {
-        const written = text.slice(0, at) + invisible + text.slice(at);
-        expect([at, fold(written), unaccent(written)]).toEqual([at, fold(text), unaccent(text)]);
-        expect([at, visibleText(written)]).toEqual([at, text]);
-      }
+test.each(INVISIBLE)('what nobody sees %j is ignored in each place of a text', (invisible) => {
+  for (const text of ['Smith', 'O\u2019Brien', 'Mu\u00f1oz', '\u738b']) {
+    for (let at = 0; at <= text.length; at += 1) {
+      const written = text.slice(0, at) + invisible + text.slice(at);
+      expect([at, fold(written), unaccent(written)]).toEqual([at, fold(text), unaccent(text)]);
+      expect([at, visibleText(written)]).toEqual([at, text]);
     }
-  });
+  }
+});
 
-  test('is not tabs, line breaks and blanks', () => {
-    expect(visibleText(' a\tb\r\nc\u00a0d\u2028e\u3000')).toBe(' a\tb\r\nc\u00a0d\u2028e\u3000');
-  });
+test('what nobody sees is not tabs, line breaks and blanks', () => {
+  expect(visibleText(' a\tb\r\nc\u00a0d\u2028e\u3000')).toBe(' a\tb\r\nc\u00a0d\u2028e\u3000');
 });
 
 test('the text without accents keeps punctuation and blanks', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type Config, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import {
@@ -9,14 +9,7 @@ import {
   guardLicenses as licensesGuards,
 } from '../../workers/publish/guards.ts';
 import type { Judgement } from '../../workers/publish/judgement.ts';
-import { parseFile } from '../../workers/publish/parse.ts';
 import type { Baseline } from '../../workers/publish/run.ts';
-import { openSource } from '../../workers/publish/sources.ts';
-import { Tally } from '../../workers/publish/tally.ts';
-import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-
-const folder = temporaryFolder();
 
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
@@ -31,34 +24,26 @@ const NO_FAULT: CandidateLicenses = {
 
 type Settings = Readonly<Record<string, string>>;
 
-function configOf(settings: Settings = {}): Config {
-  return readConfig({ STATE_DIR: '/nowhere', ...settings });
-}
+const configOf = (settings: Settings = {}) => readConfig({ STATE_DIR: '/nowhere', ...settings });
 
 /** Why guards refuse, as the ledger has it. */
-function reasonsOf(judgements: readonly Judgement[]): string[] {
-  return judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
-}
+const reasonsOf = (judgements: readonly Judgement[]) =>
+  judgements.filter(({ passed }) => !passed).map(({ check, sentence }) => `${check}: ${sentence}`);
 
 /** The name that each reason begins with. */
-function namesOf(reasons: readonly string[]): string[] {
-  return reasons.map((reason) => reason.slice(0, reason.indexOf(': ')));
-}
+const namesOf = (reasons: readonly string[]) =>
+  reasons.map((reason) => reason.slice(0, reason.indexOf(': ')));
 
 function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable<Baseline> {
   return { publication: 'baseline', date: '2026-11-19', counts: COUNTS, boards: {}, ...details };
 }
 
 describe('files', () => {
-  interface Files {
-    readonly date?: string;
-    readonly today?: string;
-    readonly individual?: string | undefined;
-    readonly business?: string | undefined;
-    readonly live?: string;
-    readonly settings?: Settings;
-    readonly rolledBack?: readonly PublicationSummary['sha256'][];
-  }
+  type Files = Partial<Record<'date' | 'today' | 'live', string>> &
+    Partial<Record<'individual' | 'business', string | undefined>> & {
+      readonly settings?: Settings;
+      readonly rolledBack?: readonly PublicationSummary['sha256'][];
+    };
 
   function reasons(files: Files): string[] {
     const { date = DATE, today = '2028-01-01', live, settings, rolledBack = [] } = files;
@@ -251,80 +236,5 @@ describe('licenses', () => {
       'fewer_board_actions: 7 licenses have Board Action Yes, in the live publication 1000; more than 20 % fewer ' +
         '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
     ]);
-  });
-});
-
-test('a column that is gone is refused, unless it is a place, and what it said is not compared', () => {
-  const discipline = { ...NO_DISCIPLINE, board_actions: 100, sub_statuses: { REVOKED: 50 } };
-  const gone = [
-    { file: 'individual', column: 'PARCEL_CITY' },
-    { file: 'business', column: 'BOARD_ACTION' },
-  ] as const;
-  const reasons = reasonsOf(licensesGuards(NO_FAULT, baselineWith({ discipline }), configOf(), gone));
-  expect(reasons).toEqual([
-    expect.stringMatching(/^fewer_disciplined: 0 licenses have a disciplinary/),
-    expect.stringMatching(/^fewer_disciplined: 0 licenses have the sub-status REVOKED/),
-    'column_gone: The business file has no column BOARD_ACTION any more.',
-  ]);
-});
-
-describe('discipline in files', () => {
-  /** 20 licenses with Board Action Yes, 15 of them with a disciplinary sub-status, and 80 without either. */
-  const NURSES: readonly DayRow[] = licensesOf(NURSING, 'RN.', 100).map((row, at) => {
-    const subStatus = at < 12 ? 'Suspended' : at < 15 ? 'Revoked' : '';
-    return at < 20 ? { ...row, boardAction: 'Yes', subStatus } : row;
-  });
-  const isYes = ({ boardAction }: DayRow) => boardAction === 'Yes';
-
-  /** What loading the files gives, of which each row is changed. */
-  async function loaded(change: (row: DayRow, at: number) => Partial<DayRow> = () => ({})) {
-    const individual = NURSES.map((row, at) => ({ ...row, ...change(row, at) }));
-    const day = { date: DATE, individual, business: [{ board: NURSING, number: 'B.1' }] };
-    const files = await writeDay(folder.path(), 'day', day);
-    const tally = new Tally();
-    const onRejected = () => {
-      tally.counts.rejected += 1;
-    };
-    for (const file of ['individual', 'business'] as const) {
-      const source = await openSource(file, { path: files[file] });
-      for await (const _batch of parseFile(source, DATE, { tally, onRejected }));
-    }
-    return { ...tally, ...tally.summary() };
-  }
-
-  async function reasons(change: Parameters<typeof loaded>[0]): Promise<string[]> {
-    const { counts, boards, discipline } = await loaded();
-    const baseline = baselineWith({ counts, boards, discipline });
-    return reasonsOf(licensesGuards(await loaded(change), baseline, configOf()));
-  }
-
-  const ACTIONS = 'fewer_board_actions: 0 licenses have Board Action Yes, in the live publication 20';
-  const SUB_STATUSES = 'licenses have a disciplinary sub-status, in the live publication 15';
-  const NONE = `fewer_disciplined: 0 ${SUB_STATUSES}`;
-  const SUSPENDED = 'fewer_disciplined: 0 licenses have the sub-status SUSPENDED, in the live publication 12';
-  const OTHER_ACTIONS =
-    'unknown_board_actions: 20 licenses have a Board Action other than Yes, No and blank, 0 ';
-  const BOARD = 'fewer_disciplined: 0 licenses of the board "Nursing Board" tell of discipline';
-  const unknown = ({ subStatus = '' }: DayRow) => ({ subStatus: subStatus.replace('Suspended', 'Susp.') });
-  const capitals = ({ subStatus = '' }: DayRow, at: number) => ({
-    ...{ boardAction: at % 2 ? 'YES ' : ' yes', subStatus: subStatus.toUpperCase() },
-  });
-
-  test.each<[string, (row: DayRow, at: number) => Partial<DayRow>, string[]]>([
-    ['Y for Yes', (row) => (isYes(row) ? { boardAction: 'Y' } : {}), [OTHER_ACTIONS, ACTIONS]],
-    ['No for Yes', () => ({ boardAction: 'No' }), [ACTIONS]],
-    ['a quarter blank', (_row, at) => (at >= 15 ? { boardAction: '' } : {}), [ACTIONS.replace('0', '15')]],
-    ['blank sub-statuses', () => ({ subStatus: '' }), [NONE, SUSPENDED]],
-    ['unknown sub-statuses', unknown, [`fewer_disciplined: 3 ${SUB_STATUSES}`, SUSPENDED]],
-    [
-      'rows that are rejected',
-      (row) => (isYes(row) ? { expires: 'never' } : {}),
-      ['fewer_rows: ', 'rejected: ', ACTIONS, NONE, SUSPENDED, BOARD],
-    ],
-    ['other letters, and blanks around', (row, at) => (isYes(row) ? capitals(row, at) : {}), []],
-    ['another one', ({ subStatus }) => (subStatus === 'Revoked' ? { subStatus: 'Probation' } : {}), []],
-    ['two licenses fewer', (_row, at) => (at < 2 ? { boardAction: 'No', subStatus: '' } : {}), []],
-  ])('with %s', async (_what, change, starts) => {
-    expect(await reasons(change)).toEqual(starts.map((start) => expect.stringContaining(start)));
   });
 });

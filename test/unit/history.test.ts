@@ -26,8 +26,7 @@ describe('the state of publications by the events in the ledger', () => {
   test("does not change by an event of the queue that is stored after the worker's; has the reasons", () => {
     const late = event('a', 'queued', { at: '2026-11-20T05:59:00.000Z', forced: 'as seen' });
     const reasons = ['no_rows: The business file has no rows.'];
-    const events = [event('a', 'reading'), event('a', 'refused', { reasons }), late];
-    expect(summarize(events, undefined)).toEqual([
+    expect(summarize([event('a', 'reading'), event('a', 'refused', { reasons }), late], undefined)).toEqual([
       { publication: 'a', state: 'refused', at: AT, reasons, forced: 'as seen' },
     ]);
   });
@@ -88,8 +87,7 @@ describe('how a publication ended, by its events', () => {
       ...{ state: 'refused', publication: 'a', reasons: ['older: Too old.'], checks: [], values: {} },
     });
     expect(ended('failed')).toMatchObject({ state: 'failed', reasons: [] });
-    const same = { same_as: 'b', date: '2026-11-20' };
-    expect(ended('skipped', same)).toEqual({
+    expect(ended('skipped', { same_as: 'b', date: '2026-11-20' })).toEqual({
       ...{ state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
     });
     expect([publicationResult([]), ended('loading'), ended('verifying')]).toEqual([

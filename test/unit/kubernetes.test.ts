@@ -93,16 +93,12 @@ const processes = deployments.map(({ metadata, spec }) => {
 });
 
 /** The processes whose Pods have all of these labels. */
-function selected(wanted: Readonly<Record<string, string>>) {
-  return processes.filter((each) =>
-    Object.entries(wanted).every(([name, value]) => each.labels[name] === value),
-  );
-}
+const selected = (wanted: Readonly<Record<string, string>>) =>
+  processes.filter((each) => Object.entries(wanted).every(([name, value]) => each.labels[name] === value));
 
 test('the settings exist, each in one place, and let other machines in', () => {
   const names = given.map(([name]) => name);
-  expect(names).toEqual([...new Set(names)]);
-  expect(SETTING_NAMES).toEqual(expect.arrayContaining(names));
+  expect([names, SETTING_NAMES]).toEqual([[...new Set(names)], expect.arrayContaining(names)]);
   expect(config).toMatchObject({ HOST: '0.0.0.0', ADMIN_HOST: '0.0.0.0', TRUSTED_PROXIES: 1 });
 });
 
@@ -149,8 +145,7 @@ test('a request comes from the Ingress through the Service to the public port of
     spec: z.object({ tls: z.array(z.object({ hosts: z.array(z.string()) })), rules: z.array(host) }),
   });
   const hosts = ingress?.spec.rules.map(({ host }) => host);
-  expect(hosts).toEqual(config.MCP_ALLOWED_HOSTS);
-  expect(ingress?.spec.tls.flatMap((each) => each.hosts)).toEqual(hosts);
+  expect([hosts, ingress?.spec.tls.flatMap((each) => each.hosts)]).toEqual([config.MCP_ALLOWED_HOSTS, hosts]);
   expect(ingress?.spec.rules.flatMap(({ http }) => http.paths)).toEqual([
     { backend: { service: { name: api?.metadata.name, port: { name: api?.spec.ports[0]?.name } } } },
   ]);

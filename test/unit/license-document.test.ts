@@ -19,16 +19,10 @@ describe('the document of a license', () => {
     const place = { city: 'ST. CLAIRSVILLE', county: 'Van Wert' };
     const fields = { full_name: "O'BRIEN JR, MARY ANN", raw_status: 'Active - Probation', ...place };
     expect(keysOf(fields)).toEqual({
-      kind: 'person',
-      number: 'RN123456',
-      digits: '123456',
-      name: 'NUR/OBRIEN/MARYANN',
-      holder: ['NUR/OBRIEN/MARYANN'],
-      surname: ['NUR/OBRIEN'],
+      ...{ kind: 'person', number: 'RN123456', digits: '123456' },
+      ...{ name: 'NUR/OBRIEN/MARYANN', holder: ['NUR/OBRIEN/MARYANN'], surname: ['NUR/OBRIEN'] },
       license_type: ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN'],
-      status: ['ACTIVE', 'ACTIVEPROBATION'],
-      city: ['STCLAIRSVILLE'],
-      county: ['VANWERT'],
+      ...{ status: ['ACTIVE', 'ACTIVEPROBATION'], city: ['STCLAIRSVILLE'], county: ['VANWERT'] },
     });
   });
 
@@ -56,19 +50,14 @@ describe('the document of a license', () => {
     const license_type = 'Terminal Distributor of Dangerous Drugs';
     const fields = { ...number, full_name: 'THE ACME & SONS LLC D.B.A WIDGETS', license_type };
     expect(keysOf(fields, 'business')).toEqual({
-      kind: 'business',
-      number: '021234567',
-      digits: '1234567',
-      name: 'PRX/ACMESONS',
+      ...{ kind: 'business', number: '021234567', digits: '1234567', name: 'PRX/ACMESONS' },
       business: [
         ...'PRX/ACMESONS /ACMESONS PRX/ACMESONSLLC /ACMESONSLLC PRX/WIDGETS /WIDGETS'.split(' '),
         ...'PRX/ACMESONSLLCDBAWIDGETS /ACMESONSLLCDBAWIDGETS'.split(' '),
       ],
       words: ['PRX/ACME', '/ACME', 'PRX/SONS', '/SONS', 'PRX/WIDGETS', '/WIDGETS'],
       license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
-      status: ['ACTIVE'],
-      city: ['COLUMBUS'],
-      county: ['FRANKLIN'],
+      ...{ status: ['ACTIVE'], city: ['COLUMBUS'], county: ['FRANKLIN'] },
     });
   });
 
@@ -98,17 +87,15 @@ test('each filter has examples that can be searched for', () => {
   expect(Object.values(shortest).flat()).toEqual(Array(8).fill(expect.stringMatching(/^[A-Z]+$/)));
 });
 
-describe('the keys of the license type', () => {
-  test.each([
-    ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
-    ['Pharmacist', ['PHARMACIST']],
-    ['Trainee (Pharmacy) Technician', ['TRAINEEPHARMACYTECHNICIAN']],
-    ['Massage Therapist)', ['MASSAGETHERAPIST']],
-    ['(RN)', ['RN']],
-    ['( )', []],
-  ])('%j are %j', (licenseType, keys) => {
-    for (const kind of KINDS) expect(keysOf({ license_type: licenseType }, kind).license_type).toEqual(keys);
-  });
+test.each([
+  ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
+  ['Pharmacist', ['PHARMACIST']],
+  ['Trainee (Pharmacy) Technician', ['TRAINEEPHARMACYTECHNICIAN']],
+  ['Massage Therapist)', ['MASSAGETHERAPIST']],
+  ['(RN)', ['RN']],
+  ['( )', []],
+])('the keys of the license type %j are %j', (licenseType, keys) => {
+  for (const kind of KINDS) expect(keysOf({ license_type: licenseType }, kind).license_type).toEqual(keys);
 });
 
 test.each([

@@ -94,8 +94,7 @@ describe('the verdict', () => {
   });
 
   test('of an endorsement is the worse of both, and says why', () => {
-    const extra = endorsing('Active', 'Yes');
-    expect(verdict('Active', '2027-10-31', extra)).toBe(
+    expect(verdict('Active', '2027-10-31', endorsing('Active', 'Yes'))).toBe(
       'caution: The license that it endorses, RN.1: Active until March 12, 2028. The board has acted on it. Ask the board for details. The endorsement itself: Active until October 31, 2027.',
     );
     const suspended = { ...endorsing('Inactive', 'Yes'), 'Endorsed License Sub Status': 'Suspended' };
@@ -141,42 +140,40 @@ describe('whether the board has acted', () => {
   });
 });
 
-describe('a status in a list', () => {
-  /** Each tag as its class, its shape and its words. */
-  function tagsOf(standing: StandingFields, nameMatch?: boolean): string[] {
-    const tags = String(statusTags(standing, TODAY, nameMatch));
-    return [...tags.matchAll(/class="status (\w+)".*?><span[^>]*>(.)<\/span> ([^<]+)</g)].map((tag) =>
-      tag.slice(1).join(' '),
-    );
-  }
-  const LICENSE = 'caution ! Active; caution ! License RN.1: Active';
-  const withoutDate = { 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' };
+/** Each tag as its class, its shape and its words. */
+function tagsOf(standing: StandingFields, nameMatch?: boolean): string[] {
+  const tags = String(statusTags(standing, TODAY, nameMatch));
+  return [...tags.matchAll(/class="status (\w+)".*?><span[^>]*>(.)<\/span> ([^<]+)</g)].map((tag) =>
+    tag.slice(1).join(' '),
+  );
+}
+const LICENSE = 'caution ! Active; caution ! License RN.1: Active';
+const withoutDate = { 'Endorsed License': 'RN.1', 'Endorsed License Status': 'Active' };
 
-  // The raw status, the expiry date, the license that it endorses, and the tags.
-  const LATER = '2028-03-12';
-  test.each<[string | null, string | null, Record<string, string> | undefined, string]>([
-    ['Active', LATER, undefined, 'good ✓ Active'],
-    ['Active', '2020-01-31', undefined, 'caution ! Active, past expiry'],
-    ['Active', null, undefined, 'caution ! Active; caution ! No expiry date'],
-    ['Active', '2026-12-01', undefined, 'good ✓ Active; neutral i Expires soon'],
-    ['Inactive - Suspended', LATER, undefined, 'bad ✕ Inactive - Suspended; caution ! Board action'],
-    ['Inactive - Retired', LATER, undefined, 'ended – Inactive - Retired'],
-    [null, LATER, undefined, 'neutral ? No status given'],
-    ['Active', LATER, endorsing('Active', 'No'), 'good ✓ Active'],
-    ['Active', LATER, endorsing('Active', 'Yes'), `${LICENSE}, board action`],
-    ['Active', LATER, endorsing('Active', 'No', '2020-01-31'), `${LICENSE}, past expiry`],
-    ['Active', LATER, withoutDate, `${LICENSE}, no expiry date`],
-  ])('is words, shape and color: %s, %s, %j', (raw, expires, endorsed, tags) => {
-    expect(tagsOf(license(raw, expires, endorsed)).join('; ')).toBe(tags);
-  });
+// The raw status, the expiry date, the license that it endorses, and the tags.
+const LATER = '2028-03-12';
+test.each<[string | null, string | null, Record<string, string> | undefined, string]>([
+  ['Active', LATER, undefined, 'good ✓ Active'],
+  ['Active', '2020-01-31', undefined, 'caution ! Active, past expiry'],
+  ['Active', null, undefined, 'caution ! Active; caution ! No expiry date'],
+  ['Active', '2026-12-01', undefined, 'good ✓ Active; neutral i Expires soon'],
+  ['Inactive - Suspended', LATER, undefined, 'bad ✕ Inactive - Suspended; caution ! Board action'],
+  ['Inactive - Retired', LATER, undefined, 'ended – Inactive - Retired'],
+  [null, LATER, undefined, 'neutral ? No status given'],
+  ['Active', LATER, endorsing('Active', 'No'), 'good ✓ Active'],
+  ['Active', LATER, endorsing('Active', 'Yes'), `${LICENSE}, board action`],
+  ['Active', LATER, endorsing('Active', 'No', '2020-01-31'), `${LICENSE}, past expiry`],
+  ['Active', LATER, withoutDate, `${LICENSE}, no expiry date`],
+])('a status in a list is words, shape and color: %s, %s, %j', (raw, expires, endorsed, tags) => {
+  expect(tagsOf(license(raw, expires, endorsed)).join('; ')).toBe(tags);
+});
 
-  test('begins with a name that does not fit, and has a tag for a board action', () => {
-    expect(tagsOf(license('Active', '2028-03-12', ACTED), false)).toEqual([
-      'caution ! Name does not match',
-      'caution ! Active',
-      'caution ! Board action',
-    ]);
-  });
+test('a status in a list begins with a name that does not fit, and has a tag for a board action', () => {
+  expect(tagsOf(license('Active', '2028-03-12', ACTED), false)).toEqual([
+    'caution ! Name does not match',
+    'caution ! Active',
+    'caution ! Board action',
+  ]);
 });
 
 test('every status of the catalog has a meaning, and no other', () => {

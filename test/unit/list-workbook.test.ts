@@ -72,18 +72,16 @@ const zeros = (bytes: number) => Buffer.alloc(bytes, '0');
 const cell = (index: number) => `<row><c t="s"><v>${index}</v></c></row>`;
 const sheetPart = (cells: string) => `<worksheet xmlns="${MAIN}"><sheetData>${cells}</sheetData></worksheet>`;
 
-describe('a part of a workbook', () => {
-  test.each([
-    ...['./worksheets/sheet1.xml', '../xl/worksheets/sheet1.xml', '/xl/worksheets/sheet1.xml'],
-    'worksheets/../worksheets/sheet1.xml',
-  ])('is found at %s', async (target) => {
-    const links = `<Relationships xmlns="${PACKAGE}/relationships">${`<Relationship Id="r0" Type="${RELATIONSHIP}/worksheet" Target="${target}"/>`}</Relationships>`;
-    const file = workbook({
-      sheets: [textRow('staff'), textRow('old')],
-      others: { 'xl/_rels/workbook.xml.rels': links },
-    });
-    expect(await rowsOf(file)).toEqual([['staff']]);
+test.each([
+  ...['./worksheets/sheet1.xml', '../xl/worksheets/sheet1.xml', '/xl/worksheets/sheet1.xml'],
+  'worksheets/../worksheets/sheet1.xml',
+])('a part of a workbook is found at %s', async (target) => {
+  const links = `<Relationships xmlns="${PACKAGE}/relationships">${`<Relationship Id="r0" Type="${RELATIONSHIP}/worksheet" Target="${target}"/>`}</Relationships>`;
+  const file = workbook({
+    sheets: [textRow('staff'), textRow('old')],
+    others: { 'xl/_rels/workbook.xml.rels': links },
   });
+  expect(await rowsOf(file)).toEqual([['staff']]);
 });
 
 /** The same workbook, whose main part has another name. */

@@ -41,8 +41,7 @@ describe('the parameters of a tool', () => {
     expect(note).toBe(
       'Unknown parameters are ignored. This tool has: board, last_name, first_name, license_type, status, city, county, limit.',
     );
-    const fault = refusalOf(BadRequestError, () => readParameters(numberParameters, { number: 'RN.1' }));
-    expect(fault).toMatch(
+    expect(refusalOf(BadRequestError, () => readParameters(numberParameters, { number: 'RN.1' }))).toMatch(
       /^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. Unknown parameters/,
     );
   });
@@ -66,10 +65,6 @@ describe('the parameters of a tool', () => {
     [{ limit: '5' }, /^limit must be/],
   ])('that are invalid are refused with what to send instead: %j', (wrong, message) => {
     expect(refusal({ ...PERSON, ...wrong })).toMatch(message);
-  });
-
-  test('that are invalid are all named in one message', () => {
-    expect(refusal({ limit: 0 })).toMatch(/board is missing.* last_name is missing.* limit must be/);
   });
 
   test.each(['__proto__', 'constructor', 'toString'])('named %s are ignored', (name) => {
@@ -100,8 +95,8 @@ describe('the input schema of a tool', () => {
   });
 
   test('describes every parameter in plain JSON Schema, with an example unless it is the board', () => {
-    for (const parameters of Object.values(ALL)) {
-      for (const [name, property] of Object.entries(propertiesOf(parameters))) {
+    for (const parameters of Object.values(ALL))
+      for (const [name, property] of Object.entries(propertiesOf(parameters)))
         expect([name, property]).toEqual([
           name,
           expect.objectContaining({
@@ -110,7 +105,5 @@ describe('the input schema of a tool', () => {
             ...(name === 'board' ? {} : { examples: expect.any(Array) }),
           }),
         ]);
-      }
-    }
   });
 });

@@ -4,9 +4,7 @@ import { turnsOf } from '../../bench/rounds.ts';
 import { documentText } from '../support/documented.ts';
 
 test('the measured tables and charts are what npm run bench report makes of the raw results', async () => {
-  for (const [path, text] of await generatedFiles()) {
-    expect([path, documentText(path)]).toEqual([path, text]);
-  }
+  for (const [path, text] of await generatedFiles()) expect([path, documentText(path)]).toEqual([path, text]);
 });
 
 test.each([

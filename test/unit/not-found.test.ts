@@ -70,9 +70,6 @@ test.each<[NotFoundReason, Partial<Miss>, string]>([
 describe('the message about a name that was not found', () => {
   const filters = { city: 'Tolede', status: 'ACTIVE' };
   const su = { ...PERSON, firstName: 'Su' };
-  const withFilters = { ...su, filters };
-  const atAll = { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } as const;
-  const business = { by: 'business', name: 'Acme', filters: { city: 'Lima' } } as const;
   const THERE_ARE = 'There are licenses for the';
   const CHECK = 'Check the spelling and the board.';
   const NEITHER = 'Check the filters, or leave them out.';
@@ -80,11 +77,11 @@ describe('the message about a name that was not found', () => {
   test.each<[Partial<Miss>, string]>([
     [{}, `No license of the Nursing Board matches the name "Bowen" ${DATASET}. ${CHECK}`],
     [
-      { request: atAll },
+      { request: { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } },
       `No license of any of the 24 boards matches the name "Bowen, Su" ${BY} ${DATASET}. ${CHECK}`,
     ],
     [
-      { request: withFilters, nameExists: true, surnameExists: true },
+      { request: { ...su, filters }, nameExists: true, surnameExists: true },
       `${THERE_ARE} name "Bowen, Su" at the Nursing Board ${DATASET}, but none ${BY}. ${NEITHER}`,
     ],
     [
@@ -92,7 +89,7 @@ describe('the message about a name that was not found', () => {
       `${THERE_ARE} surname "Bowen" at the Nursing Board ${DATASET}, but none for the name "Bowen, Su". Check the given name, or leave it out.`,
     ],
     [
-      { request: business, nameExists: true },
+      { request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } }, nameExists: true },
       `${THERE_ARE} name "Acme" ${DATASET}, but none with city "Lima". ${NEITHER}`,
     ],
   ])('%j', (fields, words) => {

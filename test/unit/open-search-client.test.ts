@@ -98,28 +98,25 @@ test('a bulk request fails with its first item that was not taken, but for the a
   await expect(write()).rejects.toThrow('OpenSearch did not take every document: is there');
 });
 
-describe('operators read of', () => {
-  const config = { OPENSEARCH_URL: 'http://ada:secret@one:9200,http://two:9200' };
-  const full = Object.assign(openSearchError(429), { message: 'blocked by: flood-stage watermark' });
-  const blocked = Object.assign(openSearchError(403), { message: 'cluster_block_exception: [x]' });
+const full = Object.assign(openSearchError(429), { message: 'blocked by: flood-stage watermark' });
+const blocked = Object.assign(openSearchError(403), { message: 'cluster_block_exception: [x]' });
 
-  test.each([
-    ['a full disk', full, /^OpenSearch at one:9200, two:9200 refuses to write: its disk is full\./],
-    ['a wrong password', openSearchError(401), /refuses the user or the password/],
-    ['a missing permission', openSearchError(403), /does not permit this to its user OPENSEARCH_USERNAME/],
-    ['too much load', openSearchError(429), /answered with status 429/],
-    ['a failure', openSearchError(500), /answered with status 500/],
-    ['a timeout', openSearchTimeout('slow'), /does not answer at one:9200, two:9200\. Is it running/],
-    ['an invalid query', openSearchError(400), undefined],
-    ['a bug', new TypeError('x'), undefined],
-  ])('%s in one line without the password', (_what, error, line) => {
-    const words = trouble(error, config);
-    if (line === undefined) expect(words).toBeUndefined();
-    else expect(words).toMatch(line);
-    expect(words ?? '').not.toMatch(/secret|\n/);
-  });
+test.each([
+  ['a full disk', full, /^OpenSearch at one:9200, two:9200 refuses to write: its disk is full\./],
+  ['a wrong password', openSearchError(401), /refuses the user or the password/],
+  ['a missing permission', openSearchError(403), /does not permit this to its user OPENSEARCH_USERNAME/],
+  ['too much load', openSearchError(429), /answered with status 429/],
+  ['a failure', openSearchError(500), /answered with status 500/],
+  ['a timeout', openSearchTimeout('slow'), /does not answer at one:9200, two:9200\. Is it running/],
+  ['an invalid query', openSearchError(400), undefined],
+  ['a bug', new TypeError('x'), undefined],
+])('operators read of %s in one line without the password', (_what, error, line) => {
+  const words = trouble(error, { OPENSEARCH_URL: 'http://ada:secret@one:9200,http://two:9200' });
+  if (line === undefined) expect(words).toBeUndefined();
+  else expect(words).toMatch(line);
+  expect(words ?? '').not.toMatch(/secret|\n/);
+});
 
-  test('a blocked index not as of a missing permission', () => {
-    expect([isDenied(blocked), isDenied(openSearchError(403))]).toEqual([false, true]);
-  });
+test('operators read of a blocked index not as of a missing permission', () => {
+  expect([isDenied(blocked), isDenied(openSearchError(403))]).toEqual([false, true]);
 });

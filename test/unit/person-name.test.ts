@@ -18,64 +18,62 @@ import {
 } from '../../src/licenses/names.ts';
 import { cellsOf, fixtureText, linesOf, pairsOf } from '../support/tables.ts';
 
-describe('the surname of a holder', () => {
-  test.each([
-    ...'JR SR II III IV V VI Jr. jr 1ST 2nd 3RD 4TH 5TH. J\u200bR'.split(' '),
-    ...[', JR', ', 3RD', ' JR.,'],
-  ])('does not include the suffix %s', (suffix) => {
-    expect(foldPersonName(`SMITH ${suffix}, JOHN`).surname).toBe('SMITH');
-  });
+test.each([
+  ...'JR SR II III IV V VI Jr. jr 1ST 2nd 3RD 4TH 5TH. J\u200bR'.split(' '),
+  ...[', JR', ', 3RD', ' JR.,'],
+])('the surname of a holder does not include the suffix %s', (suffix) => {
+  expect(foldPersonName(`SMITH ${suffix}, JOHN`).surname).toBe('SMITH');
+});
 
-  test('includes a suffix that is not at its end or is all of it', () => {
-    const names = pairsOf(`
+test('the surname of a holder includes a suffix that is not at its end or is all of it', () => {
+  const names = pairsOf(`
 JR SMITH, PAT = JRSMITH; SMITHIII, PAT = SMITHIII; IVY, PAT = IVY; DE LA IV ROSA, PAT = DELAIVROSA;  JR, PAT = JR
 - JR, PAT = JR; SMITH V = SMITHV; SMITH V, - = SMITHV; V, PAT = V; SMITHV, PAT = SMITHV; SMITH 6TH, PAT = SMITH6TH
 `);
-    expect(names.map(([name]) => [name, foldPersonName(name).surname])).toEqual(names);
-  });
+  expect(names.map(([name]) => [name, foldPersonName(name).surname])).toEqual(names);
+});
 
-  test('is found by the whole and by each half', () => {
-    const names = pairsOf(`
+test('the surname of a holder is found by the whole and by each half', () => {
+  const names = pairsOf(`
 SMITH - JONES, ANN = SMITHJONES SMITH JONES; SMITH\u2013JONES, ANN = SMITHJONES SMITH JONES; SMITH-, ANN = SMITH
 SMITH\u2212JONES, ANN = SMITHJONES SMITH JONES; O'BRIEN-DE LA CRUZ, ANN = OBRIENDELACRUZ OBRIEN DELACRUZ
 A-B-C, ANN = ABC A B C; SMITH-SMITH, ANN = SMITHSMITH SMITH
 `);
-    expect(names.map(([name]) => [name, foldPersonName(name).surnameForms.join(' ')])).toEqual(names);
-  });
+  expect(names.map(([name]) => [name, foldPersonName(name).surnameForms.join(' ')])).toEqual(names);
+});
 
-  test('has each way of writing Saint, as it is written first', () => {
-    const names = pairsOf(`
+test('the surname of a holder has each way of writing Saint, as it is written first', () => {
+  const names = pairsOf(`
 ST. JOHN, ANN = STJOHN; ST.JOHN, ANN = STJOHN; SAINT JOHN JR, ANN = SAINTJOHN; ste marie, ann = STEMARIE
 SAINTE-MARIE, ANN = SAINTEMARIE
 `);
-    for (const [name, written] of names) {
-      const rest = written.replace(/^(SAINTE?|STE?)/, '');
-      const { surnameForms } = foldPersonName(name);
-      expect([name, surnameForms[0]]).toEqual([name, written]);
-      const ways = ['ST', 'STE', 'SAINT', 'SAINTE'].map((word) => word + rest);
-      expect(surnameForms).toEqual(expect.arrayContaining(ways));
-    }
-  });
+  for (const [name, written] of names) {
+    const rest = written.replace(/^(SAINTE?|STE?)/, '');
+    const { surnameForms } = foldPersonName(name);
+    expect([name, surnameForms[0]]).toEqual([name, written]);
+    const ways = ['ST', 'STE', 'SAINT', 'SAINTE'].map((word) => word + rest);
+    expect(surnameForms).toEqual(expect.arrayContaining(ways));
+  }
+});
 
-  test.each(['STEWART, ANN', 'STONE-ST, ANN', 'SAINT, ANN', 'ST, ANN', 'BEST JOHN, ANN', 'SAINTJOHN, ANN'])(
-    'of %j has no word for Saint',
-    (name) => {
-      const folded = name.slice(0, name.indexOf(',')).replace(/[ -]/g, '');
-      expect(foldPersonName(name).surnameForms.filter((form) => form.length >= folded.length)).toEqual([
-        folded,
-      ]);
-    },
-  );
+test.each(['STEWART, ANN', 'STONE-ST, ANN', 'SAINT, ANN', 'ST, ANN', 'BEST JOHN, ANN', 'SAINTJOHN, ANN'])(
+  'the surname of a holder of %j has no word for Saint',
+  (name) => {
+    const folded = name.slice(0, name.indexOf(',')).replace(/[ -]/g, '');
+    expect(foldPersonName(name).surnameForms.filter((form) => form.length >= folded.length)).toEqual([
+      folded,
+    ]);
+  },
+);
 
-  test('of several words has halves', () => {
-    const names = pairsOf(`
+test('the surname of a holder of several words has halves', () => {
+  const names = pairsOf(`
 GARCIA LOPEZ, ANA = GARCIA LOPEZ; DE LA CRUZ GARCIA III, ANA = DELACRUZ GARCIA; GARCIA DE LA CRUZ, ANA = GARCIA DELACRUZ
 GARCIA LOPEZ-PEREZ, ANA = GARCIA LOPEZ; ORTEGA Y GASSET, ANA = ORTEGA GASSET; ST. JOHN SMITH, ANA = STJOHN SMITH
 DE LA CRUZ, ANA; MC DONALD, ANA; O' NEAL, ANA; VAN DER BERG, ANA; ST. JOHN, ANA; SMITH, ANA; SMITH-JONES, ANA
 SMITH JR, ANA; GARCIA LOPEZ
 `);
-    expect(names.map(([name]) => [name, foldPersonName(name).halves.join(' ')])).toEqual(names);
-  });
+  expect(names.map(([name]) => [name, foldPersonName(name).halves.join(' ')])).toEqual(names);
 });
 
 test("a holder's name is split at the comma before the given names", () => {
@@ -199,17 +197,15 @@ test.each([
   expect(isPartOfSurname(name, typed)).toBe(expected);
 });
 
-describe('the key of given names', () => {
-  test.each(
-    pairsOf(`
+test.each(
+  pairsOf(`
 Mary Ann = MARYANN; mary-ann = MARYANN; \u0020Mary  A.  = MARYA; Jos\u00e9 = JOSE; D'Andre = DANDRE
 John Jr = JOHN; John, Jr. = JOHN; John Q III = JOHNQ; Jr = JR; IV = IV; Johniii = JOHNIII; Jr John = JRJOHN
 John 3rd = JOHN; John V = JOHNV; V = V; Jane RN, BSN = JANE; Ms. Jane = JANE; Dr.Jane = JANE; Jane Do = JANEDO
 Jane DO = JANE; Rev = REV; Ja\u00adne\u200f = JANE; * = -; \u0020-  = -
 `),
-  )('of %j is %j', (typed, given) => {
-    expect(givenNamesKey(typed) || '-').toBe(given);
-  });
+)('the key of given names of %j is %j', (typed, given) => {
+  expect(givenNamesKey(typed) || '-').toBe(given);
 });
 
 // A holder, and what was typed: as a whole, which is the name or not, or as last and given names, which the holder has or
@@ -219,9 +215,8 @@ const TYPED_NAMES = linesOf(fixtureText('typed-names.txt')).flatMap((line) => {
   return typed.split('; ').map((each) => [holder, relation, each] as const);
 });
 
-describe('a name typed as a whole', () => {
-  test.each(
-    pairsOf(`
+test.each(
+  pairsOf(`
 GARCIA, MARIA = GARCIA / MARIA; Garcia,Maria = Garcia / Maria; Maria Garcia = Garcia / Maria
 \u0020 Maria   Garcia  = Garcia / Maria; Martin Luther King Jr = King Jr / Martin Luther
 KING JR, MARTIN = KING JR / MARTIN; Rosa De La Fuente = De La Fuente / Rosa
@@ -236,42 +231,40 @@ Martin King, Jr. = King Jr. / Martin; Martin King V = King V / Martin; KING V, M
 Anna Saint John = Saint John / Anna; \u200eMar\u00adia\u200b Gar\ufeffcia = Garcia / Maria; Rev = Rev
 Madonna = Madonna; Jr = Jr
 `),
-  )('%j is most likely of %j', (typed, parts) => {
-    const [lastName, firstName] = partsOf(parts);
-    expect(personParts(typed)[0]).toEqual(firstName === undefined ? { lastName } : { lastName, firstName });
-  });
+)('a name typed as a whole %j is most likely of %j', (typed, parts) => {
+  const [lastName, firstName] = partsOf(parts);
+  expect(personParts(typed)[0]).toEqual(firstName === undefined ? { lastName } : { lastName, firstName });
+});
 
-  test('of blanks or credentials alone is none', () => {
-    expect(['', ' ', 'RN', 'RN, BSN'].map(personParts)).toEqual([[], [], [], []]);
-  });
+test('a name typed as a whole of blanks or credentials alone is none', () => {
+  expect(['', ' ', 'RN', 'RN, BSN'].map(personParts)).toEqual([[], [], [], []]);
+});
 
-  test.each(TYPED_NAMES)('of the holder %s %s: %j', (holder, relation, typed) => {
-    const isHolders = relation === 'is' || relation === 'has';
-    const isWhole = relation === 'is' || relation === 'not';
-    const [lastName, firstName] = partsOf(typed);
-    const matches = isWhole ? isNamed(holder, typed) : matchesPersonName(holder, { lastName, firstName });
-    expect(matches).toBe(isHolders);
-  });
+test.each(TYPED_NAMES)('a name typed as a whole of the holder %s %s: %j', (holder, relation, typed) => {
+  const isWhole = relation === 'is' || relation === 'not';
+  const [lastName, firstName] = partsOf(typed);
+  const matches = isWhole ? isNamed(holder, typed) : matchesPersonName(holder, { lastName, firstName });
+  expect(matches).toBe(relation === 'is' || relation === 'has');
+});
 
-  test.each(['RN '.repeat(70), 'A, '.repeat(70), 'FOO-BAR '.repeat(30), ' '.repeat(200), 'Q.'.repeat(100)])(
-    'of %j is compared in time',
-    (typed) => {
-      const holder = `SMITH${' '.repeat(500)}${', '.repeat(200)}X`;
-      const before = process.threadCpuUsage();
-      isNamed(holder, `Jane Smith ${typed}`);
-      matchesPersonName(holder, { lastName: typed, firstName: typed });
-      expect(process.threadCpuUsage(before).user).toBeLessThan(500_000);
-    },
-  );
+test.each(['RN '.repeat(70), 'A, '.repeat(70), 'FOO-BAR '.repeat(30), ' '.repeat(200), 'Q.'.repeat(100)])(
+  'a name typed as a whole of %j is compared in time',
+  (typed) => {
+    const holder = `SMITH${' '.repeat(500)}${', '.repeat(200)}X`;
+    const before = process.threadCpuUsage();
+    isNamed(holder, `Jane Smith ${typed}`);
+    matchesPersonName(holder, { lastName: typed, firstName: typed });
+    expect(process.threadCpuUsage(before).user).toBeLessThan(500_000);
+  },
+);
 
-  test('of very many words is compared in time', () => {
-    expect(isNamed('SMITH, MARY', 'a '.repeat(100_000))).toBe(false);
-  });
+test('a name typed as a whole of very many words is compared in time', () => {
+  expect(isNamed('SMITH, MARY', 'a '.repeat(100_000))).toBe(false);
+});
 
-  test('is a business where it has a legal form', () => {
-    const names = ['Maple Health LLC', 'Maple Health, Inc.', 'A LTD D.B.A B', 'Maria Garcia', 'LLC'];
-    expect(names.map(hasLegalForm)).toEqual([true, true, true, false, false]);
-  });
+test('a name typed as a whole is a business where it has a legal form', () => {
+  const names = ['Maple Health LLC', 'Maple Health, Inc.', 'A LTD D.B.A B', 'Maria Garcia', 'LLC'];
+  expect(names.map(hasLegalForm)).toEqual([true, true, true, false, false]);
 });
 
 describe('a name that was typed into one field', () => {

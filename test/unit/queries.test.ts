@@ -87,8 +87,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
 
   test('for several persons, no pattern is longer than OpenSearch takes, and each name is in one', () => {
     const names = times(250, (number) => `NUR/${'S'.repeat(number)}/${'G'.repeat(200)}`);
-    const body = JSON.stringify(personsBody(names, 5000));
-    const found = body.matchAll(/"regexp":\{"keys.holder":"([^"]+)"\}/g);
+    const found = JSON.stringify(personsBody(names, 5000)).matchAll(/"regexp":\{"keys.holder":"([^"]+)"\}/g);
     const patterns = [...found].map(([, pattern = '']) => pattern);
     expect(patterns.filter(({ length }) => length > 1000)).toEqual([]);
     expect(patterns.map((pattern) => pattern.replace(/^\((.+)\)\.\*$/, '$1')).join('|')).toBe(
@@ -127,44 +126,42 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
   });
 });
 
-describe('nothing is searched', () => {
-  test('for a text without a letter or digit, which would match everything', () => {
-    expect([
-      numberQuery(' .-/ '),
-      writtenNumberQuery(NURSING, ' .-/ '),
-      personQuery({ board: NURSING }, '*'),
-      personQuery({ board: NURSING }, 'Smith', '*'),
-      businessQuery({ board: PHARMACY }, '&'),
-      similarWordsQuery({ board: PHARMACY }, 'D.B.A'),
-      nearSurnamesBody(NURSING, "'"),
-    ]).toEqual(Array(7).fill(undefined));
-  });
+test('nothing is searched for a text without a letter or digit, which would match everything', () => {
+  expect([
+    numberQuery(' .-/ '),
+    writtenNumberQuery(NURSING, ' .-/ '),
+    personQuery({ board: NURSING }, '*'),
+    personQuery({ board: NURSING }, 'Smith', '*'),
+    businessQuery({ board: PHARMACY }, '&'),
+    similarWordsQuery({ board: PHARMACY }, 'D.B.A'),
+    nearSurnamesBody(NURSING, "'"),
+  ]).toEqual(Array(7).fill(undefined));
+});
 
-  test('like a number without digits', () => {
-    expect(nearNumberQuery(numberAtNursing('APRN.CNP'))).toBeUndefined();
-  });
+test('no similar numbers are searched for one without digits', () => {
+  expect(nearNumberQuery(numberAtNursing('APRN.CNP'))).toBeUndefined();
+});
 
-  test.each([
-    ['RN.12', []],
-    ['RN.123', ['RN123']],
-    ['00012', ['00012']],
-  ])(
-    'with the beginning of %s when it has fewer than five characters, as very many have it',
-    (typed, beginnings) => {
-      const body = JSON.stringify(bodyOf(nearNumberQuery(numberAtNursing(typed))));
-      const prefixes = body.matchAll(/"prefix":\{"keys.number":"(\w+)"\}/g);
-      expect(Array.from(prefixes, ([, prefix]) => prefix)).toEqual(beginnings);
-    },
-  );
+test.each([
+  ['RN.12', []],
+  ['RN.123', ['RN123']],
+  ['00012', ['00012']],
+])(
+  'nothing is searched with the beginning of %s when it has fewer than five characters, as very many have it',
+  (typed, beginnings) => {
+    const body = JSON.stringify(bodyOf(nearNumberQuery(numberAtNursing(typed))));
+    const prefixes = body.matchAll(/"prefix":\{"keys.number":"(\w+)"\}/g);
+    expect(Array.from(prefixes, ([, prefix]) => prefix)).toEqual(beginnings);
+  },
+);
 
-  test('like a surname of more than 40 letters', () => {
-    expect(nearSurnamesBody(NURSING, 'x'.repeat(40))).toBeDefined();
-    expect(nearSurnamesBody(NURSING, 'x'.repeat(41))).toBeUndefined();
-  });
+test('no similar surnames are searched for one of more than 40 letters', () => {
+  expect(nearSurnamesBody(NURSING, 'x'.repeat(40))).toBeDefined();
+  expect(nearSurnamesBody(NURSING, 'x'.repeat(41))).toBeUndefined();
+});
 
-  test('like a given name of fewer than 3 or more than 12 letters', () => {
-    const searched = ['ALI', 'A'.repeat(12)];
-    const names = ['AL', ...searched, 'A'.repeat(13)];
-    expect(names.filter((given) => likeGiven(given) !== undefined)).toEqual(searched);
-  });
+test('no similar given names are searched for one of fewer than 3 or more than 12 letters', () => {
+  const searched = ['ALI', 'A'.repeat(12)];
+  const names = ['AL', ...searched, 'A'.repeat(13)];
+  expect(names.filter((given) => likeGiven(given) !== undefined)).toEqual(searched);
 });

@@ -6,8 +6,7 @@ import { documentText } from '../support/documented.ts';
 const IDS = Object.keys(REQUIREMENTS);
 
 test('every id that a test verifies is a requirement, and every requirement has a test', () => {
-  const verified = new Set(verifyingTests().flatMap(({ ids }) => ids));
-  expect([...verified].toSorted()).toEqual(IDS.toSorted());
+  expect([...new Set(verifyingTests().flatMap(({ ids }) => ids))].toSorted()).toEqual(IDS.toSorted());
 });
 
 test('every call of verifies is one that the page can read', () => {

@@ -5,71 +5,50 @@ import { licensesOfRow, type RowLicenses } from '../../src/dataset/row-to-licens
 import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
 import { nurseRecord } from '../support/records.ts';
-import { cellsOf } from '../support/tables.ts';
+import { cellsOf, pairsOf } from '../support/tables.ts';
 import { verifies } from '../support/verifies.ts';
 
 const RUN_DATE = '2026-11-20';
 
-const NURSE = {
-  LICENSEE_NAME: 'EXAMPLE, JANE Q',
-  BOARD: 'Nursing Board',
-  LICENSE_NUMBER: 'RN.123456',
-  TYPE: 'Registered Nurse (RN)',
-  STATUS: 'Active',
-  SUB_STATUS: '',
-  PARCEL_CITY: 'COLUMBUS',
-  PARCEL_STATE: 'OH',
-  PARCEL_COUNTY: 'FRANKLIN',
-  PARCEL_ZIP_CODE: '43215-1234',
-  PARCEL_COUNTRY: 'United States',
-  COMPACT_ELIGIBILITY: 'Multi-State',
-  BOARD_ACTION: 'No',
-  ISSUE_DATE: '2015-06-01',
-  EXPIRATION_DATE: '2027-10-31',
-  QUERY_RUN_DATE: RUN_DATE,
-};
+const NURSE = Object.fromEntries(
+  pairsOf(`
+LICENSEE_NAME = EXAMPLE, JANE Q; BOARD = Nursing Board; LICENSE_NUMBER = RN.123456; TYPE = Registered Nurse (RN)
+STATUS = Active; SUB_STATUS; PARCEL_CITY = COLUMBUS; PARCEL_STATE = OH; PARCEL_COUNTY = FRANKLIN; BOARD_ACTION = No
+PARCEL_ZIP_CODE = 43215-1234; PARCEL_COUNTRY = United States; COMPACT_ELIGIBILITY = Multi-State
+ISSUE_DATE = 2015-06-01; EXPIRATION_DATE = 2027-10-31; QUERY_RUN_DATE = ${RUN_DATE}
+`),
+);
 
-const PRACTITIONER = {
-  ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345',
-  ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
-  ENDORSEMENT_STATUS_1: 'Inactive',
-  ENDORSEMENT_SUB_STATUS_1: 'Lapsed',
-  ENDORSEMENT_SUB_CATEGORY_1: 'Family',
-  ENDORSEMENT_BOARD_ACTION_1: 'Yes',
-  ENDORSEMENT_ISSUE_DATE_1: '2018-02-03',
-  ENDORSEMENT_EXPIRATION_DATE_1: '2025-10-31',
-};
+const PRACTITIONER = Object.fromEntries(
+  pairsOf(`
+ENDORSEMENT_NUMBER_1 = APRN.CNP.0012345; ENDORSEMENT_TYPE_1 = APRN - Certified Nurse Practitioner (CNP)
+ENDORSEMENT_STATUS_1 = Inactive; ENDORSEMENT_SUB_STATUS_1 = Lapsed; ENDORSEMENT_SUB_CATEGORY_1 = Family
+ENDORSEMENT_BOARD_ACTION_1 = Yes; ENDORSEMENT_ISSUE_DATE_1 = 2018-02-03; ENDORSEMENT_EXPIRATION_DATE_1 = 2025-10-31
+`),
+);
 
-const PHARMACY = {
-  BUSINESS_NAME: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
-  BOARD: 'Board of Pharmacy',
-  LICENSE_NUMBER: '021234567',
-  TYPE: 'Terminal Distributor of Dangerous Drugs',
-  STATUS: 'Active',
-  PARCEL_STREET_ADDRESS: '1 MAIN ST',
-  PARCEL_CITY: 'LIMA',
-  PARCEL_STATE: 'OH',
-  PARCEL_COUNTY: 'ALLEN',
-  PARCEL_ZIP_CODE: '45801',
-  ISSUE_DATE: '2001-01-01',
-  EXPIRATION_DATE: '2027-03-31',
-  QUERY_RUN_DATE: RUN_DATE,
-};
+const PHARMACY = Object.fromEntries(
+  pairsOf(`
+BUSINESS_NAME = ACME DRUGS LLC D.B.A CORNER PHARMACY; BOARD = Board of Pharmacy; LICENSE_NUMBER = 021234567
+TYPE = Terminal Distributor of Dangerous Drugs; STATUS = Active; PARCEL_STREET_ADDRESS = 1 MAIN ST; PARCEL_CITY = LIMA
+PARCEL_STATE = OH; PARCEL_COUNTY = ALLEN; PARCEL_ZIP_CODE = 45801; ISSUE_DATE = 2001-01-01
+EXPIRATION_DATE = 2027-03-31; QUERY_RUN_DATE = ${RUN_DATE}
+`),
+);
 
 /** What a nurse's row gives, with these fields in place of hers. */
-function nurseRow(
+const nurseRow = (
   values: Readonly<Record<string, string>> = {},
   line = 2,
   columns: readonly string[] = INDIVIDUAL_COLUMNS,
-) {
-  return licensesOfRow(
+) =>
+  licensesOfRow(
     datasetRow(columns, { ...NURSE, ...values }, line),
     mapHeader('individual', columns),
     RUN_DATE,
   );
-}
 
-function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses {
+function businessRow(values: Readonly<Record<string, string>> = {}) {
   const header = mapHeader('business', BUSINESS_COLUMNS);
   return licensesOfRow(datasetRow(BUSINESS_COLUMNS, { ...PHARMACY, ...values }), header, RUN_DATE);
 }
@@ -87,12 +66,11 @@ function own(result: RowLicenses): LicenseDocument {
 }
 
 /** The fields of a license that are null. */
-function nullsOf(document: LicenseDocument | undefined): string {
-  return Object.entries(document ?? {})
+const nullsOf = (document: LicenseDocument | undefined) =>
+  Object.entries(document ?? {})
     .flatMap(([name, value]) => (value === null ? [name] : []))
     .toSorted()
     .join(' ');
-}
 
 describe('the row of a person', () => {
   test('gives the record, its place in the file and its keys', () => {
@@ -149,19 +127,6 @@ describe('the row of a person', () => {
     expect(record.extra_data).toMatchObject({ 'Issue Date': '2015-06-01', 'Effective Date': '2025-06-01' });
   });
 
-  test('gives every other attribute a readable name in extra_data', () => {
-    const columns = {
-      SUB_CATEGORY: 'Sub Category',
-      MED_SPECIALTY_TYPE_1: 'Medical Specialty Type 1',
-      NATIONAL_CERTIFICATION_ORGANIZATION_2: 'National Certification Organization 2',
-      NATIONAL_CERTIFICATION_EXPIRATION_DATE_2: 'National Certification Expiration Date 2',
-      ENDORSEMENT_TYPE_4: 'Endorsement Type 4',
-    };
-    expect(own(nurseRow(columns)).extra_data).toMatchObject(
-      Object.fromEntries(Object.values(columns).map((label) => [label, label])),
-    );
-  });
-
   test('without a run date belongs to any publication', () => {
     const columns = INDIVIDUAL_COLUMNS.filter((name) => name !== 'QUERY_RUN_DATE');
     const { QUERY_RUN_DATE: _runDate, ...values } = NURSE;
@@ -171,74 +136,63 @@ describe('the row of a person', () => {
   });
 });
 
-describe('a label', () => {
-  test('of a board that is known is replaced by its name', () => {
-    const result = nurseRow({ BOARD: ' ohio  board of nursing ' });
-    expect(own(result)).toMatchObject({ board: 'Nursing Board', keys: { name: 'NUR/EXAMPLE/JANEQ' } });
-  });
-
-  const UNKNOWN = {
-    BOARD: 'Board of Tarot Readers',
-    TYPE: 'Seer',
-    STATUS: 'Hovering',
-    SUB_STATUS: 'In Orbit',
-  };
-
-  test('that is unknown is published as written', () => {
-    expect(own(nurseRow(UNKNOWN))).toMatchObject({
-      ...{ board: 'Board of Tarot Readers', license_type: 'Seer' },
-      ...{ status: 'HOVERING', raw_status: 'Hovering - In Orbit' },
-    });
-  });
-
-  const board = { kind: 'board', label: UNKNOWN.BOARD };
-  const statuses = [
-    { kind: 'status', label: 'Hovering' },
-    { kind: 'sub-status', label: 'In Orbit' },
-  ];
-  const action = (label: string) => [{ kind: 'board action', label }];
-  const type = (label: string) => [{ kind: 'license type', label }];
-  test.each<[Readonly<Record<string, string>>, readonly object[]]>([
-    [{ BOARD: ' ohio  board of nursing ', STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' }, []],
-    [{ TYPE: '' }, []],
-    // The types of an unknown board are not reported.
-    [UNKNOWN, [board, ...statuses]],
-    [{ TYPE: 'Robot Nurse' }, type('NUR: Robot Nurse')],
-    [{ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' }, type('NUR: APRN - Robot')],
-    [{ ...PRACTITIONER, ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' }, statuses],
-    [{ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: 'Y' }, action('Y')],
-    [{ BOARD_ACTION: ' YES ' }, []],
-    [{ BOARD_ACTION: '' }, []],
-    [{ BOARD_ACTION: 'N' }, action('N')],
-    [{ BOARD_ACTION: 'constructor' }, action('constructor')],
-  ])('is reported if it is unknown: %j', (values, unknownLabels) => {
-    expect(nurseRow(values)).toMatchObject({ unknownLabels });
-  });
+test('a label of a board that is known is replaced by its name', () => {
+  const result = nurseRow({ BOARD: ' ohio  board of nursing ' });
+  expect(own(result)).toMatchObject({ board: 'Nursing Board', keys: { name: 'NUR/EXAMPLE/JANEQ' } });
 });
 
-describe('an id that would be too long for OpenSearch', () => {
-  /** One character, of three bytes, that folds to 15 letters of two bytes. */
-  const FOLDS_LONG = '\ufdfa';
-  const THREE_BYTES = '\u6f22';
+const UNKNOWN = {
+  BOARD: 'Board of Tarot Readers',
+  TYPE: 'Seer',
+  STATUS: 'Hovering',
+  SUB_STATUS: 'In Orbit',
+};
 
-  test.each<[string, Readonly<Record<string, string>>]>([
-    ['a board that folds to long text', { BOARD: FOLDS_LONG.repeat(60) }],
-    ['a board and a number', { BOARD: THREE_BYTES.repeat(71), LICENSE_NUMBER: THREE_BYTES.repeat(100) }],
-  ])('rejects the row: %s', (_what, values) => {
-    expect(nurseRow(values)).toEqual({ rejection: 'BOARD and LICENSE_NUMBER are too long to make an id' });
+const board = { kind: 'board', label: UNKNOWN.BOARD };
+const statuses = [
+  { kind: 'status', label: 'Hovering' },
+  { kind: 'sub-status', label: 'In Orbit' },
+];
+const action = (label: string) => [{ kind: 'board action', label }];
+const type = (label: string) => [{ kind: 'license type', label }];
+test.each<[Readonly<Record<string, string>>, readonly object[]]>([
+  [{ BOARD: ' ohio  board of nursing ', STATUS: 'INACTIVE', SUB_STATUS: 'lapsed' }, []],
+  [{ TYPE: '' }, []],
+  // The types of an unknown board are not reported.
+  [UNKNOWN, [board, ...statuses]],
+  [{ TYPE: 'Robot Nurse' }, type('NUR: Robot Nurse')],
+  [{ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' }, type('NUR: APRN - Robot')],
+  [{ ...PRACTITIONER, ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' }, statuses],
+  [{ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: 'Y' }, action('Y')],
+  [{ BOARD_ACTION: ' YES ' }, []],
+  [{ BOARD_ACTION: '' }, []],
+  [{ BOARD_ACTION: 'N' }, action('N')],
+  [{ BOARD_ACTION: 'constructor' }, action('constructor')],
+])('a label is reported if it is unknown: %j', (values, unknownLabels) => {
+  expect(nurseRow(values)).toMatchObject({ unknownLabels });
+});
+
+/** One character, of three bytes, that folds to 15 letters of two bytes. */
+const FOLDS_LONG = '\ufdfa';
+const THREE_BYTES = '\u6f22';
+
+test.each<[string, Readonly<Record<string, string>>]>([
+  ['a board that folds to long text', { BOARD: FOLDS_LONG.repeat(60) }],
+  ['a board and a number', { BOARD: THREE_BYTES.repeat(71), LICENSE_NUMBER: THREE_BYTES.repeat(100) }],
+])('an id that would be too long for OpenSearch rejects the row: %s', (_what, values) => {
+  expect(nurseRow(values)).toEqual({ rejection: 'BOARD and LICENSE_NUMBER are too long to make an id' });
+});
+
+test('an id that would be too long for OpenSearch of an endorsement rejects only the endorsement', () => {
+  const result = nurseRow({
+    ...PRACTITIONER,
+    BOARD: THREE_BYTES.repeat(71),
+    ENDORSEMENT_NUMBER_1: THREE_BYTES.repeat(100),
+    ENDORSEMENT_NUMBER_2: THREE_BYTES.repeat(99),
   });
-
-  test('of an endorsement rejects only the endorsement', () => {
-    const result = nurseRow({
-      ...PRACTITIONER,
-      BOARD: THREE_BYTES.repeat(71),
-      ENDORSEMENT_NUMBER_1: THREE_BYTES.repeat(100),
-      ENDORSEMENT_NUMBER_2: THREE_BYTES.repeat(99),
-    });
-    expect(documents(result)).toHaveLength(2);
-    expect(result).toMatchObject({
-      rejectedEndorsements: ['endorsement 1: BOARD and ENDORSEMENT_NUMBER are too long to make an id'],
-    });
+  expect(documents(result)).toHaveLength(2);
+  expect(result).toMatchObject({
+    rejectedEndorsements: ['endorsement 1: BOARD and ENDORSEMENT_NUMBER are too long to make an id'],
   });
 });
 
@@ -296,7 +250,6 @@ describe('an endorsement with a number', () => {
       BOARD_ACTION: 'Yes',
       EXPIRATION_DATE: '2025-08-31',
     };
-    const blank = { STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' };
     const ofEndorsed = (fields: Readonly<Record<string, string>>) => {
       const [, endorsement] = documents(nurseRow({ ...PRACTITIONER, ...fields }));
       return Object.entries(endorsement?.extra_data ?? {}).filter(([label]) => label.startsWith('Endorsed'));
@@ -308,7 +261,7 @@ describe('an endorsement with a number', () => {
       ['Endorsed License Expiration Date', '2025-08-31'],
       ['Endorsed License Board Action', 'Yes'],
     ]);
-    expect(ofEndorsed(blank)).toEqual([
+    expect(ofEndorsed({ STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' })).toEqual([
       ['Endorsed License', 'RN.123456'],
       ['Endorsed License Status', 'Not stated'],
     ]);
@@ -333,30 +286,28 @@ describe('an endorsement with a number', () => {
   });
 });
 
-describe('the row of a business', () => {
-  test('gives the name unchanged', () => {
-    const [license] = documents(businessRow({ BUSINESS_NAME: 'ACME DRUGS , LLC' }));
-    expect(license?.full_name).toBe('ACME DRUGS , LLC');
-  });
+test('the row of a business gives the name unchanged', () => {
+  const [license] = documents(businessRow({ BUSINESS_NAME: 'ACME DRUGS , LLC' }));
+  expect(license?.full_name).toBe('ACME DRUGS , LLC');
+});
 
-  test('gives its license with the keys of both trade names', () => {
-    const [license, ...rest] = documents(businessRow());
-    expect(rest).toEqual([]);
-    expect(license).toMatchObject({
-      license_number: '021234567',
-      full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
-      board: 'Board of Pharmacy',
-      source_row: 'business:2:0',
-      keys: { kind: 'business', name: 'PRX/ACMEDRUGS' },
-      extra_data: {
-        'Street Address': '1 MAIN ST',
-        County: 'ALLEN',
-        ZIP: '45801',
-        'Issue Date': '2001-01-01',
-      },
-    });
-    expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX/CORNERPHARMACY', '/CORNERPHARMACY']));
+test('the row of a business gives its license with the keys of both trade names', () => {
+  const [license, ...rest] = documents(businessRow());
+  expect(rest).toEqual([]);
+  expect(license).toMatchObject({
+    license_number: '021234567',
+    full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
+    board: 'Board of Pharmacy',
+    source_row: 'business:2:0',
+    keys: { kind: 'business', name: 'PRX/ACMEDRUGS' },
+    extra_data: {
+      'Street Address': '1 MAIN ST',
+      County: 'ALLEN',
+      ZIP: '45801',
+      'Issue Date': '2001-01-01',
+    },
   });
+  expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX/CORNERPHARMACY', '/CORNERPHARMACY']));
 });
 
 describe('a row is rejected', () => {
@@ -379,22 +330,20 @@ LICENSE_NUMBER | -. | LICENSE_NUMBER has no letter and no digit
     expect(nurseRow({ [column]: value })).toEqual({ rejection });
   });
 
-  const OF_ENDORSEMENTS = cellsOf(`
+  test.each(
+    cellsOf(`
 ENDORSEMENT_EXPIRATION_DATE_7 | 13/13/2025 | endorsement 7: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is not a date
 ENDORSEMENT_ISSUE_DATE_1 | 2018 | endorsement 1: ENDORSEMENT_ISSUE_DATE "2018" is not a date
 ENDORSEMENT_NUMBER_2 | .- | endorsement 2: ENDORSEMENT_NUMBER has no letter and no digit
 ENDORSEMENT_NUMBER_5 | 1*101 | endorsement 5: ENDORSEMENT_NUMBER is over 100 characters
-`);
-  test.each(OF_ENDORSEMENTS)(
-    'except that only the endorsement is, whose %s is %s',
-    (column = '', value = '', rejection = '') => {
-      const number = { [`ENDORSEMENT_NUMBER_${column.at(-1)}`]: 'APRN.CNP.0012345' };
-      expect(nurseRow({ ...number, [column]: value })).toMatchObject({
-        documents: [{ license_number: 'RN.123456' }],
-        rejectedEndorsements: [rejection],
-      });
-    },
-  );
+`),
+  )('except that only the endorsement is, whose %s is %s', (column = '', value = '', rejection = '') => {
+    const number = { [`ENDORSEMENT_NUMBER_${column.at(-1)}`]: 'APRN.CNP.0012345' };
+    expect(nurseRow({ ...number, [column]: value })).toMatchObject({
+      documents: [{ license_number: 'RN.123456' }],
+      rejectedEndorsements: [rejection],
+    });
+  });
 
   test('if it could not be read as CSV', () => {
     const header = mapHeader('individual', INDIVIDUAL_COLUMNS);

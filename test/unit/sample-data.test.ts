@@ -13,7 +13,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 type Row = Readonly<Record<string, string>>;
 
 const ROWS = 10_000;
-const SEED = 7;
 const DAY = '2026-07-01';
 const SHARE = 0.02;
 const EXAMPLE_NUMBERS = new Set(EXAMPLES.map(({ number }) => number));
@@ -29,14 +28,12 @@ beforeAll(async () => {
   businesses = await readRows(first.business);
 });
 
-function write(name: string, options: Partial<Parameters<typeof writeSampleData>[0]> = {}) {
-  return writeSampleData({ directory: folder.path(name), rows: ROWS, seed: SEED, date: DAY, ...options });
-}
+const write = (name: string, options: Partial<Parameters<typeof writeSampleData>[0]> = {}) =>
+  writeSampleData({ directory: folder.path(name), rows: ROWS, seed: 7, date: DAY, ...options });
 
 /** Every row of a file. Most fields are empty: those come from the prototype, since 154 own ones a row are slow. */
 async function readRows(path: string): Promise<Row[]> {
-  const batches = await Array.fromAsync(readCsv(createReadStream(path, 'utf8')));
-  const [header, ...rows] = batches.flat();
+  const [header, ...rows] = (await Array.fromAsync(readCsv(createReadStream(path, 'utf8')))).flat();
   expect(rows.filter(({ problem }) => problem !== undefined)).toEqual([]);
   const names = (header?.fields ?? []).map((name) => name.replace('\ufeff', ''));
   const empty: Row = Object.fromEntries(names.map((name) => [name, '']));
@@ -47,13 +44,10 @@ async function readRows(path: string): Promise<Row[]> {
   });
 }
 
-function column(rows: readonly Row[], name: string): string[] {
-  return rows.map((row) => row[name] ?? '');
-}
+const column = (rows: readonly Row[], name: string) => rows.map((row) => row[name] ?? '');
 
-function endorsements(rows: readonly Row[], field: string): string[] {
-  return [1, 2, 3, 4, 5, 6, 7].flatMap((n) => column(rows, `ENDORSEMENT_${field}_${n}`)).filter(Boolean);
-}
+const endorsements = (rows: readonly Row[], field: string) =>
+  [1, 2, 3, 4, 5, 6, 7].flatMap((n) => column(rows, `ENDORSEMENT_${field}_${n}`)).filter(Boolean);
 
 test('the same arguments generate the same files, another seed others, and the manifest has their hashes', async () => {
   const bytes = async (name: string, seed: number) => {
@@ -92,10 +86,9 @@ test.each([1000, 1001, ROWS])(
 );
 
 test('every license type of every board has rows with its form of numbers, or is an endorsement in them', () => {
-  for (const board of BOARDS) {
+  for (const board of BOARDS)
     for (const { name, kind, prefix, suffix = '', endorses } of board.license_types) {
-      const rows = kind === 'person' ? people : businesses;
-      const ofType = rows.filter((row) =>
+      const ofType = (kind === 'person' ? people : businesses).filter((row) =>
         endorses === undefined
           ? row.BOARD === board.name && row.TYPE === name
           : endorsements([row], 'TYPE').includes(name),
@@ -114,7 +107,6 @@ test('every license type of every board has rows with its form of numbers, or is
         expect(number.slice(prefix.length, number.length - suffix.length)).toMatch(/^-?\d{4,8}$/);
       }
     }
-  }
 });
 
 test.each<[string, string, RegExp]>([

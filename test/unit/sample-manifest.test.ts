@@ -20,9 +20,8 @@ describe('a file is sample data', () => {
   }
 
   test.each(['individual', 'business'])('if the manifest beside it has its hash as %s', async (which) => {
-    const hashes = { individual: '0', business: '0' };
     const manifest = (sha256: string) =>
-      JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } });
+      JSON.stringify({ generated: true, sha256: { ...{ individual: '0', business: '0' }, [which]: sha256 } });
     expect(await sampleIn(`sample-${which}`, manifest)).toBe(true);
   });
 

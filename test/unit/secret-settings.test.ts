@@ -29,7 +29,6 @@ test('npm start leaves what the environment sets', async () => {
     SIGNING_SECRET_KEY: 'another secret key of the tests, of 32 characters',
     WEBHOOK_ALLOWED_RANGES: '',
   };
-  const config = readConfig({ STATE_DIR: folder.path('unused'), ...set });
-  expect(await secretSettings(config, set)).toEqual(set);
+  expect(await secretSettings(readConfig({ STATE_DIR: folder.path('unused'), ...set }), set)).toEqual(set);
   await expect(stat(folder.path('unused'))).rejects.toThrow('ENOENT');
 });

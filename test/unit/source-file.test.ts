@@ -61,19 +61,17 @@ describe('the encoding of a file is decided field by field', () => {
   });
 });
 
-describe('fileText', () => {
-  test('reads the quotes and dashes that Windows adds to Latin-1', async () => {
-    const content = Buffer.from([0x4f, 0x92, 0x42, 0x96, 0x0a]);
-    expect(await textOf(await written('windows.csv', content))).toBe('O\u2019B\u2013\n');
-  });
+test('fileText reads the quotes and dashes that Windows adds to Latin-1', async () => {
+  const content = Buffer.from([0x4f, 0x92, 0x42, 0x96, 0x0a]);
+  expect(await textOf(await written('windows.csv', content))).toBe('O\u2019B\u2013\n');
+});
 
-  test('reports the bytes of each chunk', async () => {
-    const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
-    const reported: number[] = [];
-    for await (const _chunk of fileText(path, { onBytes: (bytes) => reported.push(bytes) }));
-    expect(reported.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
-    expect(reported.length).toBeGreaterThan(1);
-  });
+test('fileText reports the bytes of each chunk', async () => {
+  const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
+  const reported: number[] = [];
+  for await (const _chunk of fileText(path, { onBytes: (bytes) => reported.push(bytes) }));
+  expect(reported.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
+  expect(reported.length).toBeGreaterThan(1);
 });
 
 /** As long as several chunks, packed as well as unpacked. */

@@ -6,9 +6,8 @@ const COMMAS: CsvFormat = { delimiter: ',', newline: '\n' };
 const MEGABYTE = 1024 * 1024;
 
 /** A cell as it is in a file of one cell. */
-function written(cell: string | number | null, format = COMMAS): string {
-  return spreadsheetCsv([[cell]], format).slice(0, -1);
-}
+const written = (cell: string | number | null, format = COMMAS) =>
+  spreadsheetCsv([[cell]], format).slice(0, -1);
 
 describe('a cell in CSV for spreadsheets', () => {
   test.each([

@@ -34,9 +34,8 @@ test('a file that could not be loaded counts as one failure', () => {
 });
 
 test('each failure has its place, its error, its logs and the command that repeats it', () => {
-  const command = 'SEED=1 npm test --';
   const logsOf = (name: string) => (name.includes('one') ? '.local/test-logs/one' : undefined);
-  expect(failures(FILES, { command, logsOf })).toEqual([
+  expect(failures(FILES, { command: 'SEED=1 npm test --', logsOf })).toEqual([
     'FAILED test/unit/one.test.ts:9 a list fails [SERVICE-04]',
     '  Error: wrong | Expected: 1',
     '  logs: .local/test-logs/one',
@@ -48,14 +47,10 @@ test('each failure has its place, its error, its logs and the command that repea
 });
 
 test('a requirement is verified by a test that ran and passed, and by no other', () => {
-  const requirements = {
-    ...{ 'SERVICE-01': 'passed', 'SERVICE-02': 'passed', 'SERVICE-04': 'failed' },
-    ...{ 'SERVICE-05': 'skipped', 'SERVICE-06': 'todo', 'BOARDS-01': 'in no test' },
-  };
-  expect(unverifiedRequirements(FILES, requirements)).toEqual([
-    'SERVICE-04: failed',
-    'SERVICE-05: skipped',
-    'SERVICE-06: todo',
-    'BOARDS-01: in no test',
-  ]);
+  expect(
+    unverifiedRequirements(FILES, {
+      ...{ 'SERVICE-01': 'passed', 'SERVICE-02': 'passed', 'SERVICE-04': 'failed' },
+      ...{ 'SERVICE-05': 'skipped', 'SERVICE-06': 'todo', 'BOARDS-01': 'in no test' },
+    }),
+  ).toEqual(['SERVICE-04: failed', 'SERVICE-05: skipped', 'SERVICE-06: todo', 'BOARDS-01: in no test']);
 });

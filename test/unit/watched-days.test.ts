@@ -12,8 +12,7 @@ const timeOf = (hour: number) => `2026-11-20T${String(hour).padStart(2, '0')}:00
 const range = { start: dateOf(1), createdAt: timeOf(2), until: dateOf(8) };
 
 test('the days after the dataset that was live when the watch began are compared or missed', () => {
-  const comparisons = [compared(2, 1), compared(3, 3), compared(5, 4), compared(6, 5)];
-  expect(watchedDays(comparisons, range)).toEqual({
+  expect(watchedDays([compared(2, 1), compared(3, 3), compared(5, 4), compared(6, 5)], range)).toEqual({
     coverage_start: dateOf(2),
     compared: [3, 5, 6].map(dateOf),
     missed: [4, 7, 8].map(dateOf),

@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Origin } from '../../src/answers/origin.ts';
 import { viewOf } from '../../src/answers/view.ts';
-import { BOARDS } from '../../src/licenses/boards.ts';
 import type { LicenseRecord } from '../../src/licenses/license.ts';
 import type { InvalidLookup, LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import { aboutBody } from '../../src/web/about-page.ts';
 import { dataBody } from '../../src/web/data-page.ts';
-import { boardContact, licenseBody } from '../../src/web/license-pages.ts';
+import { licenseBody } from '../../src/web/license-pages.ts';
 import { listRow, listTitle, rowSections } from '../../src/web/list-rows.ts';
 import { html, pageHtml } from '../../src/web/page.ts';
 import { pageText } from '../support/page-text.ts';
@@ -16,85 +15,71 @@ import { nurseRecord } from '../support/records.ts';
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 
-describe('the frame of a page', () => {
-  const frame = (readOn: string, isSampleData = false) =>
-    pageText(
-      pageHtml(
-        { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
-        { styleSheet: '/s', script: '/j' },
-        '/about',
-      ),
-    );
-  const OLD = 'days old. Ask the board about anything after November 20, 2026.';
+const frame = (readOn: string, isSampleData = false) =>
+  pageText(
+    pageHtml(
+      { title: 'T', origin: { date: DATE, isSampleData }, readOn, body: html`<p>body</p>` },
+      { styleSheet: '/s', script: '/j' },
+      '/about',
+    ),
+  );
+const OLD = 'days old. Ask the board about anything after November 20, 2026.';
 
-  test.each([
-    ['2026-11-20', 'State data dated November 20, 2026. This', OLD],
-    ['2026-11-21', 'State data dated November 20, 2026, read November 21, 2026 (1 day old).', OLD],
-    ['2026-11-27', 'read November 27, 2026 (7 days old).', OLD],
-    ['2026-11-28', `On November 28, 2026, the data was 8 ${OLD}`, 'not come yet'],
-    [
-      '2026-11-19',
-      'The data has the date November 20, 2026, which has not come yet. Do not rely on it.',
-      OLD,
-    ],
-  ])('read on %s says how old the data is, aloud where it is really old', (readOn, said, notSaid) => {
+test.each([
+  ['2026-11-20', 'State data dated November 20, 2026. This', OLD],
+  ['2026-11-21', 'State data dated November 20, 2026, read November 21, 2026 (1 day old).', OLD],
+  ['2026-11-27', 'read November 27, 2026 (7 days old).', OLD],
+  ['2026-11-28', `On November 28, 2026, the data was 8 ${OLD}`, 'not come yet'],
+  ['2026-11-19', 'The data has the date November 20, 2026, which has not come yet. Do not rely on it.', OLD],
+])(
+  'the frame of a page read on %s says how old the data is, aloud where it is really old',
+  (readOn, said, notSaid) => {
     expect(frame(readOn)).toContain(said);
     expect(frame(readOn)).not.toContain(notSaid);
     expect(frame(readOn)).not.toContain('Sample data.');
     expect(frame(readOn)).toContain('The issuing board is the authority. This is not primary-source');
     expect(frame(readOn, true)).toContain('Sample data. Generated: no real person or business.');
+  },
+);
+
+const facts = (fields: Partial<LicenseRecord> = {}) => pageText(licenseBody(nurseRecord(fields), [], TODAY));
+const extra_data = nurseRecord().extra_data;
+
+test('each fact of a license is shown once: the address without the own country, a date by one name, nothing that is not given', () => {
+  const shown = facts({
+    extra_data: {
+      ...extra_data,
+      ...{ Country: 'UNITED STATES', 'Street Address': '1 MAIN ST', 'Effective Date': '2015-06-01' },
+      ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
+      ...{ 'Endorsement Type 2': 'Certificate', 'Endorsement Status 2': 'Active' },
+    },
   });
+  expect(shown).toContain('Address 1 Main St, Columbus, OH 43215, Franklin County Endorsements');
+  expect(shown).toContain(
+    'Expires October 31, 2027 (in 344 days) Board action Not given by the State Issued June 1',
+  );
+  for (const part of ['United States', 'Effective Date', 'Endorsement Status 1', 'Last change'])
+    expect(shown).not.toContain(part);
+  expect(shown).toContain('Endorsements without a number Endorsement Type 2 Certificate');
+  expect(facts({ extra_data: { ...extra_data, Country: 'CANADA', 'Effective Date': '2020-01-01' } })).toMatch(
+    /Franklin County, Canada Effective Date January 1, 2020$/,
+  );
+  const nothing = {
+    ...{ city: null, state: null, county: null, expiry_date: null, issue_date: null },
+    extra_data: {},
+  };
+  expect(facts(nothing).match(/Not given by the State/g)).toHaveLength(4);
 });
 
-describe('the facts of a license', () => {
-  const facts = (fields: Partial<LicenseRecord> = {}) =>
-    pageText(licenseBody(nurseRecord(fields), [], TODAY));
-  const extra_data = nurseRecord().extra_data;
-
-  test('have each once: the address without the own country, a date by one name, nothing that is not given', () => {
-    const shown = facts({
-      extra_data: {
-        ...extra_data,
-        ...{ Country: 'UNITED STATES', 'Street Address': '1 MAIN ST', 'Effective Date': '2015-06-01' },
-        ...{ 'Endorsement Number 1': 'APRN.1', 'Endorsement Status 1': 'Active' },
-        ...{ 'Endorsement Type 2': 'Certificate', 'Endorsement Status 2': 'Active' },
-      },
-    });
-    expect(shown).toContain('Address 1 Main St, Columbus, OH 43215, Franklin County Endorsements');
-    expect(shown).toContain(
-      'Expires October 31, 2027 (in 344 days) Board action Not given by the State Issued June 1',
-    );
-    for (const part of ['United States', 'Effective Date', 'Endorsement Status 1', 'Last change'])
-      expect(shown).not.toContain(part);
-    expect(shown).toContain('Endorsements without a number Endorsement Type 2 Certificate');
-    expect(
-      facts({ extra_data: { ...extra_data, Country: 'CANADA', 'Effective Date': '2020-01-01' } }),
-    ).toMatch(/Franklin County, Canada Effective Date January 1, 2020$/);
-    const nothing = {
-      ...{ city: null, state: null, county: null, expiry_date: null, issue_date: null },
-      extra_data: {},
-    };
-    expect(facts(nothing).match(/Not given by the State/g)).toHaveLength(4);
+test('an endorsement among the facts of a license has the worse standing of its license', () => {
+  const shown = facts({
+    extra_data: {
+      'Board Action': 'Yes',
+      'Endorsement Number 1': 'APRN.1',
+      'Endorsement Status 1': 'Active',
+    },
   });
-
-  test('an endorsement in them has the worse standing of its license', () => {
-    const shown = facts({
-      extra_data: {
-        'Board Action': 'Yes',
-        'Endorsement Number 1': 'APRN.1',
-        'Endorsement Status 1': 'Active',
-      },
-    });
-    expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
-  });
-
-  test('name the board and the State’s own lookup as the authority', () => {
-    const [board] = BOARDS;
-    expect(pageText(board && boardContact(board))).toContain(`decide, check with the ${board?.name}`);
-    expect(String(board && boardContact(board))).toContain(
-      'href="https://elicense.ohio.gov/oh_verifylicense"',
-    );
-  });
+  expect(shown).toContain('APRN.1 ! Active ! No expiry date ! License RN.123456: Active, board action');
 });
 
 describe('a row of a list', () => {
