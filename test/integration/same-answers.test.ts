@@ -56,6 +56,8 @@ async function sampleAndOddRows(folder: string): Promise<DatasetFiles[]> {
   return Promise.all(days);
 }
 
+const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
+
 const service = await startService({ files: sampleAndOddRows });
 const { client, store } = service.environment;
 const many = await someLicenses({ size: 2000, from: SEED % (ROWS - 2000) });
@@ -85,8 +87,6 @@ function verifiedBy(service: TestService): Promise<ApiAnswer[]> {
   const inTurn = pLimit(TOGETHER);
   return Promise.all(questions.map((question) => inTurn(() => answerTo(service, question))));
 }
-
-const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
 
 async function someLicenses(body: Record<string, unknown>): Promise<StoredLicense[]> {
   // A load writes licenses in no fixed order, but a seed stands for the same questions.
