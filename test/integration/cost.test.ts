@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { TestEnvironment } from '../../scripts/environment.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, numbersIn, recordIn } from '../support/answers.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { calledFiles } from '../support/called-files.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import type { ProxyAnswer, ProxyStep } from '../support/proxy.ts';
@@ -23,39 +21,33 @@ const AT_ONCE = 64;
 const CROWD = 1001;
 const NUMBERS = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
 
-let environment: TestEnvironment;
-let api: RunningProcess;
-let rest: ApiClient;
 /** The kind of each search that reached OpenSearch. */
 let searches: string[] = [];
 /** The document id that OpenSearch fails to fetch. */
 let failedId: string | undefined;
 
-beforeAll(async () => {
-  const proxied: ProxyStep = async (request) => {
-    const kind = /\/(_search|_msearch|_count|_doc|_mget)\b/.exec(request.path)?.[1];
-    const isLookup =
-      kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
-    if (isLookup) searches.push(kind);
-    const answer = await request.forward();
-    return kind === '_mget' && failedId !== undefined ? withFailed(answer, failedId) : answer;
-  };
-  ({ environment, api, rest } = await startService({
-    // For what counts the files.
-    settings: { NODE_OPTIONS: '--inspect=127.0.0.1:0' },
-    files: (folder) =>
-      fixturesAnd(folder, {
-        individual: [
-          // The index is in the order of the names, so a search that is cut off at a thousand finds these.
-          ...times(CROWD, (number) => nurseRow(`BUSY, A${number}`, `RN.${920_000 + number}`)),
-          ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
-        ],
-      }),
-    proxied,
-  }));
-  // From here on the API process has verified the key and knows the live publication.
-  await byNumber('RN.910001');
+const proxied: ProxyStep = async (request) => {
+  const kind = /\/(_search|_msearch|_count|_doc|_mget)\b/.exec(request.path)?.[1];
+  const isLookup = kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
+  if (isLookup) searches.push(kind);
+  const answer = await request.forward();
+  return kind === '_mget' && failedId !== undefined ? withFailed(answer, failedId) : answer;
+};
+const { environment, api, rest } = await startService({
+  // For what counts the files.
+  settings: { NODE_OPTIONS: '--inspect=127.0.0.1:0' },
+  files: (folder) =>
+    fixturesAnd(folder, {
+      individual: [
+        // The index is in the order of the names, so a search that is cut off at a thousand finds these.
+        ...times(CROWD, (number) => nurseRow(`BUSY, A${number}`, `RN.${920_000 + number}`)),
+        ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
+      ],
+    }),
+  proxied,
 });
+// From here on the API process has verified the key and knows the live publication.
+await byNumber('RN.910001');
 
 const fetched = z.object({ docs: z.array(z.looseObject({ _id: z.string() })) });
 
@@ -71,13 +63,11 @@ function byNumber(license_number: string): Promise<ApiAnswer> {
   return rest.verify({ board: NURSING, license_number });
 }
 
-function byName(last_name: string, first_name?: string): Promise<ApiAnswer> {
-  return rest.verify({ board: NURSING, last_name, ...(first_name === undefined ? {} : { first_name }) });
-}
+const byName = (last_name: string, first_name?: string) =>
+  rest.verify({ board: NURSING, last_name, ...(first_name === undefined ? {} : { first_name }) });
 
-function byAssistant(license_number: string): Promise<ApiAnswer> {
-  return rest.callTool('verify_license', { board: NURSING, license_number });
-}
+const byAssistant = (license_number: string) =>
+  rest.callTool('verify_license', { board: NURSING, license_number });
 
 /** Lookups at this board that arrive in one turn of the event loop. */
 function together(lookups: readonly object[]): Promise<ApiAnswer[]> {
@@ -85,9 +75,8 @@ function together(lookups: readonly object[]): Promise<ApiAnswer[]> {
   return sentTogether({ api, port: environment.config.PORT, key: rest.key, bodies });
 }
 
-function byNumbers(numbers: readonly string[]): Promise<ApiAnswer[]> {
-  return together(numbers.map((license_number) => ({ license_number })));
-}
+const byNumbers = (numbers: readonly string[]) =>
+  together(numbers.map((license_number) => ({ license_number })));
 
 async function searchesFor<Result>(work: () => Promise<Result>): Promise<[Result, string[]]> {
   searches = [];
@@ -95,121 +84,105 @@ async function searchesFor<Result>(work: () => Promise<Result>): Promise<[Result
   return [result, searches];
 }
 
-describe('OpenSearch requests of a single lookup:', () => {
-  test.each<[string, () => Promise<ApiAnswer>, string[]]>([
-    ['a number takes one fetch by id', () => byNumber('RN.910002'), ['_mget']],
-    ['a number in another form takes a fetch and a search', () => byNumber('rn910002'), ['_mget', '_search']],
-    ['a name takes one search', () => byName('Cost', 'C'), ['_search']],
-    ['a number asked for by an assistant takes one fetch by id', () => byAssistant('RN.910002'), ['_mget']],
-    [
-      'a number that is not found takes a second search, for suggestions',
-      () => byNumber('RN.9199999'),
-      ['_mget', '_search', '_search'],
-    ],
-    [
-      'a surname that is not found takes two more searches, for double surnames with it and for similar ones',
-      () => byName('Csot'),
-      ['_search', '_search', '_search'],
-    ],
-    [
-      'a full name whose surname does not exist takes one request for it and its other forms, and one for similar surnames',
-      () => byName('Csot', 'C'),
-      ['_search', '_search', '_msearch'],
-    ],
-    [
-      'a full name whose surname exists takes these too, and one request for all similar names',
-      () => byName('Cost', 'Zebedee'),
-      ['_search', '_search', '_msearch', '_msearch'],
-    ],
-  ])('%s', async (_what, ask, expected) => {
-    const [, asked] = await searchesFor(ask);
-    expect(asked).toEqual(expected);
-  });
+test.each<[string, () => Promise<ApiAnswer>, string[]]>([
+  ['a number takes one fetch by id', () => byNumber('RN.910002'), ['_mget']],
+  ['a number in another form takes a fetch and a search', () => byNumber('rn910002'), ['_mget', '_search']],
+  ['a name takes one search', () => byName('Cost', 'C'), ['_search']],
+  ['a number by an assistant takes one fetch', () => byAssistant('RN.910002'), ['_mget']],
+  // A second search, for suggestions.
+  ['a number that is not found', () => byNumber('RN.9199999'), ['_mget', '_search', '_search']],
+  // Two more searches, for double surnames with it and for similar ones.
+  ['a surname that is not found', () => byName('Csot'), ['_search', '_search', '_search']],
+  // One request for it and its other forms, and one for similar surnames.
+  ['a full name of no surname', () => byName('Csot', 'C'), ['_search', '_search', '_msearch']],
+  // These too, and one request for all similar names.
+  ['another given name', () => byName('Cost', 'Zebedee'), ['_search', '_search', '_msearch', '_msearch']],
+])('OpenSearch requests of a single lookup: %s', async (_what, ask, expected) => {
+  const [, asked] = await searchesFor(ask);
+  expect(asked).toEqual(expected);
 });
 
-describe('simultaneous lookups', () => {
-  const license = (answer: ApiAnswer) => recordIn(answer).license_number;
-  const suggestions = (answer: ApiAnswer) => numberMissIn(answer).did_you_mean.join();
+const license = (answer: ApiAnswer) => recordIn(answer).license_number;
+const suggestions = (answer: ApiAnswer) => numberMissIn(answer).did_you_mean.join();
 
-  const FETCHED = ['_mget', '_mget'];
-  const SEARCHED = [...FETCHED, '_search', '_search'];
-  const SUGGESTED = [...SEARCHED, '_search', '_search'];
+const FETCHED = ['_mget', '_mget'];
+const SEARCHED = [...FETCHED, '_search', '_search'];
+const SUGGESTED = [...SEARCHED, '_search', '_search'];
 
-  test.each<[string, (number: string) => string, (answer: ApiAnswer) => string, asked: string[]]>([
-    ['license: by number', (number) => number, license, FETCHED],
-    ['license: in other forms', (number) => number.toLowerCase().replace('.', ' '), license, SEARCHED],
-    ['suggestion: a zero too many', (number) => number.replace('.', '.0'), suggestions, SUGGESTED],
-    ['suggestion: a letter for a digit', (number) => number.replace('0', 'O'), suggestions, SUGGESTED],
-  ])('share a batch, and each gets its own %s', async (_what, typed, given, expected) => {
-    const [answers, asked] = await searchesFor(() => byNumbers(NUMBERS.map(typed)));
-    expect(answers.map(given)).toEqual(NUMBERS);
-    expect(asked.toSorted()).toEqual(expected);
-  });
+test.each<[string, (number: string) => string, (answer: ApiAnswer) => string, asked: string[]]>([
+  ['license: by number', (number) => number, license, FETCHED],
+  ['license: in other forms', (number) => number.toLowerCase().replace('.', ' '), license, SEARCHED],
+  ['suggestion: a zero too many', (number) => number.replace('.', '.0'), suggestions, SUGGESTED],
+  ['suggestion: a letter for a digit', (number) => number.replace('0', 'O'), suggestions, SUGGESTED],
+])('simultaneous lookups share a batch, and each gets its own %s', async (_what, typed, given, expected) => {
+  const [answers, asked] = await searchesFor(() => byNumbers(NUMBERS.map(typed)));
+  expect(answers.map(given)).toEqual(NUMBERS);
+  expect(asked.toSorted()).toEqual(expected);
+});
 
-  test('by the numbers of a list share a larger batch', async () => {
-    const items = NUMBERS.slice(4).map((license_number) => ({ board: NURSING, license_number }));
-    const [answer, asked] = await searchesFor(() => sendRoster(rest, { items }));
-    expect(answer.body).toMatchObject({ summary: { found: items.length } });
-    expect(asked).toEqual(['_mget']);
-  });
+test('simultaneous lookups by the numbers of a list share a larger batch', async () => {
+  const items = NUMBERS.slice(4).map((license_number) => ({ board: NURSING, license_number }));
+  const [answer, asked] = await searchesFor(() => sendRoster(rest, { items }));
+  expect(answer.body).toMatchObject({ summary: { found: items.length } });
+  expect(asked).toEqual(['_mget']);
+});
 
-  test('that find nothing do not get the license of another lookup in the batch', async () => {
-    const typed = NUMBERS.map((number, at) => (at % 2 === 0 ? number : number.replace('.', '.77')));
-    const answers = await byNumbers(typed);
-    expect(answers.map((each) => (each.status === 200 ? license(each) : numberMissIn(each).reason))).toEqual(
-      NUMBERS.map((number, at) => (at % 2 === 0 ? number : 'unknown')),
-    );
-  });
+test('simultaneous lookups that find nothing do not get the license of another lookup in the batch', async () => {
+  const typed = NUMBERS.map((number, at) => (at % 2 === 0 ? number : number.replace('.', '.77')));
+  const answers = await byNumbers(typed);
+  expect(answers.map((each) => (each.status === 200 ? license(each) : numberMissIn(each).reason))).toEqual(
+    NUMBERS.map((number, at) => (at % 2 === 0 ? number : 'unknown')),
+  );
+});
 
-  test('all succeed when one document can’t be fetched by id: that one is searched for', async () => {
-    failedId = 'NUR/RN.910004';
-    try {
-      const numbers = NUMBERS.slice(0, 8);
-      const [answers, asked] = await searchesFor(() => byNumbers(numbers));
-      expect(answers.map(license)).toEqual(numbers);
-      expect(asked).toContain('_search');
-    } finally {
-      failedId = undefined;
-    }
-  });
-
-  test('of the same number all get its license', async () => {
-    const numbers = times(AT_ONCE, () => 'RN.910007');
+test('simultaneous lookups all succeed when one document can’t be fetched by id: that one is searched for', async () => {
+  failedId = 'NUR/RN.910004';
+  try {
+    const numbers = NUMBERS.slice(0, 8);
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
-    expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));
-    expect(asked).toEqual(['_mget', '_mget']);
-  });
+    expect(answers.map(license)).toEqual(numbers);
+    expect(asked).toContain('_search');
+  } finally {
+    failedId = undefined;
+  }
+});
 
-  test('by name share a batch, and each gets its own matches', async () => {
-    const names = NUMBERS.map((_, at) => `C${at + 1}`);
-    const [answers, asked] = await searchesFor(() =>
-      together(names.map((first_name) => ({ last_name: 'Cost', first_name }))),
-    );
-    expect(answers.map(numbersIn)).toEqual(
-      names.map((name) => NUMBERS.filter((_, at) => names[at]?.startsWith(name))),
-    );
-    expect(asked).toEqual(['_search', '_search']);
-  });
+test('simultaneous lookups of the same number all get its license', async () => {
+  const numbers = times(AT_ONCE, () => 'RN.910007');
+  const [answers, asked] = await searchesFor(() => byNumbers(numbers));
+  expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));
+  expect(asked).toEqual(['_mget', '_mget']);
+});
 
-  test('by name with and without a filter do not share matches', async () => {
-    const lookup = { last_name: 'Cost', first_name: 'C64' };
-    const answers = await together([{ ...lookup, city: 'Akron' }, lookup, { ...lookup, city: 'Lima' }]);
-    expect(answers.map(numbersIn)).toEqual([[], ['RN.910064'], ['RN.910064']]);
-  });
+test('simultaneous lookups by name share a batch, and each gets its own matches', async () => {
+  const names = NUMBERS.map((_, at) => `C${at + 1}`);
+  const [answers, asked] = await searchesFor(() =>
+    together(names.map((first_name) => ({ last_name: 'Cost', first_name }))),
+  );
+  expect(answers.map(numbersIn)).toEqual(
+    names.map((name) => NUMBERS.filter((_, at) => names[at]?.startsWith(name))),
+  );
+  expect(asked).toEqual(['_search', '_search']);
+});
 
-  test('by name get all their matches when another lookup in the batch has a thousand', async () => {
-    const names = times(7, (number) => `C${number}`);
-    const [busy, ...answers] = await together([
-      { last_name: 'Busy', first_name: 'A' },
-      ...names.map((first_name) => ({ last_name: 'Cost', first_name })),
-    ]);
-    if (busy === undefined) throw new Error('There is no answer.');
-    expect(matchesIn(busy)).toMatchObject({ count: 100, truncated: true });
-    expect(numbersIn(busy).filter((number) => !number.startsWith('RN.92'))).toEqual([]);
-    expect(answers.map(numbersIn)).toEqual(
-      names.map((name) => NUMBERS.filter((_, at) => `C${at + 1}`.startsWith(name))),
-    );
-  });
+test('simultaneous lookups by name with and without a filter do not share matches', async () => {
+  const lookup = { last_name: 'Cost', first_name: 'C64' };
+  const answers = await together([{ ...lookup, city: 'Akron' }, lookup, { ...lookup, city: 'Lima' }]);
+  expect(answers.map(numbersIn)).toEqual([[], ['RN.910064'], ['RN.910064']]);
+});
+
+test('simultaneous lookups by name get all their matches when another lookup in the batch has a thousand', async () => {
+  const names = times(7, (number) => `C${number}`);
+  const [busy, ...answers] = await together([
+    { last_name: 'Busy', first_name: 'A' },
+    ...names.map((first_name) => ({ last_name: 'Cost', first_name })),
+  ]);
+  if (busy === undefined) throw new Error('There is no answer.');
+  expect(matchesIn(busy)).toMatchObject({ count: 100, truncated: true });
+  expect(numbersIn(busy).filter((number) => !number.startsWith('RN.92'))).toEqual([]);
+  expect(answers.map(numbersIn)).toEqual(
+    names.map((name) => NUMBERS.filter((_, at) => `C${at + 1}`.startsWith(name))),
+  );
 });
 
 /** Whoever follows a lookup opens this many files. Fewer would be files of 300 lines and more. */
@@ -217,30 +190,22 @@ const MAX_FILES = 22;
 
 test('a lookup by number runs code of at most 22 files', async () => {
   const calls = await calledFiles(api);
-  try {
-    let files = await calls.during(() => byNumber('RN.910002'));
-    // A timer may run code of another file beside a lookup, but not beside each of thirty.
-    for (const _ of times(29, Number)) {
-      const called = new Set(await calls.during(() => byNumber('RN.910002')));
-      files = files.filter((file) => called.has(file));
-    }
-    // Shows every file if there are too many.
-    expect(files.length > MAX_FILES ? files : []).toEqual([]);
-  } finally {
-    calls.close();
+  let files = await calls.during(() => byNumber('RN.910002'));
+  // A timer may run code of another file beside a lookup, but not beside each of thirty.
+  for (const _ of times(29, Number)) {
+    const called = new Set(await calls.during(() => byNumber('RN.910002')));
+    files = files.filter((file) => called.has(file));
   }
+  // Shows every file if there are too many.
+  expect(files.length > MAX_FILES ? files : []).toEqual([]);
+  calls.close();
 });
 
-describe('besides OpenSearch, a lookup costs', () => {
-  test('one Redis command, alone or with 63 others at the same time', async () => {
-    const counter = await redisCounter();
-    try {
-      expect(await counter.commandsFor(() => byNumber('RN.910003'))).toBe(1);
-      expect(await counter.commandsFor(() => byNumbers(NUMBERS))).toBe(1);
-    } finally {
-      counter.close();
-    }
-  });
+test('besides OpenSearch, a lookup costs one Redis command, alone or with 63 others at once', async () => {
+  const counter = await redisCounter();
+  expect(await counter.commandsFor(() => byNumber('RN.910003'))).toBe(1);
+  expect(await counter.commandsFor(() => byNumbers(NUMBERS))).toBe(1);
+  counter.close();
 });
 
 /** Counts the commands that this environment's processes send to Redis, without those that a script runs there. */

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -16,35 +16,28 @@ import {
   documentText,
 } from '../support/documented.ts';
 import { issuableNumbers } from '../support/issuable-numbers.ts';
-import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
-import { type SampleService, startSampleService } from '../support/shared-service.ts';
+import { openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
+import { startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const VERIFY = '/api/v1/lookup/verify';
 const NURSING = 'Nursing Board';
 
-let service: SampleService;
-let document: OpenApi;
-
-beforeAll(async () => {
-  service = await startSampleService();
-  document = openApiIn(await service.rest.get('/openapi.json'));
-});
+const { date, rest, url } = await startSampleService();
+const document = openApiIn(await rest.get('/openapi.json'));
 
 /** Runs a documented command against this service, with its key in $KEY and $LICENSES_KEY. */
 async function answerTo(command: string): Promise<unknown> {
   const { code, stdout, stderr } = await runProgram(
-    ['bash', '-c', command.replace(DOCUMENTED_ADDRESS, service.url)],
-    { variables: { KEY: service.rest.key, LICENSES_KEY: service.rest.key } },
+    ['bash', '-c', command.replace(DOCUMENTED_ADDRESS, url)],
+    { variables: { KEY: rest.key, LICENSES_KEY: rest.key } },
   );
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout);
 }
 
-const toolAnswer = z.object({
-  result: z.object({ structuredContent: z.record(z.string(), z.unknown()) }),
-});
+const toolAnswer = z.object({ result: z.object({ structuredContent: z.record(z.string(), z.unknown()) }) });
 
 /** The tool result in a response of the MCP server. Any other response unchanged. */
 function shownOf(answer: unknown): unknown {
@@ -94,14 +87,13 @@ describeUnless(missing('curl'), 'the documented commands', () => {
   });
 
   test('that npm start prints find licenses', async () => {
-    const commands = commandsToTry(service.url, service.rest.key);
+    const commands = commandsToTry(url, rest.key);
     expect(commands).toHaveLength(3);
     for (const command of commands) found.parse(shownOf(await answerTo(command)));
   });
 });
 
 test('the OpenAPI document, the tools and the pages have no license number that a board could issue', async () => {
-  const { rest } = service;
   const tools = rest.request('POST', '/mcp', {
     headers: { accept: 'application/json, text/event-stream' },
     json: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
@@ -135,7 +127,7 @@ describe('docs/assistants.md', () => {
 
   test.each(QUESTIONS)('%s', async (_question, parameters, result) => {
     const tool = 'license_number' in parameters ? 'verify_license' : 'search_licenses_by_name';
-    const { body } = await service.rest.callTool(tool, parameters);
+    const { body } = await rest.callTool(tool, parameters);
     expect(shownOf(body)).toMatchObject({ ...result, message: expect.stringMatching(/^SAMPLE DATA: /) });
   });
 
@@ -150,7 +142,7 @@ describe('docs/assistants.md', () => {
   test('docs/mcp.md has a TypeScript program that prints the license', async () => {
     const program = codeBlocks('docs/mcp.md').find((block) => block.startsWith('import {')) ?? '';
     const { code, stdout, stderr } = await runProgram(
-      [process.execPath, '--input-type=module', '--eval', program.replace(DOCUMENTED_ADDRESS, service.url)],
+      [process.execPath, '--input-type=module', '--eval', program.replace(DOCUMENTED_ADDRESS, url)],
       { cwd: ROOT },
     );
     expect([code, stderr]).toEqual([0, '']);
@@ -214,46 +206,42 @@ const ASKED: readonly [id: string, name: string, method: string, path: string, b
 ];
 
 /** An answer, as it was on a day. */
-function asOf(date: string, text: string): string {
-  return JSON.stringify(JSON.parse(text), function (this: unknown, name, value: unknown) {
+const asOf = (date: string, text: string) =>
+  JSON.stringify(JSON.parse(text), function (this: unknown, name, value: unknown) {
     if (name === 'data_age_days') return 0;
     if (name === 'feed_cursor') return EXAMPLE_CURSOR;
     if (name !== 'days_until_expiry' || typeof value !== 'number') return value;
     const { expiry_date: expires } = z.looseObject({ expiry_date: z.string() }).parse(this);
     return daysBetween(date, expires);
   });
-}
 
-describe('the OpenAPI document', () => {
-  const PATHS = [VERIFY, '/api/v1/lookup/cached'];
+const PATHS = [VERIFY, '/api/v1/lookup/cached'];
 
-  test('has example requests that find one license each', async () => {
-    const examples = requestExamples(document, 'post', VERIFY);
-    expect(await Promise.all(examples.map((example) => service.rest.verify(example)))).toMatchObject([
-      ...Array(2).fill({ body: { license_number: 'RN.987654321' } }),
-      { body: { full_name: 'EXAMPLE PHARMACY INC' } },
-    ]);
-  });
+test('the OpenAPI document has example requests that find one license each', async () => {
+  const examples = requestExamples(document, 'post', VERIFY);
+  expect(await Promise.all(examples.map((example) => rest.verify(example)))).toMatchObject([
+    ...Array(2).fill({ body: { license_number: 'RN.987654321' } }),
+    { body: { full_name: 'EXAMPLE PHARMACY INC' } },
+  ]);
+});
 
-  test('has the responses that the service gives', async () => {
-    const { rest, date } = service;
-    const recorded: typeof EXAMPLES = structuredClone(EXAMPLES);
-    for (const [id, name, method, path, body] of ASKED) {
-      const answer = await rest.request(method, `/api/v1${path}`, { json: body });
-      const examples = recorded[id]?.[answer.status] ?? {};
-      examples[name] = JSON.parse(asOf(EXAMPLE_DATE, answer.text.replaceAll(date, EXAMPLE_DATE)));
-      recorded[id] = { ...recorded[id], [answer.status]: examples };
-    }
-    if (process.env.RECORD === '1') await writeFile(EXAMPLES_FILE, `${JSON.stringify(recorded, null, 2)}\n`);
-    else expect(EXAMPLES).toEqual(recorded);
-  });
+test('the OpenAPI document has the responses that the service gives', async () => {
+  const recorded: typeof EXAMPLES = structuredClone(EXAMPLES);
+  for (const [id, name, method, path, body] of ASKED) {
+    const answer = await rest.request(method, `/api/v1${path}`, { json: body });
+    const examples = recorded[id]?.[answer.status] ?? {};
+    examples[name] = JSON.parse(asOf(EXAMPLE_DATE, answer.text.replaceAll(date, EXAMPLE_DATE)));
+    recorded[id] = { ...recorded[id], [answer.status]: examples };
+  }
+  if (process.env.RECORD === '1') await writeFile(EXAMPLES_FILE, `${JSON.stringify(recorded, null, 2)}\n`);
+  else expect(EXAMPLES).toEqual(recorded);
+});
 
-  test('has no further example response for a valid lookup', () => {
-    for (const path of PATHS) {
-      const names = ['200', '404'].flatMap((status) =>
-        Object.keys(responseExamples(document, 'post', path, status)),
-      );
-      expect(names).toEqual(['record', 'matches', 'no_match', 'unknown']);
-    }
-  });
+test('the OpenAPI document has no further example response for a valid lookup', () => {
+  for (const path of PATHS) {
+    const names = ['200', '404'].flatMap((status) =>
+      Object.keys(responseExamples(document, 'post', path, status)),
+    );
+    expect(names).toEqual(['record', 'matches', 'no_match', 'unknown']);
+  }
 });

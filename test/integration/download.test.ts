@@ -30,9 +30,10 @@ const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
 let folders = 0;
 
 /** A file of `SIZE` random bytes, served with these headers. */
-function file(headers: Record<string, string> = { etag: '"one"' }): ServedFile {
-  return { content: randomBytes(SIZE), headers };
-}
+const file = (headers: Record<string, string> = { etag: '"one"' }) => ({
+  content: randomBytes(SIZE),
+  headers,
+});
 
 const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 

@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { ACCOUNTS } from '../../src/access/accounts.ts';
 import { API_KEYS } from '../../src/access/api-keys.ts';
@@ -152,38 +152,32 @@ if (process.env.RECORD === '1') await record(join(STORED, SERVICE_VERSION, READE
 
 const VERSIONS = (await readdir(STORED)).filter((name) => name !== 'README.md');
 
-let environment: TestEnvironment;
-let live: string;
-
 /**
  * Two publications, one refused and one rolled back, an account with two keys, one revoked, what they were used for, a
  * subscription, a webhook and a saved record.
  */
-beforeAll(async () => {
-  environment = await testEnvironment({ GUARD_MAX_DUPLICATES: '0', WEBHOOK_SECRET_KEY: SECRET_KEY });
-  const { folder, variables } = environment;
-  await publishFiles(environment, FIXTURES);
-  const rest = await apiClient(environment);
-  const licenses = { individual: licensesOf(NURSING, 'RN.', 3), business: licensesOf(PHARMACY, '02', 1) };
-  const small = await writeDay(folder, 'small', { date: '2026-11-21', ...licenses });
-  const refused = await publishFiles(environment, small, { isGuarded: true });
-  const forced = await publishFiles(environment, small);
-  expect([refused.state, forced.state]).toEqual(['refused', 'live']);
-  const api = await startApi(variables);
-  await rest.verify({ board: NURSING, license_number: 'RN.900001' });
-  await rest.verify({ board: NURSING, license_number: 'RN.1' });
-  await rest.verify({ board: NURSING, license_number: 'RN.900001' }, '/api/v1/subscriptions');
-  const webhook = { url: 'https://hooks.example.com/licenses' };
-  await rest.request('PUT', '/api/v1/webhook', { json: webhook });
-  await api.stop();
-  const key = z.object({ id: z.string() });
-  const created = await command(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');
-  for (const parameters of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']]) {
-    expect(await command(variables, ...parameters)).toMatchObject({ code: 0 });
-  }
-  await savedRecords(environment.store, RECORD_LIMITS).save(shownNurse());
-  live = (await liveIndex(environment.store)) ?? '';
-});
+const environment = await testEnvironment({ GUARD_MAX_DUPLICATES: '0', WEBHOOK_SECRET_KEY: SECRET_KEY });
+const { folder, variables } = environment;
+await publishFiles(environment, FIXTURES);
+const rest = await apiClient(environment);
+const licenses = { individual: licensesOf(NURSING, 'RN.', 3), business: licensesOf(PHARMACY, '02', 1) };
+const small = await writeDay(folder, 'small', { date: '2026-11-21', ...licenses });
+const refused = await publishFiles(environment, small, { isGuarded: true });
+const forced = await publishFiles(environment, small);
+expect([refused.state, forced.state]).toEqual(['refused', 'live']);
+const api = await startApi(variables);
+await rest.verify({ board: NURSING, license_number: 'RN.900001' });
+await rest.verify({ board: NURSING, license_number: 'RN.1' });
+await rest.verify({ board: NURSING, license_number: 'RN.900001' }, '/api/v1/subscriptions');
+const webhook = { url: 'https://hooks.example.com/licenses' };
+await rest.request('PUT', '/api/v1/webhook', { json: webhook });
+await api.stop();
+const key = z.object({ id: z.string() });
+const created = await command(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');
+for (const parameters of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']])
+  expect(await command(variables, ...parameters)).toMatchObject({ code: 0 });
+await savedRecords(environment.store, RECORD_LIMITS).save(shownNurse());
+const live = (await liveIndex(environment.store)) ?? '';
 
 describe.each(VERSIONS)('the API of version %s', (version) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -194,9 +188,8 @@ describe.each(VERSIONS)('the API of version %s', (version) => {
     return { schemas: readerSchemas.parse(first), requests: others.map((line) => readerRequest.parse(line)) };
   }
 
-  function problemIn(schema: object | undefined, stored: unknown): string | undefined {
-    return schema === undefined || ajv.validate(schema, stored) ? undefined : ajv.errorsText();
-  }
+  const problemIn = (schema: object | undefined, stored: unknown) =>
+    schema === undefined || ajv.validate(schema, stored) ? undefined : ajv.errorsText();
 
   test('finds what this version published', async () => {
     const { requests, schemas: read } = await recorded();

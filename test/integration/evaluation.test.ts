@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { askModel } from '../../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
-import { type ReadService, sharedService } from '../support/shared-service.ts';
+import { sharedService } from '../support/shared-service.ts';
 
 const MAX_TOKENS = 15_000;
 /** The most tokens of a short response: one license, a few, none, or an error. */
@@ -14,21 +14,14 @@ const SHORT = 5;
 
 const counted = z.object({ count: z.number().default(0), boards: z.unknown().optional() });
 
-let service: ReadService;
-let client: Client;
-
-beforeAll(async () => {
-  service = await sharedService('evaluation');
-  client = new Client({ name: 'evaluation', version: '1' });
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`)),
-  );
-});
+const { environment } = await sharedService('evaluation');
+const client = new Client({ name: 'evaluation', version: '1' });
+await client.connect(
+  new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${environment.config.PORT}/mcp`)),
+);
 afterAll(() => client.close());
 
-function letters(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
-}
+const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** Everything that an agent has read before a call: the tools, the question and the earlier results. */
 async function readBefore(ask: string, answers: readonly Replayed[]): Promise<string> {
@@ -36,25 +29,23 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-describe('the scripted calls answer', () => {
-  test.each(QUESTIONS)('$ask', async (question) => {
-    const answers = await replay(client, question);
-    for (const [at, { call, isError, content, text, tokens }] of answers.entries()) {
-      expect([call.arguments, isError]).toEqual([call.arguments, call.isError ?? false]);
-      expect(content).toMatchObject({ data_as_of: '2026-11-20', ...call.facts });
-      if (call.says !== undefined) expect(text).toMatch(call.says);
-      for (const words of call.never ?? []) expect(text).not.toContain(words);
-      expect(tokens).toBeLessThan(isShort(content) ? MAX_TOKENS_OF_SHORT_RESULT : MAX_TOKENS);
-      // An agent can only send what it has read.
-      const read = await readBefore(question.ask, answers.slice(0, at));
-      for (const value of Object.values(call.arguments)) {
-        if (typeof value !== 'string') continue;
-        // The prefix of a bare number may stand elsewhere.
-        const parts = letters(value).match(/[a-z]+|\d+/g) ?? [];
-        expect([value, parts.every((part) => read.includes(part))]).toEqual([value, true]);
-      }
+test.each(QUESTIONS)('the scripted calls answer $ask', async (question) => {
+  const answers = await replay(client, question);
+  for (const [at, { call, isError, content, text, tokens }] of answers.entries()) {
+    expect([call.arguments, isError]).toEqual([call.arguments, call.isError ?? false]);
+    expect(content).toMatchObject({ data_as_of: '2026-11-20', ...call.facts });
+    if (call.says !== undefined) expect(text).toMatch(call.says);
+    for (const words of call.never ?? []) expect(text).not.toContain(words);
+    expect(tokens).toBeLessThan(isShort(content) ? MAX_TOKENS_OF_SHORT_RESULT : MAX_TOKENS);
+    // An agent can only send what it has read.
+    const read = await readBefore(question.ask, answers.slice(0, at));
+    for (const value of Object.values(call.arguments)) {
+      if (typeof value !== 'string') continue;
+      // The prefix of a bare number may stand elsewhere.
+      const parts = letters(value).match(/[a-z]+|\d+/g) ?? [];
+      expect([value, parts.every((part) => read.includes(part))]).toEqual([value, true]);
     }
-  });
+  }
 });
 
 function isShort(content: unknown): boolean {
@@ -78,13 +69,10 @@ describe('a model', () => {
     ['Is the lawyer John Marsh licensed in Ohio?', 1],
     ['Has Beatrice Holloway, RN.900418822, renewed her license this month?', 1],
     ['How do I renew my Ohio driver’s license?', 0],
-  ])(
-    'that calls as the script does and says the date and the authority has no mistake: %s',
-    async (ask, made) => {
-      const { calls, mistakes } = await asked(ask, 'careful');
-      expect([calls.length, mistakes]).toEqual([made, []]);
-    },
-  );
+  ])('that calls as the script does, and tells the date and the authority: %s', async (ask, made) => {
+    const { calls, mistakes } = await asked(ask, 'careful');
+    expect([calls.length, mistakes]).toEqual([made, []]);
+  });
 
   const HASTY = ['no call with the facts', 'no issuing board as the authority'];
 

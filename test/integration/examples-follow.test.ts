@@ -2,7 +2,7 @@
 
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -11,7 +11,7 @@ import { changeBody } from '../../src/rest/changes.ts';
 import { EXAMPLES, inPython, installTypescriptExample } from '../support/examples.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { programVariables, type RosterProgram } from '../support/roster-programs.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** RN.900999999 appears on the second day, RN.900999998 never. */
@@ -48,25 +48,21 @@ const PROGRAMS: readonly RosterProgram[] = [
   ...inPython({ folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'follow.py'] } as const),
 ];
 
-let service: TestService;
-let address: string;
 let secondDay: DatasetFiles;
 
-beforeAll(async () => {
-  service = await startService({
-    files: async (path) => {
-      const [first, second] = await evaluationDays(path);
-      if (first === undefined || second === undefined) throw new Error('There are not two days.');
-      await appendFile(first.individual, SUSPENDED_ROW + RENUMBERED_ROW);
-      const renumbered = RENUMBERED_ROW.replace('RN.', 'RN-');
-      await appendFile(second.individual, SUSPENDED_ROW + NEW_ROW + renumbered);
-      secondDay = second;
-      return first;
-    },
-  });
-  address = `http://127.0.0.1:${service.environment.config.PORT}`;
-  await installTypescriptExample(typescript());
+const service = await startService({
+  files: async (path) => {
+    const [first, second] = await evaluationDays(path);
+    if (first === undefined || second === undefined) throw new Error('There are not two days.');
+    await appendFile(first.individual, SUSPENDED_ROW + RENUMBERED_ROW);
+    const renumbered = RENUMBERED_ROW.replace('RN.', 'RN-');
+    await appendFile(second.individual, SUSPENDED_ROW + NEW_ROW + renumbered);
+    secondDay = second;
+    return first;
+  },
 });
+const address = `http://127.0.0.1:${service.environment.config.PORT}`;
+await installTypescriptExample(typescript());
 
 const copyOf = z.object({
   cursor: z.string(),
@@ -83,9 +79,8 @@ const copyFile = ({ command }: RosterProgram, copyName: string) =>
   folder.path(`${copyName}-${command[1]}.json`);
 
 /** Writes the copy of a test, for the next run. */
-function write(program: RosterProgram, copyName: string, copy: Partial<Copy>): Promise<void> {
-  return writeFile(copyFile(program, copyName), JSON.stringify(copy));
-}
+const write = (program: RosterProgram, copyName: string, copy: Partial<Copy>) =>
+  writeFile(copyFile(program, copyName), JSON.stringify(copy));
 
 /** Runs a program of the examples with a copy of its own. @param copyName the test's */
 async function follow(program: RosterProgram, copyName: string, roster = ROSTER) {

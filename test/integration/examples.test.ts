@@ -16,18 +16,15 @@ import {
   runAgainst,
   verifyRoster,
 } from '../support/roster-programs.ts';
-import { type SampleService, startSampleService } from '../support/shared-service.ts';
+import { startSampleService } from '../support/shared-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NURSING = 'Nursing Board';
 const MAX_TRIES = 5;
 
 const folder = temporaryFolder();
-let service: SampleService;
 
-beforeAll(async () => {
-  service = await startSampleService();
-});
+const service = await startSampleService();
 
 const ONE_LINE = rosterOf('Nursing Board,RN.987654321,Example');
 const RECORD = {
@@ -201,9 +198,8 @@ describeUnless(missing('curl'), 'examples/curl.sh', () => {
     const { code, stdout } = await ask('olv_wrong');
     expect(code).toBe(0);
     const [, ...locked] = answersIn(stdout);
-    for (const answer of locked) {
+    for (const answer of locked)
       expect(answer).toEqual({ status: 401, body: { detail: 'Invalid or inactive API key' } });
-    }
     expect(await runProgram(['bash', resolve(EXAMPLES, 'curl.sh')])).toMatchObject({ code: 1, stdout: '' });
   });
 });

@@ -1,7 +1,7 @@
 /** @room changes */
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { newFeed } from '../../src/changes/feed.ts';
 import { CursorExpiredError, changesService } from '../../src/changes/service.ts';
@@ -48,20 +48,15 @@ interface Model {
   seen: readonly Seen[];
 }
 
-let environment: TestEnvironment;
 let date = 0;
 /** The changes of publications that were killed, as a process that wakes up late writes them. */
 let late: { readonly id: string; readonly source: unknown }[] = [];
 
-let changes: ReturnType<typeof changesService>;
-
-beforeAll(async () => {
-  environment = await testEnvironment({ CHANGES_KEPT_DAYS: '30' });
-  const { store } = environment;
-  await prepareIndices(store);
-  const watched = async () => new Map();
-  changes = changesService(store, () => liveFeed(store), watched);
-});
+const environment = await testEnvironment({ CHANGES_KEPT_DAYS: '30' });
+const { client, config, store } = environment;
+await prepareIndices(store);
+const watched = async () => new Map();
+const changes = changesService(store, () => liveFeed(store), watched);
 
 const recordsOf = (day: Day): LicenseRecord[] =>
   Object.entries(day).map(([license_number, city]) => ({
@@ -80,7 +75,6 @@ async function publishDay(
   day: Day,
   { killedOnce, force }: { killedOnce?: (typeof MOMENTS)[number] | undefined; force?: string } = {},
 ): Promise<string> {
-  const { store, client, config } = environment;
   await reconcileLedger(store);
   const publication = newId();
   const epoch = await takeEpoch(store, publication);
@@ -134,7 +128,6 @@ async function put(index: string, documents: readonly { id: string; source: unkn
 
 /** Deletes every publication, and what the ledger and the feed know. */
 async function loseAll(): Promise<void> {
-  const { client, store } = environment;
   const { licensesPattern, digestsPattern, ledger, changes } = store.names;
   await client.indices.delete({ index: [licensesPattern, digestsPattern] });
   await client.indices.refresh({ index: [ledger, changes] });
@@ -161,7 +154,6 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
 async function backedUp(model: Model) {
-  const { store } = environment;
   const { ledger, changes } = store.names;
   await reconcileLedger(store);
   return { model, ledger: await documentsIn(store, ledger), changes: await documentsIn(store, changes) };
@@ -171,17 +163,14 @@ let backups: Awaited<ReturnType<typeof backedUp>>[] = [];
 
 const ended = (seen: readonly Seen[]) => seen.map((each) => ({ ...each, mayEnd: true }));
 
-function wentLive(model: Model, publication: string, day: Day): Model {
-  return {
-    ...{ live: publication, seen: model.seen },
-    days: new Map([...model.days, [publication, day]]),
-    known: new Set([...model.known, publication]),
-  };
-}
+const wentLive = (model: Model, publication: string, day: Day) => ({
+  ...{ live: publication, seen: model.seen },
+  days: new Map([...model.days, [publication, day]]),
+  known: new Set([...model.known, publication]),
+});
 
 /** Takes a step. @returns what must be so afterwards */
 async function taken(model: Model, each: Step): Promise<Model> {
-  const { store, client } = environment;
   const { ledger, changes } = store.names;
   switch (each.does) {
     case 'publish':
@@ -275,8 +264,8 @@ async function caughtUp({ day, cursor }: Seen): Promise<Day | undefined> {
 /** Compares what is live, and every follower's copy, with the model. @returns it, with what is seen now */
 async function checked(model: Model): Promise<Model> {
   const day = model.days.get(model.live) ?? {};
-  const { index } = await liveFeed(environment.store);
-  expect(await licensesInIndex(environment.store, index)).toEqual(copyOf(recordsOf(day)));
+  const { index } = await liveFeed(store);
+  expect(await licensesInIndex(store, index)).toEqual(copyOf(recordsOf(day)));
   for (const seen of model.seen.slice(-FOLLOWERS)) {
     const copy = await caughtUp(seen);
     if (copy !== undefined || !seen.mayEnd) expect(copy).toEqual(day);

@@ -25,9 +25,8 @@ const slowTest = (name: string, work: () => Promise<void>) => test(name, work, W
 
 function missing(): string | undefined {
   const absent = (['mvn', 'java', 'go'] as const).filter((each) => spawnSync('which', [each]).status !== 0);
-  if (absent.length > 0) {
+  if (absent.length > 0)
     return `${absent.join(', ')} missing; install Maven, a JDK from 17 and Go (Debian: apt-get install maven default-jdk-headless golang)`;
-  }
   return NO_PYTHON;
 }
 

@@ -2,16 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId, readMetadata, writeMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { type Day, licensesOf, textOf, writeDay } from '../support/day-files.ts';
 import {
   BASE,
-  type BasePublication,
   changed,
   indices,
   MEDICAL,
@@ -28,20 +27,14 @@ import {
 import { answer, type ProxyStep } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-let environment: TestEnvironment;
-let base: BasePublication;
-
-beforeAll(async () => {
-  // Many publications are kept, so that each test can roll back to the base.
-  environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
-  base = await publishBase(environment);
-});
+// Many publications are kept, so that each test can roll back to the base.
+const environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
+const { client, store } = environment;
+const base = await publishBase(environment);
 beforeEach(() => rollBackToBase(environment, base));
 
 /** The files of the day after the base, with these changes. */
-function day(changes: Partial<Day> = {}): Promise<DatasetFiles> {
-  return writeDay(environment.folder, newId(), nextDay(changes));
-}
+const day = (changes: Partial<Day> = {}) => writeDay(environment.folder, newId(), nextDay(changes));
 
 /** A day's files with the text of one of them changed. */
 async function withText(
@@ -56,70 +49,66 @@ async function withText(
 const guarded = (files: DatasetFiles) => publishFiles(environment, files, { isGuarded: true });
 
 /** What is there of publications. */
-async function state() {
-  return { live: await indicesUnderAlias(environment.store), indices: await indices(environment) };
-}
+const state = async () => ({ live: await indicesUnderAlias(store), indices: await indices(environment) });
 
-describe('the guards', () => {
-  test('report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
-    const individual = [
-      ...changed(changed(nurses.slice(0, 146), 2, { expires: '2099-02-30' }), 1, { number: '' }),
-      ...changed(licensesOf(MEDICAL, '36.', 2), 2, { board: 'Board of Wizardry' }),
-      { board: NURSING, number: 'RN.900100' },
-    ];
-    const files = await day({ individual, business: changed(pharmacies, 2, { status: 'Hovering' }) });
-    const text = await readFile(files.individual, 'utf8');
-    await writeFile(files.individual, `${text}"LAST, LOUISE`);
-    const reasons = await publishRefused(environment, files);
-    expect(reasons).toEqual(
-      [
-        'truncated: The individual file ends inside a row',
-        'fewer_rows: 206 rows give a license, the live publication has 320',
-        'fewer_rows_at_board: Nursing Board has 144 licenses, in the live publication 200',
-        'fewer_rows_at_board: Medical Board has 0 licenses, in the live publication 60',
-        'rejected: 4 of 210 rows were rejected',
-        'duplicates: 1 numbers are duplicated within a board',
-        'unknown_labels: 4 of 210 rows have a board or status that is not in the catalog',
-      ].map((start) => expect.stringContaining(start)),
-    );
-    const [latest] = (await publicationHistory(environment.store)).publications;
-    expect(latest).toMatchObject({
-      ...{ state: 'refused', counts: { rows: 210, endorsements: 0 } },
-      boards: { [NURSING]: 144, [PHARMACY]: 60, 'Board of Wizardry': 2 },
-    });
-    await publishForced(environment, files, reasons);
+test('the guards report all that is wrong with the licenses, and if forced, the ledger has it', async () => {
+  const individual = [
+    ...changed(changed(nurses.slice(0, 146), 2, { expires: '2099-02-30' }), 1, { number: '' }),
+    ...changed(licensesOf(MEDICAL, '36.', 2), 2, { board: 'Board of Wizardry' }),
+    { board: NURSING, number: 'RN.900100' },
+  ];
+  const files = await day({ individual, business: changed(pharmacies, 2, { status: 'Hovering' }) });
+  const text = await readFile(files.individual, 'utf8');
+  await writeFile(files.individual, `${text}"LAST, LOUISE`);
+  const reasons = await publishRefused(environment, files);
+  expect(reasons).toEqual(
+    [
+      'truncated: The individual file ends inside a row',
+      'fewer_rows: 206 rows give a license, the live publication has 320',
+      'fewer_rows_at_board: Nursing Board has 144 licenses, in the live publication 200',
+      'fewer_rows_at_board: Medical Board has 0 licenses, in the live publication 60',
+      'rejected: 4 of 210 rows were rejected',
+      'duplicates: 1 numbers are duplicated within a board',
+      'unknown_labels: 4 of 210 rows have a board or status that is not in the catalog',
+    ].map((start) => expect.stringContaining(start)),
+  );
+  const [latest] = (await publicationHistory(store)).publications;
+  expect(latest).toMatchObject({
+    ...{ state: 'refused', counts: { rows: 210, endorsements: 0 } },
+    boards: { [NURSING]: 144, [PHARMACY]: 60, 'Board of Wizardry': 2 },
   });
+  await publishForced(environment, files, reasons);
+});
 
-  test('do not compare with generated data, and say so', async () => {
-    const own = await testEnvironment();
-    const sample = { directory: join(own.folder, 'sample'), rows: 1000, seed: 1, date: '2026-11-22' };
-    await publishFiles(own, await writeSampleData(sample));
-    const notes = ['Sample data was live, so no guard compared this publication with it.'];
-    expect(await publishBase(own)).toMatchObject({ state: 'live', notes });
-  });
+test('the guards do not compare with generated data, and say so', async () => {
+  const own = await testEnvironment();
+  const sample = { directory: join(own.folder, 'sample'), rows: 1000, seed: 1, date: '2026-11-22' };
+  await publishFiles(own, await writeSampleData(sample));
+  const notes = ['Sample data was live, so no guard compared this publication with it.'];
+  expect(await publishBase(own)).toMatchObject({ state: 'live', notes });
+});
 
-  test('do not refuse a column that only the other file had before, nor places that come back', async () => {
-    const change = async (file: string, by: (text: string) => string) =>
-      writeFile(file, by(await readFile(file, 'utf8')));
-    const withTelephone = (text: string) => text.replaceAll('\n', ',"1"\n').replace(',"1"\n', ',TELEPHONE\n');
-    const first = await day({ date: '2026-11-22' });
-    await change(first.individual, withTelephone);
-    await change(first.business, (text) => text.replace('PARCEL_CITY', 'PARCEL_TOWN'));
-    const notes = ['The column PARCEL_CITY is gone: the State may withhold it.'];
-    expect(await guarded(first)).toMatchObject({ state: 'live', notes });
-    const second = await day({ date: '2026-11-23' });
-    for (const file of [second.individual, second.business]) await change(file, withTelephone);
-    expect(await guarded(second)).toMatchObject({ state: 'live' });
-  });
+test('the guards do not refuse a column that only the other file had before, nor places that come back', async () => {
+  const change = async (file: string, by: (text: string) => string) =>
+    writeFile(file, by(await readFile(file, 'utf8')));
+  const withTelephone = (text: string) => text.replaceAll('\n', ',"1"\n').replace(',"1"\n', ',TELEPHONE\n');
+  const first = await day({ date: '2026-11-22' });
+  await change(first.individual, withTelephone);
+  await change(first.business, (text) => text.replace('PARCEL_CITY', 'PARCEL_TOWN'));
+  const notes = ['The column PARCEL_CITY is gone: the State may withhold it.'];
+  expect(await guarded(first)).toMatchObject({ state: 'live', notes });
+  const second = await day({ date: '2026-11-23' });
+  for (const file of [second.individual, second.business]) await change(file, withTelephone);
+  expect(await guarded(second)).toMatchObject({ state: 'live' });
+});
 
-  test('do not refuse one number at two boards: both licenses are live', async () => {
-    const files = await day({ individual: [...BASE.individual, { board: MEDICAL, number: 'RN.900001' }] });
-    const result = await guarded(files);
-    expect(result).toMatchObject({ state: 'live', licenses: 321, rejected: 0 });
-    const [index = ''] = await indicesUnderAlias(environment.store);
-    const query = { term: { 'keys.number': 'RN900001' } };
-    expect((await environment.client.count({ index, body: { query } })).body.count).toBe(2);
-  });
+test('the guards do not refuse one number at two boards: both licenses are live', async () => {
+  const files = await day({ individual: [...BASE.individual, { board: MEDICAL, number: 'RN.900001' }] });
+  const result = await guarded(files);
+  expect(result).toMatchObject({ state: 'live', licenses: 321, rejected: 0 });
+  const [index = ''] = await indicesUnderAlias(store);
+  const query = { term: { 'keys.number': 'RN900001' } };
+  expect((await client.count({ index, body: { query } })).body.count).toBe(2);
 });
 
 describe('discipline', () => {
@@ -138,12 +127,12 @@ describe('discipline', () => {
   });
 
   test('is counted in the ledger and in the index, live or refused', async () => {
-    expect(await readMetadata(environment.store, base.index)).toMatchObject({ discipline: DISCIPLINE });
-    const live = await publicationDetails(environment.store, base.publication);
+    expect(await readMetadata(store, base.index)).toMatchObject({ discipline: DISCIPLINE });
+    const live = await publicationDetails(store, base.publication);
     expect(live.summary).toMatchObject({ discipline: DISCIPLINE });
     expect(live.events.find(({ event }) => event === 'live')).toMatchObject({ discipline: DISCIPLINE });
     const { publication } = await guarded(await withoutActions());
-    const refused = await publicationDetails(environment.store, publication);
+    const refused = await publicationDetails(store, publication);
     expect(refused.summary).toMatchObject({
       state: 'refused',
       discipline: { ...DISCIPLINE, board_actions: 0, boards: { [NURSING]: 15 } },
@@ -161,7 +150,6 @@ describe('discipline', () => {
   });
 
   test('that version 0.2.0 did not count is compared license by license', async () => {
-    const { store, client } = environment;
     const whole = await readMetadata(store, base.index);
     const { discipline: _none, ...metadata } = whole;
     await writeMetadata(client, base.index, metadata);
@@ -180,7 +168,7 @@ test('files that are live already are skipped, unless another version of the ser
   const { publication } = again;
   expect(again).toEqual({ state: 'skipped', publication, live, date: '2026-11-23' });
   expect(await state()).toEqual(before);
-  expect((await publicationDetails(environment.store, publication)).summary).toMatchObject({
+  expect((await publicationDetails(store, publication)).summary).toMatchObject({
     ...{ state: 'skipped', date: '2026-11-23', same_as: live },
     reasons: [`Publication ${live} has the same files and is live.`],
   });
@@ -190,10 +178,10 @@ test('files that are live already are skipped, unless another version of the ser
   expect(await guarded(await day({ date: '2026-11-23', business: moved }))).toMatchObject({ state: 'live' });
   const [index = ''] = before.live;
   await rollBackToBase(environment, { index, publication: live });
-  const _meta = { ...(await readMetadata(environment.store, index)), service_version: '0.0.1' };
-  await environment.client.indices.putMapping({ index, body: { _meta } });
+  const _meta = { ...(await readMetadata(store, index)), service_version: '0.0.1' };
+  await client.indices.putMapping({ index, body: { _meta } });
   expect(await guarded(files)).toMatchObject({ state: 'live' });
-  expect((await publicationDetails(environment.store, live)).summary.state).toBe('superseded');
+  expect((await publicationDetails(store, live)).summary.state).toBe('superseded');
 });
 
 describe('even with force, nothing goes live from', () => {
@@ -227,7 +215,7 @@ describe('even with force, nothing goes live from', () => {
     const before = await state();
     const result = await publishFiles(environment, await files());
     expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(reason)] });
-    const { summary } = await publicationDetails(environment.store, result.publication);
+    const { summary } = await publicationDetails(store, result.publication);
     expect([summary.state, await state()]).toEqual(['refused', before]);
   });
 
@@ -246,14 +234,13 @@ describe('even with force, nothing goes live from', () => {
   const ONE_LESS = 'The index has 319 licenses, but 320 were sent.';
   const AT_OTHER_BOARD = 'The index has 199 licenses of Nursing Board, but 200 were sent.';
   const LOST = { id: 'NUR/RN.900007' };
-  const remove = (index: string) => environment.client.delete({ index, ...LOST });
-  const move = (index: string) =>
-    environment.client.update({ index, ...LOST, body: { doc: { board: MEDICAL } } });
+  const remove = (index: string) => client.delete({ index, ...LOST });
+  const move = (index: string) => client.update({ index, ...LOST, body: { doc: { board: MEDICAL } } });
   const change = async (index: string) => {
-    await environment.client.indices.refresh({ index });
+    await client.indices.refresh({ index });
     const script = { source: "ctx._source.city = 'AKRON'" };
     const body = { query: { term: { board: PHARMACY } }, script };
-    await environment.client.updateByQuery({ index, body });
+    await client.updateByQuery({ index, body });
   };
 
   test.each<[string, '_flush' | '_refresh', (index: string) => Promise<unknown>, string]>([

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { parsed } from '../support/api.ts';
-import { answerChecker, type OpenApi, openApiIn } from '../support/openapi.ts';
+import { answerChecker, openApiIn } from '../support/openapi.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { Player, type ServiceStage } from '../support/transcripts/play.ts';
 import { readCommon } from '../support/transcripts/response-lines.ts';
-import { startTranscriptServices, type TranscriptServices } from '../support/transcripts/services.ts';
+import { startTranscriptServices } from '../support/transcripts/services.ts';
 import { type Exchange, readTranscript } from '../support/transcripts/transcript.ts';
 
 /**
@@ -42,8 +42,6 @@ const transcripts = [...BEFORE_PUBLICATION, ...PLAIN, ...LIMITED].map((file) => 
   ...readTranscript(readFileSync(join(FOLDER, file), 'utf8')),
 }));
 
-let services: TranscriptServices;
-let document: OpenApi;
 const answers: Player['answers'] = [];
 /** The text of each exchange that was played, or what went wrong. */
 const played = new Map<Exchange, string>();
@@ -71,15 +69,13 @@ async function playFiles(files: readonly string[], stage: ServiceStage): Promise
   }
 }
 
-beforeAll(async () => {
-  services = await startTranscriptServices();
-  await playFiles(BEFORE_PUBLICATION, services.plain);
-  await services.publish();
-  document = openApiIn(await rawRequest(services.plain.port, '/openapi.json'));
-  await playFiles(LIMITED, services.limited);
-  await playFiles(PLAIN, services.plain);
-});
-afterAll(() => services?.stop());
+const services = await startTranscriptServices();
+await playFiles(BEFORE_PUBLICATION, services.plain);
+await services.publish();
+const document = openApiIn(await rawRequest(services.plain.port, '/openapi.json'));
+await playFiles(LIMITED, services.limited);
+await playFiles(PLAIN, services.plain);
+afterAll(() => services.stop());
 
 test('every transcript is played, and its exchanges have names of their own', () => {
   const files = readdirSync(FOLDER).filter((name) => name.endsWith('.http') && name !== COMMON);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
@@ -18,9 +18,8 @@ import { eventually } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 
-async function publicationsKept({ store }: TestEnvironment): Promise<string[]> {
-  return (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
-}
+const publicationsKept = async ({ store }: TestEnvironment) =>
+  (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
 
 /** Events of publications that were asked for while nothing new was there: so many that no window has others. */
 async function askInVain({ client, store }: TestEnvironment, events: number): Promise<void> {
@@ -33,78 +32,76 @@ async function askInVain({ client, store }: TestEnvironment, events: number): Pr
   expect(response.errors).toBe(false);
 }
 
-describe('the last good publication', () => {
-  test('is live again after five bad ones, each rolled back', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const none = /^There is no earlier publication to roll back to\.$/;
-    await expect(rollBack(store)).rejects.toThrow(none);
-    const good = await published(environment, '2026-11-01');
-    await expect(rollBack(store)).rejects.toThrow(none);
-    for (let day = 2; day <= 6; day += 1) {
-      const bad = await published(environment, `2026-11-0${day}`);
-      expect((await rollBack(store)).to.index).toBe(good.index);
-      await prune(store, 3);
-      // What was rolled back stays until the next one is live, so that a wrong rollback can be undone.
-      expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
-    }
-    expect(await indicesUnderAlias(store)).toEqual([good.index]);
-    const event = (await readLiveEvents(store)).findLast((each) => each.event === 'live');
-    // So the next epoch is a later one, even where the document of the epoch is lost.
-    expect(event).toMatchObject({ publication: good.publication, epoch: await currentEpoch(store) });
-    expect(event).not.toHaveProperty('date');
-    const states = (await publicationHistory(store)).publications.map(({ state }) => state);
-    expect(states).toEqual([...Array(5).fill('rolled_back'), 'live']);
-    const next = await published(environment, '2026-11-07');
-    expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
-    // A rollback that is undone leaves neither as rolled back.
-    await rollBack(store);
-    await rollBack(store, next.publication);
-    const [last, before] = (await publicationHistory(store)).publications;
-    expect([last?.state, before?.state]).toEqual(['live', 'rolled_back']);
-  });
-
-  test('stays, however many publications were skipped since, and the live one is listed', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const days = [];
-    for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
-    await askInVain(environment, 10_200);
-    await prune(store, 3);
-    expect(await publicationsKept(environment)).toEqual(days.slice(1));
-    expect((await publicationHistory(store)).live).toMatchObject({ publication: days[3], state: 'live' });
-    expect((await rollBack(store)).to.metadata.publication).toBe(days[2]);
-    await published(environment, '2026-11-05');
-    const events = (await readLiveEvents(store)).map(({ publication, event }) => `${publication} ${event}`);
-    const times = (event: string) => events.filter((each) => each === event).length;
-    expect([times(`${days[1]} superseded`), times(`${days[3]} rolled_back`)]).toEqual([1, 1]);
-    // Once when it was published, and once when it was gone back to.
-    expect(times(`${days[2]} live`)).toBe(2);
-  });
-
-  test('before the live one stays where an operator went back over several', async () => {
-    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '4' });
-    const days = [];
-    for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
-    await rollBack(environment.store, days[1]);
-    await prune(environment.store, 2);
-    expect(await publicationsKept(environment)).toEqual(days);
-  });
-
-  test('of version 0.3.0 is kept by what the ledger says', async () => {
-    const environment = await newEnvironment();
-    const { client, store } = environment;
-    const good = await published(environment, '2026-11-01');
-    const bad = await published(environment, '2026-11-02');
-    await rollBack(store);
-    for (const name of [store.names.wasLive, store.names.rolledBack])
-      await client.indices.deleteAlias({ index: store.names.licensesPattern, name });
-    await prune(store, 2);
-    expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
-    const next = await published(environment, '2026-11-03');
-    expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+test('the last good publication is live again after five bad ones, each rolled back', async () => {
+  const environment = await newEnvironment();
+  const { store } = environment;
+  const none = /^There is no earlier publication to roll back to\.$/;
+  await expect(rollBack(store)).rejects.toThrow(none);
+  const good = await published(environment, '2026-11-01');
+  await expect(rollBack(store)).rejects.toThrow(none);
+  for (let day = 2; day <= 6; day += 1) {
+    const bad = await published(environment, `2026-11-0${day}`);
     expect((await rollBack(store)).to.index).toBe(good.index);
-  });
+    await prune(store, 3);
+    // What was rolled back stays until the next one is live, so that a wrong rollback can be undone.
+    expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
+  }
+  expect(await indicesUnderAlias(store)).toEqual([good.index]);
+  const event = (await readLiveEvents(store)).findLast((each) => each.event === 'live');
+  // So the next epoch is a later one, even where the document of the epoch is lost.
+  expect(event).toMatchObject({ publication: good.publication, epoch: await currentEpoch(store) });
+  expect(event).not.toHaveProperty('date');
+  const states = (await publicationHistory(store)).publications.map(({ state }) => state);
+  expect(states).toEqual([...Array(5).fill('rolled_back'), 'live']);
+  const next = await published(environment, '2026-11-07');
+  expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+  // A rollback that is undone leaves neither as rolled back.
+  await rollBack(store);
+  await rollBack(store, next.publication);
+  const [last, before] = (await publicationHistory(store)).publications;
+  expect([last?.state, before?.state]).toEqual(['live', 'rolled_back']);
+});
+
+test('the last good publication stays, however many publications were skipped since, and the live one is listed', async () => {
+  const environment = await newEnvironment();
+  const { store } = environment;
+  const days = [];
+  for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
+  await askInVain(environment, 10_200);
+  await prune(store, 3);
+  expect(await publicationsKept(environment)).toEqual(days.slice(1));
+  expect((await publicationHistory(store)).live).toMatchObject({ publication: days[3], state: 'live' });
+  expect((await rollBack(store)).to.metadata.publication).toBe(days[2]);
+  await published(environment, '2026-11-05');
+  const events = (await readLiveEvents(store)).map(({ publication, event }) => `${publication} ${event}`);
+  const times = (event: string) => events.filter((each) => each === event).length;
+  expect([times(`${days[1]} superseded`), times(`${days[3]} rolled_back`)]).toEqual([1, 1]);
+  // Once when it was published, and once when it was gone back to.
+  expect(times(`${days[2]} live`)).toBe(2);
+});
+
+test('the last good publication before the live one stays where an operator went back over several', async () => {
+  const environment = await newEnvironment({ KEEP_PUBLICATIONS: '4' });
+  const days = [];
+  for (const day of [1, 2, 3, 4]) days.push((await published(environment, `2026-11-0${day}`)).publication);
+  await rollBack(environment.store, days[1]);
+  await prune(environment.store, 2);
+  expect(await publicationsKept(environment)).toEqual(days);
+});
+
+test('the last good publication of version 0.3.0 is kept by what the ledger says', async () => {
+  const environment = await newEnvironment();
+  const { client, store } = environment;
+  const good = await published(environment, '2026-11-01');
+  const bad = await published(environment, '2026-11-02');
+  await rollBack(store);
+  for (const name of [store.names.wasLive, store.names.rolledBack])
+    await client.indices.deleteAlias({ index: store.names.licensesPattern, name });
+  await prune(store, 2);
+  expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
+  const next = await published(environment, '2026-11-03');
+  expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+  expect((await rollBack(store)).to.index).toBe(good.index);
 });
 
 test('a publication that is live cleans up: the one before, what is kept for a time, and a check of hours ago', async () => {

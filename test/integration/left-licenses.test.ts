@@ -1,21 +1,17 @@
 /** @room lookups */
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenseRecord } from '../../src/licenses/license.ts';
 import { numberMissIn } from '../support/answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { answer, type ProxyStep, pass } from '../support/proxy.ts';
 import { sendRoster, sendTable } from '../support/rosters.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
 // What a lookup says of a number that the feed of changes knows. same-answers.test.ts compares the interfaces.
 
-let service: FeedService;
-let rest: FeedService['rest'];
 let step: ProxyStep = pass;
-/** The code of a record of the first day. */
-let recordOfUnreadable: string;
 
 const [GONE, , NEVER_READ] = NURSES;
 const [gone = '', unreadable = '', neverRead = ''] = NURSES.map(({ number }) => number);
@@ -43,14 +39,13 @@ const SECOND_DAY = FIRST_DAY.flatMap((row) => {
   return [row.number === unreadable ? { ...row, ...NO_DATE } : row];
 });
 
-beforeAll(async () => {
-  service = await startFeedService({}, (request) => step(request));
-  ({ rest } = service);
-  await service.publishDay(FIRST_DAY);
-  const saved = await rest.verify({ board: NURSING, license_number: unreadable }, '/api/v1/records');
-  ({ code: recordOfUnreadable } = z.object({ code: z.string() }).parse(saved.body));
-  await service.publishDay(SECOND_DAY);
-});
+const service = await startFeedService({}, (request) => step(request));
+const { rest } = service;
+await service.publishDay(FIRST_DAY);
+const saved = await rest.verify({ board: NURSING, license_number: unreadable }, '/api/v1/records');
+/** The code of a record of the first day. */
+const { code: recordOfUnreadable } = z.object({ code: z.string() }).parse(saved.body);
+await service.publishDay(SECOND_DAY);
 beforeEach(() => {
   step = pass;
 });

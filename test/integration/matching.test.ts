@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import pLimit from 'p-limit';
 import {
@@ -12,22 +12,16 @@ import {
 import { fixturesAnd, times } from '../support/fixtures.ts';
 import { TOGETHER } from '../support/interfaces.ts';
 import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { fixtureText } from '../support/tables.ts';
 import { verifies } from '../support/verifies.ts';
 import { textRow, workbook } from '../support/workbooks.ts';
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({
-    files: (folder) => fixturesAnd(folder, { individual: HOLDERS, business: BUSINESSES }),
-  });
+const { environment, rest } = await startService({
+  files: (folder) => fixturesAnd(folder, { individual: HOLDERS, business: BUSINESSES }),
 });
 
-async function answered(form: TypedForm) {
-  return answerOf(form, await service.rest.verify(form.typed));
-}
+const answered = async (form: TypedForm) => answerOf(form, await rest.verify(form.typed));
 
 /** Compares all answers at once, so that a failure lists every form that is answered otherwise. */
 async function expectAnswers(by: TypedForm['by']): Promise<void> {
@@ -72,23 +66,21 @@ verifies('NUMBER-01', 'a number that is not found never reveals the holder of a 
   const names = [...surnames, ...BUSINESSES.map(({ business_name: name = '' }) => name)].map(words);
   expect([misses.length > 20, names.includes(words(''))]).toEqual([true, false]);
   for (const { typed } of misses) {
-    const { status, text } = await service.rest.verify(typed);
+    const { status, text } = await rest.verify(typed);
     const told = names.filter((name) => words(text).includes(name));
     expect({ typed, status, told }).toEqual({ typed, status: 404, told: [] });
   }
 });
 
 /** The words of a text in upper case, with a space before and after each. */
-function words(text: string): string {
-  return ['', ...(text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? []), ''].join(' ');
-}
+const words = (text: string) => ['', ...(text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? []), ''].join(' ');
 
 /** A list as a file, and as it is pasted where it is text. */
 async function check(
   list: string | Buffer,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
-  const { PORT } = service.environment.config;
+  const { PORT } = environment.config;
   const origin = `http://127.0.0.1:${PORT}`;
   const send = async (part: string | Blob) => {
     const form = new FormData();
@@ -154,50 +146,46 @@ const TWO_HEADERS = sheets([
   ["O'Qxxfallon", 'Sean', 'OH', 'RN.880002', 'Columbus'],
 ]);
 
-describe('a list of people is answered rightly:', () => {
-  test.each<[string, string | Buffer, readonly string[]]>([
-    ...LISTS.split(/^# /m)
-      .slice(1)
-      .map((section): [string, string, string[]] => {
-        const [, what = '', list = '', rows = ''] = /^([^\n]*)\n(.*)^> ([^\n]*)\n$/ms.exec(section) ?? [];
-        return [what, list, rows.split('; ')];
-      }),
-    ['instructions on the first sheet', INSTRUCTIONS, PHARMACIST_AND_CHIROPRACTOR],
-    ['a web page that is called .xls', WEB_PAGE, ['found 03880009']],
-    ['numbers of which the format has the letters', FORMATTED, ['found RN.880004']],
-    ['two header rows', TWO_HEADERS, ['found RN.880002']],
-  ])('%s', async (_what, list, rows) => {
-    const answers = await check(list, { format: 'csv' });
-    expect(answers.map(rowsOf)).toEqual(answers.map(() => rows));
-  });
-
-  test('an exclusion list: its persons at the board that was chosen, its businesses at all', async () => {
-    const list = 'LASTNAME,FIRSTNAME,BUSNAME\r\n"QXXCLOSED","REV",""\r\n"","","QXX PHARMACY #0123"\r\n';
-    const found = ['found RN.880016 not_active;sub_status;board_action', 'found 028800018'];
-    const answers = await check(list, { format: 'csv', board: 'NUR' });
-    expect(answers.map(rowsOf)).toEqual([found, found]);
-  });
+test.each<[string, string | Buffer, readonly string[]]>([
+  ...LISTS.split(/^# /m)
+    .slice(1)
+    .map((section): [string, string, string[]] => {
+      const [, what = '', list = '', rows = ''] = /^([^\n]*)\n(.*)^> ([^\n]*)\n$/ms.exec(section) ?? [];
+      return [what, list, rows.split('; ')];
+    }),
+  ['instructions on the first sheet', INSTRUCTIONS, PHARMACIST_AND_CHIROPRACTOR],
+  ['a web page that is called .xls', WEB_PAGE, ['found 03880009']],
+  ['numbers of which the format has the letters', FORMATTED, ['found RN.880004']],
+  ['two header rows', TWO_HEADERS, ['found RN.880002']],
+])('a list of people is answered rightly: %s', async (_what, list, rows) => {
+  const answers = await check(list, { format: 'csv' });
+  expect(answers.map(rowsOf)).toEqual(answers.map(() => rows));
 });
 
-describe('the page of a list says', () => {
-  test('which sheet was read, and names the others with text', async () => {
-    const list = sheets([['License Number'], ['03880009']], [['License Number'], ['DC-99010']], [[]]);
-    const [page = ''] = await check(list);
-    expect(page).toContain('The sheet “S0” was read. Not read: “S1”.');
-    const [csv] = await check(list, { format: 'csv' });
-    expect(rowsOf(csv ?? '')).toEqual(['found 03880009']);
-  });
+test('a list of people is answered rightly: an exclusion list: its persons at the board that was chosen, its businesses at all', async () => {
+  const list = 'LASTNAME,FIRSTNAME,BUSNAME\r\n"QXXCLOSED","REV",""\r\n"","","QXX PHARMACY #0123"\r\n';
+  const found = ['found RN.880016 not_active;sub_status;board_action', 'found 028800018'];
+  const answers = await check(list, { format: 'csv', board: 'NUR' });
+  expect(answers.map(rowsOf)).toEqual([found, found]);
+});
 
-  test('how many rows were left out, and numbers the rows as the sheet does', async () => {
-    const [page = ''] = await check(
-      'Report\n\nName,License Number\n"Qxxpharm, Lee",03880009\n\nTotal: 1,\n"Qxxchiro, Sam",DC-99010\n',
-    );
-    expect(page).toContain('1 row above the header row, not checked: 1.');
-    expect(page).toContain('1 row left out (repeated header rows, totals): 6.');
-    // Before anything is said to be clear.
-    expect(page.indexOf('1 row left out')).toBeLessThan(page.indexOf('<h2>Clear'));
-    expect(page.match(/(?<=data-label="Row">)\d+/g)).toEqual(['4', '7']);
-  });
+test('the page of a list says which sheet was read, and names the others with text', async () => {
+  const list = sheets([['License Number'], ['03880009']], [['License Number'], ['DC-99010']], [[]]);
+  const [page = ''] = await check(list);
+  expect(page).toContain('The sheet “S0” was read. Not read: “S1”.');
+  const [csv] = await check(list, { format: 'csv' });
+  expect(rowsOf(csv ?? '')).toEqual(['found 03880009']);
+});
+
+test('the page of a list says how many rows were left out, and numbers the rows as the sheet does', async () => {
+  const [page = ''] = await check(
+    'Report\n\nName,License Number\n"Qxxpharm, Lee",03880009\n\nTotal: 1,\n"Qxxchiro, Sam",DC-99010\n',
+  );
+  expect(page).toContain('1 row above the header row, not checked: 1.');
+  expect(page).toContain('1 row left out (repeated header rows, totals): 6.');
+  // Before anything is said to be clear.
+  expect(page.indexOf('1 row left out')).toBeLessThan(page.indexOf('<h2>Clear'));
+  expect(page.match(/(?<=data-label="Row">)\d+/g)).toEqual(['4', '7']);
 });
 
 test('a list with a line break in a cell can be saved', async () => {
@@ -208,36 +196,34 @@ test('a list with a line break in a cell can be saved', async () => {
   expect(saved).toContain('<h1>The row is clear');
 });
 
-describe('a roster by REST', () => {
-  const outcomes = async (csv: string, query = '') => {
-    const { status, text } = await sendTable(service.rest, csv, query);
-    return status === 200 ? rowsOf(text) : [status, text];
-  };
-  const [SEVERAL, ELSEWHERE] = ['invalid The cell has several l', 'invalid Not an Ohio license: t'];
+const outcomes = async (csv: string, query = '') => {
+  const { status, text } = await sendTable(rest, csv, query);
+  return status === 200 ? rowsOf(text) : [status, text];
+};
+const [SEVERAL, ELSEWHERE] = ['invalid The cell has several l', 'invalid Not an Ohio license: t'];
 
-  test.each<[csv: string, query: string, ...rows: string[]]>([
-    ['license_number,board\n03880009,PRX\nDC-99010,Chiropractic\n', '', ...PHARMACIST_AND_CHIROPRACTOR],
-    ['license_number\n03880009\n', '', 'found 03880009'],
-    ['license_number\n"RN.880007, APRN.CNP.0880007"\n', '', SEVERAL],
-    ['License Number,License Type,State\n880004,RN,OH\n1,RN,KY\n', '', 'found RN.880004', ELSEWHERE],
-    ['last_name\nQxxpharm\n', '', 'invalid board is required: the'],
-    ['last_name\nQxxpharm\n', '?board=PRX', 'found 03880009'],
-  ])('is answered as it is meant: %j %s', async (csv, query, ...rows) => {
-    expect(await outcomes(csv, query)).toEqual(rows);
-  });
+test.each<[csv: string, query: string, ...rows: string[]]>([
+  ['license_number,board\n03880009,PRX\nDC-99010,Chiropractic\n', '', ...PHARMACIST_AND_CHIROPRACTOR],
+  ['license_number\n03880009\n', '', 'found 03880009'],
+  ['license_number\n"RN.880007, APRN.CNP.0880007"\n', '', SEVERAL],
+  ['License Number,License Type,State\n880004,RN,OH\n1,RN,KY\n', '', 'found RN.880004', ELSEWHERE],
+  ['last_name\nQxxpharm\n', '', 'invalid board is required: the'],
+  ['last_name\nQxxpharm\n', '?board=PRX', 'found 03880009'],
+])('a roster by REST is answered as it is meant: %j %s', async (csv, query, ...rows) => {
+  expect(await outcomes(csv, query)).toEqual(rows);
+});
 
-  test('with columns that are not clear is refused, and says what was understood', async () => {
-    const [status, text] = await outcomes('Lic #,License Number,Name\nRN.1,RN.2,x\n');
-    expect(status).toBe(400);
-    expect(text).toContain('“Lic #” and “License Number” may mean the same');
-    expect(text).toContain('“Lic #” as license_number');
-  });
+test('a roster by REST with columns that are not clear is refused, and says what was understood', async () => {
+  const [status, text] = await outcomes('Lic #,License Number,Name\nRN.1,RN.2,x\n');
+  expect(status).toBe(400);
+  expect(text).toContain('“Lic #” and “License Number” may mean the same');
+  expect(text).toContain('“Lic #” as license_number');
 });
 
 test('a roster lists five matches of a name', async () => {
   const many = { board: 'Nursing Board', last_name: "O'Neal" };
   for (const max_matches of [undefined, null]) {
-    const { body } = await sendRoster(service.rest, { max_matches, items: [many] });
+    const { body } = await sendRoster(rest, { max_matches, items: [many] });
     const { results } = rosterAnswer.parse(body);
     expect(results).toMatchObject([{ truncated: true, matches: times(5, () => ({ found: true })) }]);
   }

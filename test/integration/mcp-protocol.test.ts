@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
@@ -21,16 +21,11 @@ const resourceList = z.object({
 
 // The transcripts mcp-2025.http, mcp-2026.http and mcp-origins.http have what every client sees.
 
-let port: number;
-
-beforeAll(async () => {
-  port = (await sharedService()).environment.config.PORT;
-});
+const port = (await sharedService()).environment.config.PORT;
 
 /** A message of the revisions before 2026. */
-function message(method: string, params: object = {}, id: number | string = 1): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
-}
+const message = (method: string, params: object = {}, id: number | string = 1) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 const INITIALIZE = message('initialize', {
   protocolVersion: '2025-06-18',
@@ -50,8 +45,8 @@ const MODERN_HEADERS = {
   'mcp-name': 'verify_license',
 };
 
-function posted(body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
-  return rawRequest(port, '/mcp', {
+const posted = (body: string, headers: Record<string, string> = {}) =>
+  rawRequest(port, '/mcp', {
     ...{ method: 'POST', body },
     headers: {
       host: 'localhost',
@@ -60,36 +55,29 @@ function posted(body: string, headers: Record<string, string> = {}): Promise<Api
       ...headers,
     },
   });
-}
 
 /** What a client sees of an answer. */
-function answered({ status, text, headers }: ApiAnswer) {
-  return [status, text, headers.get('content-type')];
-}
+const answered = ({ status, text, headers }: ApiAnswer) => [status, text, headers.get('content-type')];
 
 describe('the MCP server', () => {
-  verifies(
-    'MCP-11',
-    'returns no session id, ignores one that a client invents, and takes only POST',
-    async () => {
-      for (const [body, headers] of [
-        [INITIALIZE, {}],
-        [LIST, {}],
-        [CALL, {}],
-        [MODERN_CALL, MODERN_HEADERS],
-      ] as const) {
-        const plain = await posted(body, headers);
-        const madeUp = await posted(body, { ...headers, 'mcp-session-id': 'made-up' });
-        expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
-        for (const each of [plain, madeUp]) expect(each.headers.has('mcp-session-id')).toBe(false);
-      }
-      for (const method of ['GET', 'DELETE', 'PUT']) {
-        const headers = { host: 'localhost', accept: 'text/event-stream', 'mcp-session-id': 'made-up' };
-        const answer = await rawRequest(port, '/mcp', { method, headers });
-        expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
-      }
-    },
-  );
+  verifies('MCP-11', 'has no sessions, ignores an invented one, and takes only POST', async () => {
+    for (const [body, headers] of [
+      [INITIALIZE, {}],
+      [LIST, {}],
+      [CALL, {}],
+      [MODERN_CALL, MODERN_HEADERS],
+    ] as const) {
+      const plain = await posted(body, headers);
+      const madeUp = await posted(body, { ...headers, 'mcp-session-id': 'made-up' });
+      expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
+      for (const each of [plain, madeUp]) expect(each.headers.has('mcp-session-id')).toBe(false);
+    }
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const headers = { host: 'localhost', accept: 'text/event-stream', 'mcp-session-id': 'made-up' };
+      const answer = await rawRequest(port, '/mcp', { method, headers });
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
+    }
+  });
 
   verifies('MCP-11', 'gives calls with the same id at the same moment each its own answer', async () => {
     const asked = times(45, (at) => {
@@ -167,37 +155,31 @@ describe('the MCP server', () => {
     }
   });
 
-  verifies(
-    'MCP-10',
-    'accepts the Host and Origin of this machine and the configured ones, and no others',
-    async () => {
-      for (const [name, setting, allowed, refused] of [
-        [
-          'host',
-          'MCP_ALLOWED_HOSTS',
-          'localhost 127.0.0.1:8080 [::1]:8080 licenses.example licenses.example:443'.split(' '),
-          'evil.example|licenses.example.evil.example|localhost.evil.example|a b|[::'.split('|'),
-        ],
-        [
-          'origin',
-          'MCP_ALLOWED_ORIGINS',
-          ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example'],
-          ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x'],
-        ],
-      ] as const) {
-        for (const value of allowed)
-          expect([value, (await posted(LIST, { [name]: value })).status]).toEqual([value, 200]);
-        for (const value of refused) {
-          const { status, text } = await posted(LIST, { [name]: value });
-          expect([value, status, text]).toEqual([value, 403, expect.stringContaining(setting)]);
-        }
+  verifies('MCP-10', 'accepts Host and Origin of this machine or as configured, and no others', async () => {
+    for (const [name, setting, allowed, refused] of [
+      [
+        'host',
+        'MCP_ALLOWED_HOSTS',
+        'localhost 127.0.0.1:8080 [::1]:8080 licenses.example licenses.example:443'.split(' '),
+        'evil.example|licenses.example.evil.example|localhost.evil.example|a b|[::'.split('|'),
+      ],
+      [
+        'origin',
+        'MCP_ALLOWED_ORIGINS',
+        ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example'],
+        ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x'],
+      ],
+    ] as const) {
+      for (const value of allowed)
+        expect([value, (await posted(LIST, { [name]: value })).status]).toEqual([value, 200]);
+      for (const value of refused) {
+        const { status, text } = await posted(LIST, { [name]: value });
+        expect([value, status, text]).toEqual([value, 403, expect.stringContaining(setting)]);
       }
-    },
-  );
+    }
+  });
 
-  function call(method: string, params: object = {}) {
-    return posted(message(method, params));
-  }
+  const call = (method: string, params: object = {}) => posted(message(method, params));
 
   function modernCall(method: string, params: object = {}, name?: string) {
     const named = {
@@ -239,14 +221,11 @@ describe('the MCP server', () => {
     ['', 200],
     ['text/html', 406],
     ['text/event-stream', 406],
-  ])(
-    'answers with JSON whoever takes it, with a key that is bad, too: Accept: %s',
-    async (accept, status) => {
-      const answer = await posted(LIST, { accept, 'x-api-key': 'bad' });
-      expect(answer.status).toBe(status);
-      expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    },
-  );
+  ])('answers with JSON whoever takes it, with a bad key, too: Accept: %s', async (accept, status) => {
+    const answer = await posted(LIST, { accept, 'x-api-key': 'bad' });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
 
   test('its list of tools is short, and every validator of JSON Schema takes the schemas', async () => {
     for (const answer of [await call('tools/list'), await modernCall('tools/list')]) {

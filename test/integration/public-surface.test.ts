@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { TestEnvironment } from '../../scripts/environment.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { SAVED_RECORD_DAYS } from '../../src/records/saved-records.ts';
-import type { ApiClient } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
-import { type OwnServer, ownRedis } from '../support/own-servers.ts';
+import { ownRedis } from '../support/own-servers.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { addRecords, deleteRecords, recordForm } from '../support/saved-records.ts';
 import { seriesAt } from '../support/series.ts';
@@ -17,27 +14,21 @@ const WEB_LIMIT = 6;
 const SAVES = 20;
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
 
-let environment: TestEnvironment;
-let redis: OwnServer;
-let api: RunningProcess;
-let rest: ApiClient;
 let lastAddress = 0;
 
-beforeAll(async () => {
-  redis = await ownRedis();
-  const ofWeb = { WEB_REQUESTS_PER_MINUTE: String(WEB_LIMIT), SAVED_RECORDS_PER_DAY: String(SAVES) };
-  const settings = { REDIS_URL: redis.url, TRUSTED_PROXIES: '1', ...ofWeb };
-  ({ environment, api, rest } = await startService({ settings }));
-  const { store } = environment;
-  const ended = { at: '2026-11-21T09:00:00.000Z' };
-  const failed = ["ENOENT: no such file, open '/srv/data/individual.csv'"];
-  const noRows = 'no_rows: The file https://data.example/a/b.csv?sig=topsecret has no rows.';
-  const refused = [noRows, 'older: see /srv/data/x.csv'];
-  await appendEvent(store, { ...ended, publication: 'one', event: 'failed', reasons: failed });
-  await appendEvent(store, { ...ended, publication: 'two', event: 'refused', reasons: refused });
-  // The first request loads code, so its count in Redis may come too late: then this process counts it alone.
-  await get('/nothing');
-});
+const redis = await ownRedis();
+const ofWeb = { WEB_REQUESTS_PER_MINUTE: String(WEB_LIMIT), SAVED_RECORDS_PER_DAY: String(SAVES) };
+const settings = { REDIS_URL: redis.url, TRUSTED_PROXIES: '1', ...ofWeb };
+const { environment, api, rest } = await startService({ settings });
+const { store } = environment;
+const ended = { at: '2026-11-21T09:00:00.000Z' };
+const failed = ["ENOENT: no such file, open '/srv/data/individual.csv'"];
+const noRows = 'no_rows: The file https://data.example/a/b.csv?sig=topsecret has no rows.';
+const refused = [noRows, 'older: see /srv/data/x.csv'];
+await appendEvent(store, { ...ended, publication: 'one', event: 'failed', reasons: failed });
+await appendEvent(store, { ...ended, publication: 'two', event: 'refused', reasons: refused });
+// The first request loads code, so its count in Redis may come too late: then this process counts it alone.
+await get('/nothing');
 
 function newAddress(): string {
   lastAddress += 1;
@@ -93,72 +84,68 @@ test('/data and /status say nothing of addresses and failures', async () => {
   expect((await get('/data')).text).toContain('6 rows and endorsements in the State’s files');
 });
 
-describe('what was asked for and is not there is counted as none', () => {
-  test.each([
-    ['rest', 'none', '/api/v1/history?board=Nursing+Board&license_number=RN.999999'],
-    ['rest', 'found', '/api/v1/history?board=Nursing+Board&license_number=RN.700001'],
-    ['rest', 'refused', '/api/v1/history?board=x'],
-    ['web', 'none', '/licenses/NUR/RN.999999'],
-    ['web', 'none', '/records/0000-0000-0000-0000'],
-    ['web', 'found', '/licenses/NUR/RN.700001'],
-  ])('by %s as %s: %s', async (name, outcome, path) => {
-    const key = `licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`;
-    const before = (await series()).get(key) ?? 0;
-    await get(path, { 'x-api-key': rest.key });
-    expect((await series()).get(key)).toBe(before + 1);
-  });
-
-  test('license_history of a number that was never seen', async () => {
-    const key = 'licenses_tool_calls_total{tool="license_history",outcome="none"}';
-    const answer = await rest.callTool('license_history', { ...NURSE, license_number: 'RN.999999' });
-    expect([answer.status, (await series()).get(key)]).toEqual([200, 1]);
-  });
+test.each([
+  ['rest', 'none', '/api/v1/history?board=Nursing+Board&license_number=RN.999999'],
+  ['rest', 'found', '/api/v1/history?board=Nursing+Board&license_number=RN.700001'],
+  ['rest', 'refused', '/api/v1/history?board=x'],
+  ['web', 'none', '/licenses/NUR/RN.999999'],
+  ['web', 'none', '/records/0000-0000-0000-0000'],
+  ['web', 'found', '/licenses/NUR/RN.700001'],
+])('what was asked for and is not there is counted as none by %s as %s: %s', async (name, outcome, path) => {
+  const key = `licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`;
+  const before = (await series()).get(key) ?? 0;
+  await get(path, { 'x-api-key': rest.key });
+  expect((await series()).get(key)).toBe(before + 1);
 });
 
-describe('records that are saved', () => {
-  async function save(address: string) {
-    const from = { 'x-forwarded-for': address };
-    const page = await get('/licenses/NUR/RN.700001', from);
-    return rawRequest(environment.config.PORT, '/records', {
-      ...{ method: 'POST', body: String(recordForm(page.text)) },
-      headers: {
-        ...{ ...from, host: 'localhost', origin: 'http://localhost' },
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-    });
-  }
+test('what was asked for and is not there is counted as none license_history of a number that was never seen', async () => {
+  const key = 'licenses_tool_calls_total{tool="license_history",outcome="none"}';
+  const answer = await rest.callTool('license_history', { ...NURSE, license_number: 'RN.999999' });
+  expect([answer.status, (await series()).get(key)]).toEqual([200, 1]);
+});
 
-  test('are bounded altogether, and by the day: by address, and for all visitors together, without what was refused', async () => {
-    await addRecords(environment.store, SAVES * SAVED_RECORD_DAYS, '2026-01-01T00:00:00.000Z');
-    const limited = async () =>
-      (await series()).get('licenses_request_seconds_count{interface="rest",outcome="limited"}') ?? 0;
-    const before = await limited();
-    const refused = await rest.verify(NURSE, '/api/v1/records');
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
-    expect(refused.text).toContain('There is no more room for saved records');
-    expect(await limited()).toBe(before + 1);
-    expect((await series()).get('licenses_saved_records_stored_ratio')).toBe(1);
-    for (const _ of times(3, Number)) {
-      const { status, text } = await save(newAddress());
-      expect([status, text]).toEqual([503, expect.stringContaining('No more records can be saved')]);
-    }
-    await deleteRecords(environment.store);
-
-    const greedy = newAddress();
-    const answers = await Promise.all(times(3, () => save(greedy)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 303, 429]);
-    expect(answers.find(({ status }) => status === 429)?.text).toContain('Lookups still work');
-
-    // The other half is for accounts.
-    const left = SAVES / 2 - 2;
-    const saved: number[] = [];
-    for (const _ of times(left, Number)) saved.push((await save(newAddress())).status);
-    expect(saved).toEqual(Array(left).fill(303));
-    expect((await series()).get('licenses_saved_records_used_ratio')).toBe(0.5);
-    expect((await save(newAddress())).status).toBe(429);
-    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
-    expect((await series()).get(unavailable)).toBe(0);
+async function save(address: string) {
+  const from = { 'x-forwarded-for': address };
+  const page = await get('/licenses/NUR/RN.700001', from);
+  return rawRequest(environment.config.PORT, '/records', {
+    ...{ method: 'POST', body: String(recordForm(page.text)) },
+    headers: {
+      ...{ ...from, host: 'localhost', origin: 'http://localhost' },
+      'content-type': 'application/x-www-form-urlencoded',
+    },
   });
+}
+
+test('records that are saved are bounded altogether, and by the day: by address, and for all visitors together, without what was refused', async () => {
+  await addRecords(environment.store, SAVES * SAVED_RECORD_DAYS, '2026-01-01T00:00:00.000Z');
+  const limited = async () =>
+    (await series()).get('licenses_request_seconds_count{interface="rest",outcome="limited"}') ?? 0;
+  const before = await limited();
+  const refused = await rest.verify(NURSE, '/api/v1/records');
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
+  expect(refused.text).toContain('There is no more room for saved records');
+  expect(await limited()).toBe(before + 1);
+  expect((await series()).get('licenses_saved_records_stored_ratio')).toBe(1);
+  for (const _ of times(3, Number)) {
+    const { status, text } = await save(newAddress());
+    expect([status, text]).toEqual([503, expect.stringContaining('No more records can be saved')]);
+  }
+  await deleteRecords(environment.store);
+
+  const greedy = newAddress();
+  const answers = await Promise.all(times(3, () => save(greedy)));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 303, 429]);
+  expect(answers.find(({ status }) => status === 429)?.text).toContain('Lookups still work');
+
+  // The other half is for accounts.
+  const left = SAVES / 2 - 2;
+  const saved: number[] = [];
+  for (const _ of times(left, Number)) saved.push((await save(newAddress())).status);
+  expect(saved).toEqual(Array(left).fill(303));
+  expect((await series()).get('licenses_saved_records_used_ratio')).toBe(0.5);
+  expect((await save(newAddress())).status).toBe(429);
+  const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
+  expect((await series()).get(unavailable)).toBe(0);
 });
 
 test('limits are said to be counted apart while the memory of Redis is full', async () => {

@@ -1,13 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, expect } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
-import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
 import type { ProxyStep } from '../support/proxy.ts';
@@ -17,19 +16,15 @@ import { verifies } from '../support/verifies.ts';
 
 const BOTH = ['individual', 'business'] as const;
 
-let environment: TestEnvironment;
-let rest: ApiClient;
 /** Lookup requests that reached OpenSearch. */
 let searches = 0;
 
-beforeAll(async () => {
-  const proxied: ProxyStep = (request) => {
-    const isLookup = /\blicenses-.*\/(_search|_msearch|_mget|_doc)\b/.test(request.path);
-    if (isLookup && !request.body.includes('aggs')) searches += 1;
-    return request.forward();
-  };
-  ({ environment, rest } = await startService({ proxied }));
-});
+const proxied: ProxyStep = (request) => {
+  const isLookup = /\blicenses-.*\/(_search|_msearch|_mget|_doc)\b/.test(request.path);
+  if (isLookup && !request.body.includes('aggs')) searches += 1;
+  return request.forward();
+};
+const { environment, rest } = await startService({ proxied });
 
 let lastDay = 0;
 
@@ -127,65 +122,56 @@ const REQUESTS: typeof LOOKUPS = [
 ];
 
 /** Each request, and all publication dates in its response. */
-async function datesAnswered(): Promise<[string, string[]][]> {
-  return Promise.all(
+const datesAnswered = async () =>
+  Promise.all(
     REQUESTS.map(async ([what, ask]): Promise<[string, string[]]> => {
       const { text, headers } = await ask();
       expect([what, headers.get('cache-control')]).toEqual([what, 'no-store']);
       return [what, [...new Set(text.match(/2026-1[12]-\d\d/g))]];
     }),
   );
-}
 
-verifies(
-  ['SERVICE-02', 'RECORD-12', 'DATE-01'],
-  'once the process knows of a new publication, a repeated request is answered from it; equal lookups are sent each',
-  async () => {
-    const [earlier, later] = [nextDate(), nextDate()];
-    await goesLive(earlier, await changedOn(earlier));
-    expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [earlier]]));
-    for (const [what, lookUp] of LOOKUPS) {
-      const asked: number[] = [];
-      for (let time = 0; time < 3; time += 1) {
-        searches = 0;
-        await lookUp();
-        asked.push(searches);
-      }
-      expect([what, asked]).toEqual([what, [1, 1, 1]]);
+verifies(['SERVICE-02', 'RECORD-12', 'DATE-01'], 'no answer is of an earlier publication', async () => {
+  const [earlier, later] = [nextDate(), nextDate()];
+  await goesLive(earlier, await changedOn(earlier));
+  expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [earlier]]));
+  for (const [what, lookUp] of LOOKUPS) {
+    const asked: number[] = [];
+    for (let time = 0; time < 3; time += 1) {
+      searches = 0;
+      await lookUp();
+      asked.push(searches);
     }
+    expect([what, asked]).toEqual([what, [1, 1, 1]]);
+  }
 
-    const publishing = goesLive(later, await changedOn(later));
-    // Every request is repeated until the switch, so that a cached response would be recent.
-    while ((await publicationAtStatus()).date !== later) await datesAnswered();
-    expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [later]]));
-    await publishing;
-  },
-);
+  const publishing = goesLive(later, await changedOn(later));
+  // Every request is repeated until the switch, so that a cached response would be recent.
+  while ((await publicationAtStatus()).date !== later) await datesAnswered();
+  expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [later]]));
+  await publishing;
+});
 
-verifies(
-  ['DATE-04', 'RECORD-01', 'RECORD-04'],
-  'generated data is marked as generated, and its records of every board are complete',
-  async () => {
-    const [real, date] = [nextDate(), nextDate()];
-    await goesLive(real, await dated(real, BOTH));
-    expect(await publicationAtStatus()).toMatchObject({ sample: false, date: real });
-    const sample = { directory: environment.folder, rows: 3000, seed: 5, date };
-    const index = await goesLive(date, await writeSampleData(sample));
-    expect((await readMetadata(environment.store, index)).sample).toBe(true);
-    expect(await publicationAtStatus()).toMatchObject({ sample: true, date });
+verifies(['DATE-04', 'RECORD-01', 'RECORD-04'], 'generated data is complete and marked', async () => {
+  const [real, date] = [nextDate(), nextDate()];
+  await goesLive(real, await dated(real, BOTH));
+  expect(await publicationAtStatus()).toMatchObject({ sample: false, date: real });
+  const sample = { directory: environment.folder, rows: 3000, seed: 5, date };
+  const index = await goesLive(date, await writeSampleData(sample));
+  expect((await readMetadata(environment.store, index)).sample).toBe(true);
+  expect(await publicationAtStatus()).toMatchObject({ sample: true, date });
 
-    const stored = z.object({ license_number: z.string() });
-    const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: stored })) }) });
-    for (const board of BOARDS) {
-      const body = { size: 4, query: { term: { board: board.name } } };
-      const some = await environment.client.search({ index, body });
-      const licenses = hits.parse(some.body).hits.hits.map((hit) => hit._source);
-      expect([board.name, licenses.length]).toEqual([board.name, 4]);
-      for (const { license_number } of licenses) {
-        const answered = recordIn(await rest.verify({ board: board.name, license_number }));
-        expect(answered).toMatchObject({ license_number, board: board.name });
-        expect(board.license_types.map(({ name }) => name)).toContain(answered.license_type);
-      }
+  const stored = z.object({ license_number: z.string() });
+  const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: stored })) }) });
+  for (const board of BOARDS) {
+    const body = { size: 4, query: { term: { board: board.name } } };
+    const some = await environment.client.search({ index, body });
+    const licenses = hits.parse(some.body).hits.hits.map((hit) => hit._source);
+    expect([board.name, licenses.length]).toEqual([board.name, 4]);
+    for (const { license_number } of licenses) {
+      const answered = recordIn(await rest.verify({ board: board.name, license_number }));
+      expect(answered).toMatchObject({ license_number, board: board.name });
+      expect(board.license_types.map(({ name }) => name)).toContain(answered.license_type);
     }
-  },
-);
+  }
+});

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Queue } from 'bullmq';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
 
-let environment: TestEnvironment;
-let queue: Queue;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-  await startApi(environment.variables);
-  queue = publishQueue(environment.config);
-});
+const environment = await testEnvironment();
+await startApi(environment.variables);
+const queue = publishQueue(environment.config);
 afterAll(() => queue.close());
 
 /** The board's response at this path. */
@@ -73,14 +67,11 @@ describe('the queue board', () => {
     }
   });
 
-  test.each(['', '/api/queues', '/nothing'])(
-    'lets the browser ask no other host, at /queues%s',
-    async (path) => {
-      const policy = (await board(path)).headers.get('content-security-policy') ?? '';
-      expect(policy).toMatch(/default-src 'self'.*frame-ancestors 'none'/);
-      expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src/);
-    },
-  );
+  test.each(['', '/api/queues', '/nothing'])('lets browsers ask no other host: /queues%s', async (path) => {
+    const policy = (await board(path)).headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/default-src 'self'.*frame-ancestors 'none'/);
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src/);
+  });
 
   test('shows the publish queue with its job and progress', async () => {
     const job = await queue.add('publish', SAMPLE_JOB, { jobId: 'run1' });
@@ -104,7 +95,6 @@ describe('the queue board', () => {
     const refused = await board(`/api/queues/publish${path}`, method);
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     expect(JSON.parse(refused.text)).toHaveProperty('detail');
-    expect(await queuesShown()).toEqual(before);
-    expect(await queue.isPaused()).toBe(false);
+    expect([await queuesShown(), await queue.isPaused()]).toEqual([before, false]);
   });
 });

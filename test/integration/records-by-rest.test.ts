@@ -1,20 +1,19 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { addRecords, deleteRecords, RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
 const PUBLIC_URL = 'https://licenses.example.gov';
 /** A tenth of them is an account's, and half of them are all accounts'. */
 const SAVES = 10;
 
-let service: TestService;
-
-beforeAll(async () => {
-  service = await startService({ settings: { PUBLIC_URL, SAVED_RECORDS_PER_DAY: String(SAVES) } });
+const { environment, rest } = await startService({
+  settings: { PUBLIC_URL, SAVED_RECORDS_PER_DAY: String(SAVES) },
 });
+const { client, store } = environment;
 
 const saved = z.object({
   ...{ code: z.string(), url: z.string(), saved_at: z.iso.datetime(), kept_until: z.iso.date() },
@@ -22,7 +21,7 @@ const saved = z.object({
 
 /** Saves a record for an account. */
 async function save(account: string, fields: object = {}): Promise<ApiAnswer> {
-  const client = await apiClient(service.environment, account);
+  const client = await apiClient(environment, account);
   return client.verify({ ...NURSE, ...fields }, '/api/v1/records');
 }
 
@@ -35,13 +34,13 @@ describe('a record by REST', () => {
     expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
     expect(url).toBe(`${PUBLIC_URL}/records/${code}`);
     expect((Date.parse(kept_until) - Date.parse(saved_at.slice(0, 10))) / 86_400_000).toBe(400);
-    const { body: record } = await service.rest.verify(NURSE);
+    const { body: record } = await rest.verify(NURSE);
     expect(answer.body).toEqual({ code, url, saved_at, kept_until, ...notes, record });
 
-    const read = await savedRecords(service.environment.store, RECORD_LIMITS).read(code);
+    const read = await savedRecords(store, RECORD_LIMITS).read(code);
     const shown = { kind: 'license', date: '2026-11-20', changes: [], sample: false };
     expect(read).toMatchObject({ ...shown, ...notes, saved_at });
-    const page = await service.rest.get(`/records/${code}`);
+    const page = await rest.get(`/records/${code}`);
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('Zoë O’Neil')]);
     expect(page.text.replace(/<[^>]*>/g, '')).toContain(`Web address${url}`);
   });
@@ -66,13 +65,13 @@ describe('a record by REST', () => {
 
 describe('of what a day allows', () => {
   test('a save that is refused because there is no room costs nothing', async () => {
-    await addRecords(service.environment.store, SAVES + 1, new Date().toISOString());
+    await addRecords(store, SAVES + 1, new Date().toISOString());
     for (let at = 0; at <= SAVES / 10; at += 1) {
       const { status, headers, body } = await save('Full');
       const detail = expect.stringMatching(/^Too many records were saved in the last 24 hours/);
       expect([status, headers.get('retry-after'), body]).toEqual([503, '3600', { detail }]);
     }
-    await deleteRecords(service.environment.store);
+    await deleteRecords(store);
     expect((await save('Full')).status).toBe(201);
   });
 
@@ -89,11 +88,10 @@ describe('of what a day allows', () => {
 });
 
 test('a record is shown while nothing is live, and says that it is not compared', async () => {
-  const { client, store } = service.environment;
   const code = await savedRecords(store, RECORD_LIMITS).save(shownNurse(), new Date());
-  expect((await service.rest.get(`/records/${code}`)).text).not.toContain('Not compared with the current');
+  expect((await rest.get(`/records/${code}`)).text).not.toContain('Not compared with the current');
   await client.indices.deleteAlias({ index: '_all', name: store.names.alias });
-  const page = await service.rest.get(`/records/${code}`);
+  const page = await rest.get(`/records/${code}`);
   expect(page.status).toBe(200);
   expect(page.text).toContain('RN.123456');
   expect(page.text).toContain('Not compared with the current data');

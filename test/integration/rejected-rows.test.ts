@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
@@ -35,13 +35,8 @@ async function rejectedOf({ store }: TestEnvironment, publication: string) {
   return rows.map(({ file, line, reason }) => ({ file, line, reason }));
 }
 
-let environment: TestEnvironment;
-let result: Awaited<ReturnType<typeof expectLive>>;
-
-beforeAll(async () => {
-  environment = await newEnvironment({ KEEP_PUBLICATIONS: '100' });
-  result = await expectLive(publishFiles(environment, FIXTURES));
-});
+const environment = await newEnvironment({ KEEP_PUBLICATIONS: '100' });
+const result = await expectLive(publishFiles(environment, FIXTURES));
 
 test('every valid row and endorsement is stored, and the others are rejected with line and reason', async () => {
   expect(result).toMatchObject({
@@ -82,78 +77,76 @@ test('the license types of a publication are listed in order, but none of free t
   ]);
 });
 
-describe('the rows that a publication rejected', () => {
-  async function exported(publication: string): Promise<(readonly string[])[]> {
-    const file = join(environment.folder, 'rejects.csv');
-    await writeFile(file, 'an earlier file');
-    const { rows } = await writeRejects(environment.store, publication, file);
-    const [header, ...rest] = await parsed(file);
-    expect([header, rest.length]).toEqual([['FILE', 'LINE', 'REASON', 'ROW'], rows]);
-    return rest;
-  }
+async function exported(publication: string): Promise<(readonly string[])[]> {
+  const file = join(environment.folder, 'rejects.csv');
+  await writeFile(file, 'an earlier file');
+  const { rows } = await writeRejects(environment.store, publication, file);
+  const [header, ...rest] = await parsed(file);
+  expect([header, rest.length]).toEqual([['FILE', 'LINE', 'REASON', 'ROW'], rows]);
+  return rest;
+}
 
-  test('are exported to a CSV file exactly as they were, including quotes', async () => {
-    const rows = await exported(result.publication);
-    const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
-    const rejected = await rejectedOf(environment, result.publication);
-    expect(rows).toEqual(
-      rejected.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
-    );
-    expect(rows[4]?.[3]).toMatch(/^"OPEN, OLGA,Nursing Board/);
-  });
+test('the rows that a publication rejected are exported to a CSV file exactly as they were, including quotes', async () => {
+  const rows = await exported(result.publication);
+  const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
+  const rejected = await rejectedOf(environment, result.publication);
+  expect(rows).toEqual(
+    rejected.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
+  );
+  expect(rows[4]?.[3]).toMatch(/^"OPEN, OLGA,Nursing Board/);
+});
 
-  test('are all exported when there are several pages, without formulas, and none if there are none', async () => {
-    const formulas = ['=1+1', 'X;=1+1', 'X\n＝1'].map((name, at) => {
-      return { board: NURSING, name, number: `RN.${at}`, expires: 'never' };
-    });
-    const many = licensesOf(NURSING, 'RN.', 2500).map((row, at) =>
-      at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
-    );
-    const individual = [...formulas, ...many];
-    const business = [...licensesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
-    const { publication } = await published(environment, '2026-11-21', { individual, business });
-    const rows = await exported(publication);
-    expect(rows).toHaveLength(1254);
-    const neutralized = [`'"=1+1","N`, `"X;'=1+1",`, `"X\n'＝1","N`];
-    expect(rows.slice(0, 3).map(([, , , raw]) => raw?.slice(0, 10))).toEqual(neutralized);
-    // Each of the others spans two lines, as the last of these.
-    expect(rows.slice(3, 6).map(([, line]) => line)).toEqual(['7', '10', '13']);
-    expect(rows[3]?.[3]).toBe(
-      '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","","No","never","LIMA","2026-11-21"',
-    );
-    expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
-    expect(await exported((await published(environment, '2026-11-22')).publication)).toEqual([]);
+test('the rows that a publication rejected are all exported when there are several pages, without formulas, and none if there are none', async () => {
+  const formulas = ['=1+1', 'X;=1+1', 'X\n＝1'].map((name, at) => {
+    return { board: NURSING, name, number: `RN.${at}`, expires: 'never' };
   });
+  const many = licensesOf(NURSING, 'RN.', 2500).map((row, at) =>
+    at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
+  );
+  const individual = [...formulas, ...many];
+  const business = [...licensesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
+  const { publication } = await published(environment, '2026-11-21', { individual, business });
+  const rows = await exported(publication);
+  expect(rows).toHaveLength(1254);
+  const neutralized = [`'"=1+1","N`, `"X;'=1+1",`, `"X\n'＝1","N`];
+  expect(rows.slice(0, 3).map(([, , , raw]) => raw?.slice(0, 10))).toEqual(neutralized);
+  // Each of the others spans two lines, as the last of these.
+  expect(rows.slice(3, 6).map(([, line]) => line)).toEqual(['7', '10', '13']);
+  expect(rows[3]?.[3]).toBe(
+    '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","","No","never","LIMA","2026-11-21"',
+  );
+  expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
+  expect(await exported((await published(environment, '2026-11-22')).publication)).toEqual([]);
+});
 
-  test('are stored exactly once even if OpenSearch refuses them or its responses are lost', async () => {
-    const faults = [answer(429), loseResponse, answer(429)];
-    const { publication } = await publishFiles(environment, FIXTURES, {
-      through: (request) => {
-        const fault = request.path.includes('rejected-rows/_bulk') ? faults.shift() : undefined;
-        return fault === undefined ? request.forward() : fault(request);
-      },
-    });
-    expect(faults).toEqual([]);
-    expect(await rejectedOf(environment, publication)).toHaveLength(6);
+test('the rows that a publication rejected are stored exactly once even if OpenSearch refuses them or its responses are lost', async () => {
+  const faults = [answer(429), loseResponse, answer(429)];
+  const { publication } = await publishFiles(environment, FIXTURES, {
+    through: (request) => {
+      const fault = request.path.includes('rejected-rows/_bulk') ? faults.shift() : undefined;
+      return fault === undefined ? request.forward() : fault(request);
+    },
   });
+  expect(faults).toEqual([]);
+  expect(await rejectedOf(environment, publication)).toHaveLength(6);
+});
 
-  test('are not stored twice by a second attempt', async () => {
-    const publication = newId();
-    const stop = new AbortController();
-    const broken = publishFiles(environment, FIXTURES, {
-      publication,
-      signal: stop.signal,
-      onProgress: ({ step }) => {
-        if (step === 'making durable') stop.abort(new Error('killed by the test'));
-      },
-    });
-    await expect(broken).rejects.toThrow('killed by the test');
-    const before = await rejectedOf(environment, publication);
-    expect(before).toHaveLength(6);
-    const again = await publishFiles(environment, FIXTURES, { publication });
-    expect(again).toMatchObject({ state: 'live', publication, rejected: 6 });
-    expect(await rejectedOf(environment, publication)).toEqual(before);
+test('the rows that a publication rejected are not stored twice by a second attempt', async () => {
+  const publication = newId();
+  const stop = new AbortController();
+  const broken = publishFiles(environment, FIXTURES, {
+    publication,
+    signal: stop.signal,
+    onProgress: ({ step }) => {
+      if (step === 'making durable') stop.abort(new Error('killed by the test'));
+    },
   });
+  await expect(broken).rejects.toThrow('killed by the test');
+  const before = await rejectedOf(environment, publication);
+  expect(before).toHaveLength(6);
+  const again = await publishFiles(environment, FIXTURES, { publication });
+  expect(again).toMatchObject({ state: 'live', publication, rejected: 6 });
+  expect(await rejectedOf(environment, publication)).toEqual(before);
 });
 
 test('the rows of the latest ten publications that never went live are kept, for 30 days', async () => {

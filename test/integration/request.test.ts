@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Job, type Queue, Worker } from 'bullmq';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { type Job, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
 import {
   PUBLISH_DEDUPLICATION_ID,
   PUBLISH_QUEUE,
@@ -12,13 +12,8 @@ import {
 } from '../../src/publications/job.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
-let environment: TestEnvironment;
-let queue: Queue;
-
-beforeAll(async () => {
-  environment = await testEnvironment();
-  queue = publishQueue(environment.config);
-});
+const environment = await testEnvironment();
+const queue = publishQueue(environment.config);
 beforeEach(() => queue.obliterate({ force: true }));
 afterAll(() => queue.close());
 
@@ -29,13 +24,10 @@ async function requested(): Promise<Job> {
 }
 
 /** Lets a worker take the next job and hold it until `work` is done. */
-async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
+async function worked(job: Job, work: () => Promise<unknown>) {
   const worker = new Worker(PUBLISH_QUEUE, work, queueOptions(environment.config));
-  try {
-    while (!(await job.isCompleted())) await new Promise((resolve) => setTimeout(resolve, 20));
-  } finally {
-    await worker.close();
-  }
+  while (!(await job.isCompleted())) await new Promise((resolve) => setTimeout(resolve, 20));
+  await worker.close();
 }
 
 test('a waiting job is withdrawn', async () => {
@@ -69,12 +61,9 @@ test('a job that Redis has lost is not withdrawn: its worker continues', async (
 test('a deduplication key that has outlived its job keeps no publication out', async () => {
   const lost = await requested();
   const redis = new Redis(environment.config.REDIS_URL);
-  try {
-    await redis.del(queue.toKey(lost.id ?? ''));
-    await redis.del(queue.toKey('wait'));
-  } finally {
-    redis.disconnect();
-  }
+  await redis.del(queue.toKey(lost.id ?? ''));
+  await redis.del(queue.toKey('wait'));
+  redis.disconnect();
   const job = await requested();
   expect(job.id).not.toBe(lost.id);
   expect(await queue.getWaiting()).toMatchObject([{ id: job.id }]);
@@ -82,12 +71,11 @@ test('a deduplication key that has outlived its job keeps no publication out', a
   expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined', job: { id: job.id } });
 });
 
-test.each([{ force: 'A reason' }, { accept: ['fewer_rows'] }, { date: '2026-11-20' }])(
-  'a request with %j joins no publication without it',
-  async (options) => {
-    const { id } = await requested();
-    const other = await requestPublication(queue, { ...FIXTURES, ...options });
-    expect(other).toMatchObject({ state: 'busy', publication: id });
-    expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined' });
-  },
-);
+const OPTIONS = [{ force: 'A reason' }, { accept: ['fewer_rows'] }, { date: '2026-11-20' }];
+
+test.each(OPTIONS)('a request with %j joins no publication without it', async (options) => {
+  const { id } = await requested();
+  const other = await requestPublication(queue, { ...FIXTURES, ...options });
+  expect(other).toMatchObject({ state: 'busy', publication: id });
+  expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined' });
+});

@@ -1,11 +1,9 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import mistypedBoards from '../fixtures/mistyped-boards.json' with { type: 'json' };
-import { matchesIn, numbersIn, safeDetailIn } from '../support/answers.ts';
-import type { ApiClient } from '../support/api.ts';
+import { matchesIn, numbersIn } from '../support/answers.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 import { Connection } from '../support/transcripts/connection.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -41,41 +39,33 @@ const OTHER_ENCODING = 'Unsupported Content-Encoding; send the body as it is, or
 const TOO_LARGE = 'The body is too large; a lookup takes at most 16 KB.';
 const BAD_KEY = 'Invalid or inactive API key';
 
-let service: TestService;
-let rest: ApiClient;
+const padded = (number: number) => String(number).padStart(3, '0');
 
-function padded(number: number): string {
-  return String(number).padStart(3, '0');
-}
-
-beforeAll(async () => {
-  service = await startService({
-    settings: {
-      TRUSTED_PROXIES: '1',
-      MCP_ALLOWED_HOSTS: 'licenses.example',
-      MCP_ALLOWED_ORIGINS: 'https://assistant.example',
-    },
-    files: (folder) =>
-      fixturesAnd(folder, {
-        individual: [
-          ...times(120, (number) => nurseRow(`CROWD, GIVEN${padded(number)}`, `RN.${810_000 + number}`)),
-          ...times(100, (number) => nurseRow(`HUNDRED, H${number}`, `RN.${820_000 + number}`)),
-          nurseRow('ORDER, ANNA', 'RN.830003'),
-          nurseRow('ORDER, ANN', 'RN.830002'),
-          nurseRow('ORDER, ANN', 'RN.830001'),
-          nurseRow('ORDER-BOOK, AARON', 'RN.830000'),
-          ...times(101, (number) => nurseRow('ABLE-ZEBRA, ANN', `RN.${840_000 + number}`)),
-          nurseRow('ZEBRA, ANN', 'RN.840000'),
-        ],
-        business: [
-          ...times(101, (number) =>
-            pharmacyRow(`ALPHA ${number} D.B.A ZED DRUGS ${number}`, `02${80_000_000 + number}`),
-          ),
-          pharmacyRow('ZED DRUGS', '0289000000'),
-        ],
-      }),
-  });
-  rest = service.rest;
+const { api, environment, rest } = await startService({
+  settings: {
+    TRUSTED_PROXIES: '1',
+    MCP_ALLOWED_HOSTS: 'licenses.example',
+    MCP_ALLOWED_ORIGINS: 'https://assistant.example',
+  },
+  files: (folder) =>
+    fixturesAnd(folder, {
+      individual: [
+        ...times(120, (number) => nurseRow(`CROWD, GIVEN${padded(number)}`, `RN.${810_000 + number}`)),
+        ...times(100, (number) => nurseRow(`HUNDRED, H${number}`, `RN.${820_000 + number}`)),
+        nurseRow('ORDER, ANNA', 'RN.830003'),
+        nurseRow('ORDER, ANN', 'RN.830002'),
+        nurseRow('ORDER, ANN', 'RN.830001'),
+        nurseRow('ORDER-BOOK, AARON', 'RN.830000'),
+        ...times(101, (number) => nurseRow('ABLE-ZEBRA, ANN', `RN.${840_000 + number}`)),
+        nurseRow('ZEBRA, ANN', 'RN.840000'),
+      ],
+      business: [
+        ...times(101, (number) =>
+          pharmacyRow(`ALPHA ${number} D.B.A ZED DRUGS ${number}`, `02${80_000_000 + number}`),
+        ),
+        pharmacyRow('ZED DRUGS', '0289000000'),
+      ],
+    }),
 });
 
 /** A request: its first line, with HTTP/1.1 unless it says a version, its headers and its body. */
@@ -94,7 +84,7 @@ const errorBody = z.looseObject({
 });
 
 /** Sends bytes over a connection of its own. */
-async function sent(bytes: Buffer, port = service.environment.config.PORT) {
+async function sent(bytes: Buffer, port = environment.config.PORT) {
   const connection = await Connection.open(port, '127.0.0.1');
   connection.send(bytes);
   const response = await connection.response(bytes.toString('latin1').split(' ')[0] ?? '');
@@ -113,9 +103,8 @@ async function sent(bytes: Buffer, port = service.environment.config.PORT) {
   };
 }
 
-function lookup(headers: readonly string[], body: string | Buffer = LOOKUP) {
-  return sent(requestOf(VERIFY, [HOST, KEY, ...headers], body));
-}
+const lookup = (headers: readonly string[], body: string | Buffer = LOOKUP) =>
+  sent(requestOf(VERIFY, [HOST, KEY, ...headers], body));
 
 describe('a malformed request is refused, and nothing that follows on its connection is answered:', () => {
   const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -180,7 +169,7 @@ describe('an address', () => {
     ['/queues/nothing', 404],
     ['/queues/api/queues/nothing/1', 404],
   ])('%s of the admin port is %i', async (path, status) => {
-    const response = await sent(requestOf(`GET ${path}`, [HOST]), service.environment.config.ADMIN_PORT);
+    const response = await sent(requestOf(`GET ${path}`, [HOST]), environment.config.ADMIN_PORT);
     expect(response).toMatchObject({ status, wasOpen: true });
   });
 });
@@ -199,28 +188,20 @@ const REFUSED_METHODS: readonly [path: string, allowed: readonly string[], says:
   ['/queues/api/queues/publish/pause', READ, 'The queue is only shown here: GET and HEAD.'],
 ];
 
-verifies(
-  ['ERRORS-09', 'ERRORS-07', 'SERVICE-07'],
-  'another method is 405, whatever the body, and the connection stays open',
-  async () => {
-    const { PORT, ADMIN_PORT } = service.environment.config;
-    for (const [path, allowed, says] of REFUSED_METHODS) {
-      const port = /metrics|queues/.test(path) ? ADMIN_PORT : PORT;
-      for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'QUERY']) {
-        if (allowed.includes(method)) continue;
-        const body = method === 'POST' ? 'x'.repeat(20_000) : '';
-        const response = await sent(requestOf(`${method} ${path}`, [HOST, KEY, LENGTH], body), port);
-        const told = method === 'HEAD' ? undefined : says;
-        expect([method, path, response]).toMatchObject([
-          method,
-          path,
-          { status: 405, says: told, wasOpen: true },
-        ]);
-        expect(response.header('allow')?.split(', ').sort()).toEqual(allowed);
-      }
+verifies(['ERRORS-09', 'ERRORS-07', 'SERVICE-07'], 'another method is 405, whatever the body', async () => {
+  const { PORT, ADMIN_PORT } = environment.config;
+  for (const [path, allowed, says] of REFUSED_METHODS) {
+    const port = /metrics|queues/.test(path) ? ADMIN_PORT : PORT;
+    for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'QUERY']) {
+      if (allowed.includes(method)) continue;
+      const body = method === 'POST' ? 'x'.repeat(20_000) : '';
+      const response = await sent(requestOf(`${method} ${path}`, [HOST, KEY, LENGTH], body), port);
+      const refused = { status: 405, says: method === 'HEAD' ? undefined : says, wasOpen: true };
+      expect([method, path, response]).toMatchObject([method, path, refused]);
+      expect(response.header('allow')?.split(', ').sort()).toEqual(allowed);
     }
-  },
-);
+  }
+});
 
 test.each([
   ...['/api/v1/changes', '/api/v1/lookup/boards/Nowhere/types', '/', '/status', '/openapi.json'].map(
@@ -230,7 +211,7 @@ test.each([
     (path) => [path, 'ADMIN_PORT'] as const,
   ),
 ])('HEAD %s at %s is answered as GET is, without the body', async (path, of) => {
-  const port = service.environment.config[of];
+  const port = environment.config[of];
   const get = await sent(requestOf(`GET ${path}`, [HOST, KEY]), port);
   const head = await sent(requestOf(`HEAD ${path}`, [HOST, KEY]), port);
   expect([head.status, head.names, head.wasOpen]).toEqual([get.status, get.names, true]);
@@ -340,8 +321,8 @@ test.each([
     headers: { accept: 'application/json, text/event-stream', 'x-request-id': id, traceparent: inHeader },
     json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
   });
-  await service.api.printed(`"requestId":"${id}"`);
-  const lines = service.api.output().split('\n');
+  await api.printed(`"requestId":"${id}"`);
+  const lines = api.output().split('\n');
   const line = lines.find((each) => each.includes(id)) ?? '';
   expect(logLine.parse(JSON.parse(line)).traceparent).toBe(logged);
 });
@@ -356,82 +337,75 @@ test.each([
   expect(response.header('x-request-id')).toEqual(isRepeated ? id : expect.stringMatching(/^[0-9a-f-]{36}$/));
 });
 
-describe('/mcp', () => {
-  const ALLOWED = '. The setting MCP_ALLOWED_ORIGINS has those that are allowed.';
-  const ONE_HOST = 'Send exactly one Host header.';
-  const VERSION = 'MCP-Protocol-Version: 2025-11-25';
+const ALLOWED = '. The setting MCP_ALLOWED_ORIGINS has those that are allowed.';
+const ONE_HOST = 'Send exactly one Host header.';
+const VERSION = 'MCP-Protocol-Version: 2025-11-25';
 
-  function posted(headers: readonly string[], body: string | Buffer = PING) {
-    return sent(requestOf('POST /mcp', [...headers, LENGTH], body));
-  }
+const posted = (headers: readonly string[], body: string | Buffer = PING) =>
+  sent(requestOf('POST /mcp', [...headers, LENGTH], body));
 
-  test.each<[headers: string[], status: number, says: string | undefined]>([
-    [['Host:'], 403, '-32000 Missing Host header. The setting MCP_ALLOWED_HOSTS has those that are allowed.'],
-    [['Host: localhost', 'Host: evil.example'], 400, ONE_HOST],
-    [[HOST, 'Origin:'], 200, undefined],
-    [[HOST, 'Origin: http://assistant.example'], 403, `-32000 Invalid Origin: assistant.example${ALLOWED}`],
-    [
-      [HOST, 'Origin: http://localhost:3000', 'Origin: https://evil.example'],
-      403,
-      `-32000 Invalid Origin header: http://localhost:3000, https://evil.example${ALLOWED}`,
-    ],
-  ])('with %j gets %i', async (headers, status, says) => {
-    const response = await posted([JSON_TYPE, ACCEPT, VERSION, ...headers]);
-    expect(response).toMatchObject({ status, says });
-    expect(response.header('access-control-allow-origin')).toBeNull();
-  });
-
-  test.each<[body: string | Buffer, status: number, says: string | undefined]>([
-    [`\ufeff${PING.replace('1', '"a"')}`, 200, undefined],
-    [Buffer.from(PING.replace('ping', '\xD1'), 'latin1'), 400, NOT_UTF8],
-    ['{"jsonrpc":"2.0","id":1,"result":{}}', 202, undefined],
-    ['{"jsonrpc":"2.0","method":"notifications/unknown"}', 202, undefined],
-  ])('for %s gets %i', async (body, status, says) => {
-    const response = await posted([HOST, VERSION, JSON_TYPE, ACCEPT], body);
-    expect(response).toMatchObject({ status, says, wasOpen: true });
-  });
+test.each<[headers: string[], status: number, says: string | undefined]>([
+  [['Host:'], 403, '-32000 Missing Host header. The setting MCP_ALLOWED_HOSTS has those that are allowed.'],
+  [['Host: localhost', 'Host: evil.example'], 400, ONE_HOST],
+  [[HOST, 'Origin:'], 200, undefined],
+  [[HOST, 'Origin: http://assistant.example'], 403, `-32000 Invalid Origin: assistant.example${ALLOWED}`],
+  [
+    [HOST, 'Origin: http://localhost:3000', 'Origin: https://evil.example'],
+    403,
+    `-32000 Invalid Origin header: http://localhost:3000, https://evil.example${ALLOWED}`,
+  ],
+])('/mcp with %j gets %i', async (headers, status, says) => {
+  const response = await posted([JSON_TYPE, ACCEPT, VERSION, ...headers]);
+  expect(response).toMatchObject({ status, says });
+  expect(response.header('access-control-allow-origin')).toBeNull();
 });
 
-describe('a query', () => {
-  const CURSOR =
-    'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
-  const LIMIT = 'limit must be a whole number from 1 to 1000.';
-
-  test.each([
-    ['changes?since=0123456789ab.1.00000000', CURSOR],
-    [`changes?since=${'x'.repeat(101)}`, CURSOR],
-    ['changes?limit=0', LIMIT],
-    ['changes?limit=1001', LIMIT],
-    ['changes?limit=ten', LIMIT],
-    ['changes?kind=renewed', 'kind must be one of added, changed, removed.'],
-    ['changes?cause=unknown', 'cause must be one of data, rollback, rejected_row, release.'],
-    ['changes?board=Nursing', /^No board has exactly the name given; the nearest is "Nursing Board"\./],
-    ['history?license_number=RN.700001', 'board is needed.'],
-    [
-      `history?board=Nursing%20Board&license_number=${'9'.repeat(101)}`,
-      'license_number is needed: 1 to 100 characters.',
-    ],
-  ])('%s is refused', async (query, says) => {
-    const response = await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]));
-    expect(response).toMatchObject({ status: 400, says: expect.stringMatching(says) });
-  });
-
-  test.each([
-    'changes?since=latest&page=2',
-    'changes?board=Nursing%20Board&kind=changed&cause=data&limit=1000&since=latest',
-    'history?board=Nursing%20Board&license_number=rn%20700001',
-  ])('%s is taken', async (query) => {
-    expect(await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]))).toMatchObject({ status: 200 });
-  });
+test.each<[body: string | Buffer, status: number, says: string | undefined]>([
+  [`\ufeff${PING.replace('1', '"a"')}`, 200, undefined],
+  [Buffer.from(PING.replace('ping', '\xD1'), 'latin1'), 400, NOT_UTF8],
+  ['{"jsonrpc":"2.0","id":1,"result":{}}', 202, undefined],
+  ['{"jsonrpc":"2.0","method":"notifications/unknown"}', 202, undefined],
+])('/mcp for %s gets %i', async (body, status, says) => {
+  const response = await posted([HOST, VERSION, JSON_TYPE, ACCEPT], body);
+  expect(response).toMatchObject({ status, says, wasOpen: true });
 });
 
-function byName(last_name: string, more: Record<string, string> = {}) {
-  return rest.verify({ board: NURSING, last_name, ...more });
-}
+const CURSOR =
+  'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
+const LIMIT = 'limit must be a whole number from 1 to 1000.';
 
-function business(board: string, asked: Record<string, string>) {
-  return rest.verify({ board, search_type: 'business', ...asked });
-}
+test.each([
+  ['changes?since=0123456789ab.1.00000000', CURSOR],
+  [`changes?since=${'x'.repeat(101)}`, CURSOR],
+  ['changes?limit=0', LIMIT],
+  ['changes?limit=1001', LIMIT],
+  ['changes?limit=ten', LIMIT],
+  ['changes?kind=renewed', 'kind must be one of added, changed, removed.'],
+  ['changes?cause=unknown', 'cause must be one of data, rollback, rejected_row, release.'],
+  ['changes?board=Nursing', /^No board has exactly the name given; the nearest is "Nursing Board"\./],
+  ['history?license_number=RN.700001', 'board is needed.'],
+  [
+    `history?board=Nursing%20Board&license_number=${'9'.repeat(101)}`,
+    'license_number is needed: 1 to 100 characters.',
+  ],
+])('a query %s is refused', async (query, says) => {
+  const response = await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]));
+  expect(response).toMatchObject({ status: 400, says: expect.stringMatching(says) });
+});
+
+test.each([
+  'changes?since=latest&page=2',
+  'changes?board=Nursing%20Board&kind=changed&cause=data&limit=1000&since=latest',
+  'history?board=Nursing%20Board&license_number=rn%20700001',
+])('a query %s is taken', async (query) => {
+  expect(await sent(requestOf(`GET /api/v1/${query}`, [HOST, KEY]))).toMatchObject({ status: 200 });
+});
+
+const byName = (last_name: string, more: Record<string, string> = {}) =>
+  rest.verify({ board: NURSING, last_name, ...more });
+
+const business = (board: string, asked: Record<string, string>) =>
+  rest.verify({ board, search_type: 'business', ...asked });
 
 verifies('INPUT-03', 'unknown fields of the body are ignored, also __proto__ and constructor', async () => {
   const number = '"license_number": "RN.700001"';
@@ -446,66 +420,43 @@ verifies('INPUT-03', 'unknown fields of the body are ignored, also __proto__ and
   }
 });
 
-verifies(
-  'SEARCH-05',
-  'a search with 120 matches returns the first 100 by name, truncated, with the advice to narrow it; 100 are all',
-  async () => {
-    const answer = matchesIn(await byName('Crowd'));
-    expect(answer).toMatchObject({ count: 100, truncated: true });
-    expect(answer.message).toMatch(/first_name.*license_type.*status.*city.*county/);
-    expect(answer.multiple.map(({ full_name }) => full_name)).toEqual(
-      times(100, (number) => `CROWD, GIVEN${padded(number)}`),
-    );
-    expect((await byName('Crowd')).body).toEqual(answer);
-    expect(numbersIn(await byName('Crowd', { first_name: 'given11' }))).toHaveLength(10);
-    expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
-  },
-);
+verifies('SEARCH-05', 'of 120 matches the first 100 are returned, with advice to narrow it', async () => {
+  const answer = matchesIn(await byName('Crowd'));
+  expect(answer).toMatchObject({ count: 100, truncated: true });
+  expect(answer.message).toMatch(/first_name.*license_type.*status.*city.*county/);
+  expect(answer.multiple.map(({ full_name }) => full_name)).toEqual(
+    times(100, (number) => `CROWD, GIVEN${padded(number)}`),
+  );
+  expect((await byName('Crowd')).body).toEqual(answer);
+  expect(numbersIn(await byName('Crowd', { first_name: 'given11' }))).toHaveLength(10);
+  expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
+});
 
-verifies(
-  'SEARCH-06',
-  'matches are in order: exact names first, even if 101 others come before it by name, then by name and number',
-  async () => {
-    expect(numbersIn(await byName('Order'))).toEqual(['RN.830001', 'RN.830002', 'RN.830003', 'RN.830000']);
-    for (const [answer, exact] of [
-      [await byName('Zebra'), 'ZEBRA, ANN'],
-      [await byName('Zebra', { first_name: 'Ann' }), 'ZEBRA, ANN'],
-      [await business(PHARMACY, { business_name: 'Zed Drugs' }), 'ZED DRUGS'],
-    ] as const) {
-      const { multiple, truncated } = matchesIn(answer);
-      expect([multiple[0]?.full_name, multiple.length, truncated]).toEqual([exact, 100, true]);
-    }
-  },
-);
+verifies('SEARCH-06', 'exact names come first, before 101 others, then names in order', async () => {
+  expect(numbersIn(await byName('Order'))).toEqual(['RN.830001', 'RN.830002', 'RN.830003', 'RN.830000']);
+  for (const [answer, exact] of [
+    [await byName('Zebra'), 'ZEBRA, ANN'],
+    [await byName('Zebra', { first_name: 'Ann' }), 'ZEBRA, ANN'],
+    [await business(PHARMACY, { business_name: 'Zed Drugs' }), 'ZED DRUGS'],
+  ] as const) {
+    const { multiple, truncated } = matchesIn(answer);
+    expect([multiple[0]?.full_name, multiple.length, truncated]).toEqual([exact, 100, true]);
+  }
+});
 
-verifies(
-  ['VERSIONS-02', 'VERSIONS-03', 'VERSIONS-04'],
-  '/lookup/cached responds byte for byte as /lookup/verify, also with errors and at every form of its path',
-  async () => {
-    for (const [body, end] of [
-      [{ ...GOOD, license_type: 'Registered Nurse (RN)' }, ''],
-      [{ board: PHARMACY, license_number: 'RN.700001' }, '/'],
-      [{ board: NURSING, last_name: 'Smith' }, '?x=1'],
-      [{ board: 'Nursing Bord', license_number: 'RN.700001' }, '/'],
-    ] as const) {
-      const current = await rest.verify(body);
-      const deprecated = await rest.verify(body, `/api/v1/lookup/cached${end}`);
-      expect([deprecated.status, deprecated.text]).toEqual([current.status, current.text]);
-      expect([current, deprecated].map(({ headers }) => headers.has('deprecation'))).toEqual([false, true]);
-    }
-  },
-);
-
-verifies(
-  ['LOOKUP-02', 'BOARDS-02', 'ERRORS-02', 'ERRORS-08'],
-  'a board that does not equal a board name gets 400, which names the nearest',
-  async () => {
-    for (const [board, nearest] of Object.entries(mistypedBoards.written_otherwise))
-      expect(safeDetailIn(await rest.verify({ ...GOOD, board }), 400)).toBe(
-        `No board has exactly the name given; the nearest is "${nearest}". GET /lookup/boards lists all.`,
-      );
-  },
-);
+verifies(['VERSIONS-02', 'VERSIONS-03', 'VERSIONS-04'], '/cached answers as /verify does', async () => {
+  for (const [body, end] of [
+    [{ ...GOOD, license_type: 'Registered Nurse (RN)' }, ''],
+    [{ board: PHARMACY, license_number: 'RN.700001' }, '/'],
+    [{ board: NURSING, last_name: 'Smith' }, '?x=1'],
+    [{ board: 'Nursing Bord', license_number: 'RN.700001' }, '/'],
+  ] as const) {
+    const current = await rest.verify(body);
+    const deprecated = await rest.verify(body, `/api/v1/lookup/cached${end}`);
+    expect([deprecated.status, deprecated.text]).toEqual([current.status, current.text]);
+    expect([current, deprecated].map(({ headers }) => headers.has('deprecation'))).toEqual([false, true]);
+  }
+});
 
 // A name needs a letter or a digit.
 test.each([

@@ -1,7 +1,7 @@
 /** @room lookups */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -44,10 +44,7 @@ const SIMILAR_TO_MANY: readonly Question[] = [
   { board: 'Nursing Board', license_number: 'RN.75007X0', last_name: 'CROWD' },
 ];
 
-let service: TestService;
-let questions: Question[];
 /** What POST /lookup/verify answers to each question. */
-let answers: ApiAnswer[];
 
 async function sampleAndOddRows(folder: string): Promise<DatasetFiles[]> {
   const options = { directory: folder, rows: ROWS, seed: 7, date: FIXTURES_DATE };
@@ -59,20 +56,22 @@ async function sampleAndOddRows(folder: string): Promise<DatasetFiles[]> {
   return Promise.all(days);
 }
 
-beforeAll(async () => {
-  service = await startService({ files: sampleAndOddRows });
-  const many = await someLicenses({ size: 2000, from: SEED % (ROWS - 2000) });
-  const odd = await someLicenses({
-    size: 100,
-    query: { terms: { 'keys.number': ODD_NUMBERS.map(numberKey) } },
-  });
-  expect(odd.length).toBeGreaterThanOrEqual(ODD_NUMBERS.length);
-  questions = [...SIMILAR_TO_MANY, ...LEFT_QUESTIONS, ...questionsAbout(many, odd, QUESTIONS, SEED)].slice(
-    0,
-    QUESTIONS,
-  );
-  answers = await verifiedBy(service);
+const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
+
+const service = await startService({ files: sampleAndOddRows });
+const { client, store } = service.environment;
+const many = await someLicenses({ size: 2000, from: SEED % (ROWS - 2000) });
+const odd = await someLicenses({
+  size: 100,
+  query: { terms: { 'keys.number': ODD_NUMBERS.map(numberKey) } },
 });
+expect(odd.length).toBeGreaterThanOrEqual(ODD_NUMBERS.length);
+const questions = [
+  ...SIMILAR_TO_MANY,
+  ...LEFT_QUESTIONS,
+  ...questionsAbout(many, odd, QUESTIONS, SEED),
+].slice(0, QUESTIONS);
+const answers = await verifiedBy(service);
 
 /** On a busy machine a lookup may take longer than it may: then the question is asked again. */
 async function answerTo({ rest }: Pick<TestService, 'rest'>, question: unknown): Promise<ApiAnswer> {
@@ -89,10 +88,7 @@ function verifiedBy(service: TestService): Promise<ApiAnswer[]> {
   return Promise.all(questions.map((question) => inTurn(() => answerTo(service, question))));
 }
 
-const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
-
 async function someLicenses(body: Record<string, unknown>): Promise<StoredLicense[]> {
-  const { client, store } = service.environment;
   // A load writes licenses in no fixed order, but a seed stands for the same questions.
   const sorted = { ...body, sort: ['keys.number', 'board'] };
   const { hits: found } = await search(client, hits, { index: store.names.alias, body: sorted });
@@ -168,17 +164,13 @@ test('the same question gets the same answer over every interface', async () => 
 
 test('the number of shards changes no answer', async () => {
   const sharded = await startService({ files: sampleAndOddRows, settings: { INDEX_SHARDS: '5' } });
-  try {
-    const given = await verifiedBy(sharded);
-    const differences = questions.flatMap((question, at) => {
-      const [one, other] = [answerAt(at).body, given[at]?.body];
-      return isDeepStrictEqual(one, other) ? [] : [{ question, one, other }];
-    });
-    const examples = differences.slice(0, 3);
-    expect({ seed: SEED, count: differences.length, examples }).toMatchObject({ count: 0, examples: [] });
-  } finally {
-    await sharded.stop();
-  }
+  const given = await verifiedBy(sharded);
+  const differences = questions.flatMap((question, at) => {
+    const [one, other] = [answerAt(at).body, given[at]?.body];
+    return isDeepStrictEqual(one, other) ? [] : [{ question, one, other }];
+  });
+  const examples = differences.slice(0, 3);
+  expect({ seed: SEED, count: differences.length, examples }).toMatchObject({ count: 0, examples: [] });
 });
 
 function answerAt(at: number): ApiAnswer {
@@ -201,15 +193,10 @@ const rosterBody = z.object({
 });
 
 const verified = z.looseObject({
-  multiple: z.array(z.unknown()).optional(),
-  truncated: z.boolean().optional(),
-  found: z.boolean().optional(),
-  cautions: z.array(z.string()).optional(),
-  reason: z.string().optional(),
-  detail: z.string().optional(),
-  message: z.string().optional(),
-  did_you_mean: z.array(z.string()).optional(),
-  name_match: z.boolean().optional(),
+  ...{ multiple: z.array(z.unknown()).optional(), truncated: z.boolean().optional() },
+  ...{ found: z.boolean().optional(), cautions: z.array(z.string()).optional() },
+  ...{ reason: z.string().optional(), detail: z.string().optional(), message: z.string().optional() },
+  ...{ did_you_mean: z.array(z.string()).optional(), name_match: z.boolean().optional() },
 });
 
 /** What a roster's result must be, by the answer of /lookup/verify to the same fields. */

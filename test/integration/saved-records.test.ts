@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ZodError } from 'zod';
-import type { TestEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
 import {
   MAX_RECORD_BYTES,
@@ -26,77 +25,67 @@ const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
 const LAST = new Date('2027-12-26T22:00:00.250Z');
 const AFTER = new Date(LAST.getTime() + 1);
 
-let environment: TestEnvironment;
-let store: TestEnvironment['store'];
-let records: ReturnType<typeof savedRecords>;
-
-beforeAll(async () => {
-  environment = await newEnvironment();
-  ({ store } = environment);
-  records = savedRecords(store, RECORD_LIMITS);
-});
+const environment = await newEnvironment();
+const { store } = environment;
+const records = savedRecords(store, RECORD_LIMITS);
 beforeEach(() => deleteRecords(store));
 
-function count(): Promise<number> {
-  return countDocuments(store.client, store.names.savedRecords);
-}
+const count = () => countDocuments(store.client, store.names.savedRecords);
 
-describe('a saved record', () => {
-  test('is read at once, as it was shown, by its code in any form', async () => {
-    const shown = shownNurse({
-      checked_by: 'Zoë O’Neil 李',
-      reference: '#4711 / week 48',
-      search: 'rn 123456',
-    });
-    const code = await records.save(shown, SAVED_AT);
-    const expected = { ...shown, saved_at: '2026-11-21T22:00:00.250Z' };
-    for (const typed of [code, writtenRecordCode(code), code.toLowerCase()])
-      expect(await records.read(typed, SAVED_AT)).toEqual(expected);
-    expect(await count()).toBe(1);
+test('a saved record is read at once, as it was shown, by its code in any form', async () => {
+  const shown = shownNurse({
+    checked_by: 'Zoë O’Neil 李',
+    reference: '#4711 / week 48',
+    search: 'rn 123456',
   });
+  const code = await records.save(shown, SAVED_AT);
+  const expected = { ...shown, saved_at: '2026-11-21T22:00:00.250Z' };
+  for (const typed of [code, writtenRecordCode(code), code.toLowerCase()])
+    expect(await records.read(typed, SAVED_AT)).toEqual(expected);
+  expect(await count()).toBe(1);
+});
 
-  test('may be a list of 1,000 rows, and no more', async () => {
-    const shown = shownList(1000);
-    const code = await records.save(shown, SAVED_AT);
-    expect(await records.read(code, SAVED_AT)).toEqual({ ...shown, saved_at: SAVED_AT.toISOString() });
-    await expect(records.save(shownList(1001))).rejects.toThrow(ZodError);
-    await expect(records.save(shownList(0))).rejects.toThrow(ZodError);
-    expect(await count()).toBe(1);
-  });
+test('a saved record may be a list of 1,000 rows, and no more', async () => {
+  const shown = shownList(1000);
+  const code = await records.save(shown, SAVED_AT);
+  expect(await records.read(code, SAVED_AT)).toEqual({ ...shown, saved_at: SAVED_AT.toISOString() });
+  await expect(records.save(shownList(1001))).rejects.toThrow(ZodError);
+  await expect(records.save(shownList(0))).rejects.toThrow(ZodError);
+  expect(await count()).toBe(1);
+});
 
-  test('counts against what a day allows, until a day later', async () => {
-    const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 4 });
+test('a saved record counts against what a day allows, until a day later', async () => {
+  const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 4 });
+  expect(records.usedRatio()).toBeUndefined();
+  await records.save(shownNurse());
+  expect(records.usedRatio()).toBe(0.25);
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY_MS + 1);
+  try {
     expect(records.usedRatio()).toBeUndefined();
-    await records.save(shownNurse());
-    expect(records.usedRatio()).toBe(0.25);
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY_MS + 1);
-    try {
-      expect(records.usedRatio()).toBeUndefined();
-    } finally {
-      clock.mockRestore();
-    }
-  });
+  } finally {
+    clock.mockRestore();
+  }
+});
 
-  test('keeps extra data with any name, and null where the record has nothing', async () => {
-    const record = nurseRecord({
-      license_type: null,
-      expiry_date: null,
-      extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
-    });
-    const shown = shownNurse({ record, changes: [], sample: true });
-    expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
+test('a saved record keeps extra data with any name, and null where the record has nothing', async () => {
+  const record = nurseRecord({
+    license_type: null,
+    expiry_date: null,
+    extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
   });
+  const shown = shownNurse({ record, changes: [], sample: true });
+  expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
+});
 
-  test('has nothing that the schema does not name', async () => {
-    const { changes, ...shown } = shownNurse();
-    const code = await records.save({
-      ...shown,
-      ...{ secret: 'a key' },
-      changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
-    });
-    const { body } = await store.client.get({ index: store.names.savedRecords, id: code });
-    expect(body._source).toEqual({ ...shown, changes, saved_at: expect.any(String) });
+test('a saved record has nothing that the schema does not name', async () => {
+  const { changes, ...shown } = shownNurse();
+  const code = await records.save({
+    ...shown,
+    ...{ secret: 'a key' },
+    changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
   });
+  const { body } = await store.client.get({ index: store.names.savedRecords, id: code });
+  expect(body._source).toEqual({ ...shown, changes, saved_at: expect.any(String) });
 });
 
 describe('a record', () => {
@@ -141,42 +130,39 @@ describe('a record', () => {
   });
 });
 
-describe('when the room for all records is used', () => {
-  const addOld = (count: number) => addRecords(store, count, new Date(Date.now() - 2 * DAY_MS).toISOString());
+const addOld = (count: number) => addRecords(store, count, new Date(Date.now() - 2 * DAY_MS).toISOString());
 
-  test('by their number, none is saved; before, never too many by two at once', async () => {
-    const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 2 });
-    expect(records.storedRatio()).toBeUndefined();
-    await addOld(2 * SAVED_RECORD_DAYS - 2);
-    await records.save(shownNurse());
-    expect(records.storedRatio()).toBe((2 * SAVED_RECORD_DAYS - 1) / (2 * SAVED_RECORD_DAYS));
-    await addOld(1);
-    for (const saving of await Promise.allSettled([records.save(shownNurse()), records.save(shownNurse())]))
-      expect(saving.status).toBe('rejected');
-    await expect(records.save(shownNurse())).rejects.toMatchObject({ reason: 'full' });
-    expect(records.storedRatio()).toBe(1);
-    expect(await count()).toBe(2 * SAVED_RECORD_DAYS);
-  });
+test('when the room for all records is used by their number, none is saved; before, never too many by two at once', async () => {
+  const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 2 });
+  expect(records.storedRatio()).toBeUndefined();
+  await addOld(2 * SAVED_RECORD_DAYS - 2);
+  await records.save(shownNurse());
+  expect(records.storedRatio()).toBe((2 * SAVED_RECORD_DAYS - 1) / (2 * SAVED_RECORD_DAYS));
+  await addOld(1);
+  for (const saving of await Promise.allSettled([records.save(shownNurse()), records.save(shownNurse())]))
+    expect(saving.status).toBe('rejected');
+  await expect(records.save(shownNurse())).rejects.toMatchObject({ reason: 'full' });
+  expect([records.storedRatio(), await count()]).toEqual([1, 2 * SAVED_RECORD_DAYS]);
+});
 
-  test('by their bytes, none is saved', async () => {
-    // What earlier tests have deleted is still on the disk of their index.
-    const own = await newEnvironment();
-    const records = savedRecords(own.store, { ...RECORD_LIMITS, bytes: 100_000 });
-    const large = () =>
-      shownNurse({ record: nurseRecord({ extra_data: { x: randomBytes(45_000).toString('hex') } }) });
-    const code = await records.save(large());
-    // OpenSearch measures the disk every ten seconds.
-    const untilFull = async () => {
-      for (;;) {
-        await records.save(large());
-        await sleep(1000);
-      }
-    };
-    await expect(untilFull()).rejects.toMatchObject({ reason: 'full' });
-    expect(records.storedRatio()).toBe(1);
-    expect(await records.read(code)).toBeDefined();
-    await own.cleanUp();
-  });
+test('when the room for all records is used by their bytes, none is saved', async () => {
+  // What earlier tests have deleted is still on the disk of their index.
+  const own = await newEnvironment();
+  const records = savedRecords(own.store, { ...RECORD_LIMITS, bytes: 100_000 });
+  const large = () =>
+    shownNurse({ record: nurseRecord({ extra_data: { x: randomBytes(45_000).toString('hex') } }) });
+  const code = await records.save(large());
+  // OpenSearch measures the disk every ten seconds.
+  const untilFull = async () => {
+    for (;;) {
+      await records.save(large());
+      await sleep(1000);
+    }
+  };
+  await expect(untilFull()).rejects.toMatchObject({ reason: 'full' });
+  expect(records.storedRatio()).toBe(1);
+  expect(await records.read(code)).toBeDefined();
+  await own.cleanUp();
 });
 
 test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
@@ -187,39 +173,35 @@ test('where OpenSearch is away, saving and reading fail as lookups do', async ()
   await away.client.close();
 });
 
-describe('a record that was saved 400 days ago', () => {
-  test('is read until then and not later, deleted or not', async () => {
-    expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
-    const code = await records.save(shownNurse(), SAVED_AT);
-    expect(await records.read(code, LAST)).toBeDefined();
-    expect(await records.read(code, AFTER)).toBeUndefined();
-    expect(await records.read(code, LAST)).toBeDefined();
-  });
-
-  test('is deleted then and not earlier, by prune, which each publication ends with', async () => {
-    const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
-    await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 0.001));
-    const young = await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 0.001));
-    expect(await count()).toBe(2);
-    await prune(store, 3);
-    expect(await count()).toBe(1);
-    expect(await records.read(young)).toBeDefined();
-  });
+test('a record that was saved 400 days ago is read until then and not later, deleted or not', async () => {
+  expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
+  const code = await records.save(shownNurse(), SAVED_AT);
+  expect(await records.read(code, LAST)).toBeDefined();
+  expect(await records.read(code, AFTER)).toBeUndefined();
+  expect(await records.read(code, LAST)).toBeDefined();
 });
 
-describe('the index of saved records', () => {
-  test('is created for an installation of an earlier version, and indexes nothing but the time', async () => {
-    // As a version without saved records left the installation.
-    const index = store.names.savedRecords;
-    await store.client.indices.delete({ index });
-    await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}saved-records` });
-    const before = savedRecords(store, RECORD_LIMITS);
-    await expect(before.read(newRecordCode())).rejects.toThrow('no such index');
-    await expect(before.save(shownNurse())).rejects.toThrow('no such index');
-    expect(await upgradeIndices(store)).toBe(true);
-    const upgraded = savedRecords(store, RECORD_LIMITS);
-    expect(await upgraded.read(await upgraded.save(shownNurse()))).toMatchObject(shownNurse());
-    const { body } = await store.client.indices.getMapping({ index });
-    expect(body[index]?.mappings).toEqual({ dynamic: 'false', properties: { saved_at: { type: 'date' } } });
-  });
+test('a record that was saved 400 days ago is deleted then and not earlier, by prune, which each publication ends with', async () => {
+  const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+  await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 0.001));
+  const young = await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 0.001));
+  expect(await count()).toBe(2);
+  await prune(store, 3);
+  expect(await count()).toBe(1);
+  expect(await records.read(young)).toBeDefined();
+});
+
+test('the index of saved records is created for an installation of an earlier version, and indexes nothing but the time', async () => {
+  // As a version without saved records left the installation.
+  const index = store.names.savedRecords;
+  await store.client.indices.delete({ index });
+  await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}saved-records` });
+  const before = savedRecords(store, RECORD_LIMITS);
+  await expect(before.read(newRecordCode())).rejects.toThrow('no such index');
+  await expect(before.save(shownNurse())).rejects.toThrow('no such index');
+  expect(await upgradeIndices(store)).toBe(true);
+  const upgraded = savedRecords(store, RECORD_LIMITS);
+  expect(await upgraded.read(await upgraded.save(shownNurse()))).toMatchObject(shownNurse());
+  const { body } = await store.client.indices.getMapping({ index });
+  expect(body[index]?.mappings).toEqual({ dynamic: 'false', properties: { saved_at: { type: 'date' } } });
 });

@@ -1,11 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { changedFields } from '../../src/changes/change.ts';
 import { storedRecords } from '../../src/changes/compare.ts';
 import { type FeedState, lastOf, newFeed } from '../../src/changes/feed.ts';
 import { CHANGES, changeMaker, eraseWithdrawnPlaces } from '../../src/changes/stored-changes.ts';
 import { onceForEach, readFeed, toEarlier, writeSwitch } from '../../src/changes/stored-feed.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import type { Store } from '../../src/storage/store.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { nurseRecord } from '../support/records.ts';
 
@@ -21,11 +20,7 @@ function feedAfter(publications: number): FeedState {
   return [...BEGINNING, ...switches];
 }
 
-let store: Store;
-
-beforeAll(async () => {
-  ({ store } = await newEnvironment());
-});
+const { store } = await newEnvironment();
 
 test('what is done once for each publication is done again where it broke off', async () => {
   const done: number[] = [];

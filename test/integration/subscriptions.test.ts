@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
 import { lastOf } from '../../src/changes/feed.ts';
@@ -7,7 +7,7 @@ import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { changeBody } from '../../src/rest/changes.ts';
 import { MAX_SUBSCRIPTIONS, subscriptionsService } from '../../src/subscriptions/service.ts';
 import { fanOut } from '../../workers/webhooks/fan-out.ts';
-import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
@@ -22,10 +22,8 @@ const [first, second, third, ...fromFourth] = NURSES;
 if (first === undefined || second === undefined || third === undefined)
   throw new Error('There are no nurses.');
 
-let service: FeedService;
 /** What happens to the API's requests to OpenSearch. */
 let step: ProxyStep = pass;
-let check: ReturnType<typeof answerChecker>;
 let accounts = 0;
 /** Each test has an account of its own. */
 let account: string;
@@ -37,16 +35,16 @@ async function publishSeen(nurses: Parameters<FeedService['publishDay']>[0]): Pr
   await changesPage(service.rest, { since: 'latest' });
 }
 
-beforeAll(async () => {
-  service = await startFeedService({}, (request) => step(request));
-  await publishSeen(NURSES);
-  check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
-});
+const service = await startFeedService({}, (request) => step(request));
+const { environment } = service;
+const { client, store } = environment;
+await publishSeen(NURSES);
+const check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
 beforeEach(async () => {
   step = pass;
   accounts += 1;
   account = `Hospital ${accounts}`;
-  rest = await apiClient(service.environment, account);
+  rest = await apiClient(environment, account);
 });
 
 const created = z.object({ subscription_id: z.string(), license_number: z.string() });
@@ -61,9 +59,8 @@ const listing = z.object({
 
 const ALL = NURSES.map(({ number }) => ({ license_number: number }));
 
-function subscribe(number: unknown, more: object = {}, client = rest): Promise<ApiAnswer> {
-  return client.verify({ board: NURSING, license_number: number, ...more }, PATH);
-}
+const subscribe = (number: unknown, more: object = {}, client = rest) =>
+  client.verify({ board: NURSING, license_number: number, ...more }, PATH);
 
 async function watched(number: string, more: object = {}): Promise<string> {
   const { status, body } = await subscribe(number, more);
@@ -138,176 +135,168 @@ describe('watching one license', () => {
   });
 });
 
-describe('a batch', () => {
-  test('says of each item in its place what became of it', async () => {
-    const id = await watched('RN.900002');
-    const { summary, results } = await subscribeAll([
-      { license_number: 'RN.900001', reference: 'A-1' },
-      { license_number: 'RN.900002' },
-      { license_number: 'RN.9000011' },
-      { license_number: 'rn 900001', reference: 'again' },
-      { board: 'Board of Pharmacy', license_number: '02900001' },
-      { reference: 'A-6' },
-      7,
-      { board: 'Nursing', license_number: 'RN.900003', reference: 'A-8' },
-      { license_number: 'RN.900003', reference: 'x'.repeat(101) },
-      { board: 'Board of Pharmacy', license_number: 'RN.900003' },
-    ]);
-    expect(summary).toEqual({ created: 2, exists: 2, not_found: 2, invalid: 4 });
-    expect(results).toMatchObject([
-      { index: 0, reference: 'A-1', outcome: 'created', license_number: 'RN.900001', board: NURSING },
-      { index: 1, reference: null, outcome: 'exists', subscription_id: id },
-      {
-        index: 2,
-        outcome: 'not_found',
-        reason: 'unknown',
-        did_you_mean: expect.arrayContaining(['RN.900001']),
-      },
-      { index: 3, reference: 'again', outcome: 'exists', subscription_id: results[0]?.subscription_id },
-      { index: 4, outcome: 'created', board: 'Board of Pharmacy', license_number: '02900001' },
-      { index: 5, reference: 'A-6', outcome: 'invalid', detail: expect.stringContaining('license_number') },
-      { index: 6, outcome: 'invalid' },
-      { index: 7, reference: 'A-8', outcome: 'invalid', detail: expect.stringContaining('Nursing Board') },
-      { index: 8, outcome: 'invalid', detail: 'reference must have at most 100 characters.' },
-      { index: 9, outcome: 'not_found', reason: 'other_board' },
-    ]);
-    const listed = await listAll();
-    expect(numbers(listed)).toEqual(['02900001', 'RN.900001', 'RN.900002']);
-    expect(listed).toContainEqual(expect.objectContaining({ license_number: 'RN.900001', reference: 'A-1' }));
-  });
-
-  test('and others at once create each license once, and answer with the same ids', async () => {
-    const [singles, lists] = await Promise.all([
-      Promise.all(['RN.900001', 'rn.900001'].map((number) => subscribe(number))),
-      Promise.all([subscribeAll(ALL), subscribeAll(ALL.toReversed())]),
-    ]);
-    const made = lists.map(({ summary }) => summary.created ?? 0);
-    made.push(singles.filter(({ status }) => status === 201).length);
-    expect(made.reduce((sum, each) => sum + each, 0)).toBe(NURSES.length);
-    const ids = singles.map(({ body }) => created.partial().parse(body).subscription_id);
-    const ofLists = lists.flatMap(({ results }) => results.map((each) => each.subscription_id));
-    expect([ids[0], ofLists.includes(ids[0])]).toEqual([ids[1], true]);
-    expect(await listAll()).toHaveLength(NURSES.length);
-  });
-
-  test('has 1 to 1,000 items, and is otherwise 400 as a whole', async () => {
-    const items = (length: number) => Array.from({ length }, () => ({ license_number: 'RN.1' }));
-    const wrong = [{ items: [] }, { items: items(1001) }, { items: { length: 1 } }, null];
-    for (const body of [...wrong, { board: 'Nursing', items: items(1) }]) {
-      const answer = await rest.verify(body, `${PATH}/batch`);
-      expect(answer.status).toBe(400);
-      check('post', `${PATH}/batch`, answer);
-    }
-    const { summary } = await subscribeAll(items(1000));
-    expect(summary).toEqual({ created: 0, exists: 0, not_found: 1000, invalid: 0 });
-  });
+test('a batch says of each item in its place what became of it', async () => {
+  const id = await watched('RN.900002');
+  const { summary, results } = await subscribeAll([
+    { license_number: 'RN.900001', reference: 'A-1' },
+    { license_number: 'RN.900002' },
+    { license_number: 'RN.9000011' },
+    { license_number: 'rn 900001', reference: 'again' },
+    { board: 'Board of Pharmacy', license_number: '02900001' },
+    { reference: 'A-6' },
+    7,
+    { board: 'Nursing', license_number: 'RN.900003', reference: 'A-8' },
+    { license_number: 'RN.900003', reference: 'x'.repeat(101) },
+    { board: 'Board of Pharmacy', license_number: 'RN.900003' },
+  ]);
+  expect(summary).toEqual({ created: 2, exists: 2, not_found: 2, invalid: 4 });
+  expect(results).toMatchObject([
+    { index: 0, reference: 'A-1', outcome: 'created', license_number: 'RN.900001', board: NURSING },
+    { index: 1, reference: null, outcome: 'exists', subscription_id: id },
+    {
+      index: 2,
+      outcome: 'not_found',
+      reason: 'unknown',
+      did_you_mean: expect.arrayContaining(['RN.900001']),
+    },
+    { index: 3, reference: 'again', outcome: 'exists', subscription_id: results[0]?.subscription_id },
+    { index: 4, outcome: 'created', board: 'Board of Pharmacy', license_number: '02900001' },
+    { index: 5, reference: 'A-6', outcome: 'invalid', detail: expect.stringContaining('license_number') },
+    { index: 6, outcome: 'invalid' },
+    { index: 7, reference: 'A-8', outcome: 'invalid', detail: expect.stringContaining('Nursing Board') },
+    { index: 8, outcome: 'invalid', detail: 'reference must have at most 100 characters.' },
+    { index: 9, outcome: 'not_found', reason: 'other_board' },
+  ]);
+  const listed = await listAll();
+  expect(numbers(listed)).toEqual(['02900001', 'RN.900001', 'RN.900002']);
+  expect(listed).toContainEqual(expect.objectContaining({ license_number: 'RN.900001', reference: 'A-1' }));
 });
 
-describe('the list', () => {
-  test('has every subscription once, in pages, each with its record and cautions', async () => {
-    await subscribeAll(ALL);
-    for (const limit of ['1', '7', '20', '1000'])
-      expect(numbers(await listAll({ limit }))).toEqual(numbers(ALL));
-    const [first] = (await list({ limit: '1' })).subscriptions;
-    const { body } = await rest.verify({ board: NURSING, license_number: first?.license_number });
-    expect(first).toMatchObject({ in_dataset: true, reference: null, record: body });
-    expect((await list()).next).toBeNull();
-  });
-
-  test.each([
-    ...['limit=0', 'limit=1001', 'limit=1.5', `after=sub_${'g'.repeat(24)}`, `after=sub_${'0'.repeat(25)}`],
-    ...['-1', '3651', 'soon'].map((text) => `expires_within_days=${text}`),
-  ])('is 400 for %s', async (query) => {
-    expect((await rest.get(`${PATH}?${query}`)).status).toBe(400);
-  });
-
-  test('with expires_within_days has the licenses that expire from today on', async () => {
-    const today = todayInNewYork();
-    const left = [-1, 0, 1, 30, 31];
-    const rows = NURSES.map((nurse, at): DayRow => {
-      const days = left[at];
-      return days === undefined ? nurse : { ...nurse, expires: daysAfter(today, days) };
-    });
-    await publishSeen(rows);
-    await subscribeAll(ALL);
-    const queries = [{ expires_within_days: '0' }, { expires_within_days: '30', limit: '3' }];
-    const { today: asked, answer } = await onOneDay(() => Promise.all(queries.map(listAll)));
-    const within = (most: number) =>
-      rows.filter(({ expires = '2099-01-01' }) => expires >= asked && expires <= daysAfter(asked, most));
-    const expected = [within(0), within(30)].map((each) => each.map(({ number }) => number));
-    expect(answer.map(numbers)).toEqual(expected);
-    expect(answer[1]?.length).toBeGreaterThan(1);
-    await publishSeen(NURSES);
-  });
+test('a batch and others at once create each license once, and answer with the same ids', async () => {
+  const [singles, lists] = await Promise.all([
+    Promise.all(['RN.900001', 'rn.900001'].map((number) => subscribe(number))),
+    Promise.all([subscribeAll(ALL), subscribeAll(ALL.toReversed())]),
+  ]);
+  const made = lists.map(({ summary }) => summary.created ?? 0);
+  made.push(singles.filter(({ status }) => status === 201).length);
+  expect(made.reduce((sum, each) => sum + each, 0)).toBe(NURSES.length);
+  const ids = singles.map(({ body }) => created.partial().parse(body).subscription_id);
+  const ofLists = lists.flatMap(({ results }) => results.map((each) => each.subscription_id));
+  expect([ids[0], ofLists.includes(ids[0])]).toEqual([ids[1], true]);
+  expect(await listAll()).toHaveLength(NURSES.length);
 });
 
-describe('subscriptions belong to the account', () => {
-  test('all of its keys see the same, and another account nothing', async () => {
-    const id = await watched('RN.900001');
-    const colleague = await apiClient(service.environment, account.toUpperCase());
-    const stranger = await apiClient(service.environment, `Not ${account}`);
-    expect(await list({}, colleague)).toEqual(await list());
-    expect((await subscribe('RN.900001', {}, colleague)).status).toBe(409);
-    expect((await list({}, stranger)).subscriptions).toEqual([]);
-
-    const unknown = await remove(`sub_${'0'.repeat(24)}`, stranger);
-    expect(await remove(id, stranger)).toMatchObject({ status: 404, text: unknown.text });
-    const theirs = await subscribe('RN.900001', {}, stranger);
-    expect([theirs.status, created.parse(theirs.body).subscription_id === id]).toEqual([201, false]);
-
-    expect([(await remove(id, colleague)).status, (await remove(id)).status]).toEqual([204, 404]);
-    expect((await list()).subscriptions).toEqual([]);
-    expect((await list({}, stranger)).subscriptions).toHaveLength(1);
-  });
-
-  test('a deleted one can be made again; what is no id is 404', async () => {
-    const id = await watched('RN.900001');
-    expect(await remove(id)).toMatchObject({ status: 204, text: '' });
-    expect(await watched('RN.900001')).toBe(id);
-    for (const text of ['__proto__', '%00', '_search', `${id.slice(0, -1)}*`])
-      expect([text, (await remove(text)).status]).toEqual([text, 404]);
-  });
+test('a batch has 1 to 1,000 items, and is otherwise 400 as a whole', async () => {
+  const items = (length: number) => Array.from({ length }, () => ({ license_number: 'RN.1' }));
+  const wrong = [{ items: [] }, { items: items(1001) }, { items: { length: 1 } }, null];
+  for (const body of [...wrong, { board: 'Nursing', items: items(1) }]) {
+    const answer = await rest.verify(body, `${PATH}/batch`);
+    expect(answer.status).toBe(400);
+    check('post', `${PATH}/batch`, answer);
+  }
+  const { summary } = await subscribeAll(items(1000));
+  expect(summary).toEqual({ created: 0, exists: 0, not_found: 1000, invalid: 0 });
 });
 
-describe('a watched license that the dataset has no longer', () => {
-  test('stays watched, is shown as such, and is no other license', async () => {
-    const gone = await watched(first.number, { reference: 'gone' });
-    const renumbered = await watched(second.number, { reference: 'renumbered' });
-    const { next } = await changesPage(rest, { since: 'latest' });
-    // The second has the same letters and digits as before, and another holder: it is another license.
-    await publishSeen([...NURSES.slice(2), { ...second, number: 'RN.90.0002', name: 'STRANGER, SAM' }]);
+test('the list has every subscription once, in pages, each with its record and cautions', async () => {
+  await subscribeAll(ALL);
+  for (const limit of ['1', '7', '20', '1000'])
+    expect(numbers(await listAll({ limit }))).toEqual(numbers(ALL));
+  const [first] = (await list({ limit: '1' })).subscriptions;
+  const { body } = await rest.verify({ board: NURSING, license_number: first?.license_number });
+  expect(first).toMatchObject({ in_dataset: true, reference: null, record: body });
+  expect((await list()).next).toBeNull();
+});
 
-    const listed = await listAll();
-    expect(listed).toHaveLength(2);
-    for (const each of listed) expect(each).toMatchObject({ in_dataset: false, record: null });
-    expect(await listAll({ expires_within_days: '3650' })).toEqual([]);
-    const changes = await allChanges(rest, next, 7, { watched: 'true' });
-    const told = changes.map(({ kind, reference }) => `${kind} ${reference}`);
-    expect(told.toSorted()).toEqual(['removed gone', 'removed renumbered']);
+test.each([
+  ...['limit=0', 'limit=1001', 'limit=1.5', `after=sub_${'g'.repeat(24)}`, `after=sub_${'0'.repeat(25)}`],
+  ...['-1', '3651', 'soon'].map((text) => `expires_within_days=${text}`),
+])('the list is 400 for %s', async (query) => {
+  expect((await rest.get(`${PATH}?${query}`)).status).toBe(400);
+});
 
-    for (const number of [first.number, 'rn 900001'])
-      expect(await subscribe(number)).toMatchObject({ status: 409, body: { subscription_id: gone } });
-    const { results } = await subscribeAll([
-      { license_number: 'rn900001', reference: 'x' },
-      { license_number: 'RN.90.0002' },
-      { license_number: third.number },
-    ]);
-    expect(results).toMatchObject([
-      { outcome: 'exists', subscription_id: gone, license_number: first.number, reference: 'x' },
-      { outcome: 'created', license_number: 'RN.90.0002' },
-      { outcome: 'created', license_number: third.number },
-    ]);
-    expect(results[1]?.subscription_id).not.toBe(renumbered);
-    // Of another account or board, it is simply not found.
-    const stranger = await apiClient(service.environment, `Not ${account}`);
-    expect((await subscribe(first.number, {}, stranger)).status).toBe(404);
-    expect((await subscribe(first.number, { board: 'Dental Board' })).status).toBe(404);
-
-    await publishSeen(NURSES);
-    const back = (await listAll()).filter((each) => each.in_dataset);
-    expect(numbers(back)).toEqual([first, second, third].map(({ number }) => number));
-    expect((await remove(gone)).status).toBe(204);
+test('the list with expires_within_days has the licenses that expire from today on', async () => {
+  const today = todayInNewYork();
+  const left = [-1, 0, 1, 30, 31];
+  const rows = NURSES.map((nurse, at): DayRow => {
+    const days = left[at];
+    return days === undefined ? nurse : { ...nurse, expires: daysAfter(today, days) };
   });
+  await publishSeen(rows);
+  await subscribeAll(ALL);
+  const queries = [{ expires_within_days: '0' }, { expires_within_days: '30', limit: '3' }];
+  const { today: asked, answer } = await onOneDay(() => Promise.all(queries.map(listAll)));
+  const within = (most: number) =>
+    rows.filter(({ expires = '2099-01-01' }) => expires >= asked && expires <= daysAfter(asked, most));
+  const expected = [within(0), within(30)].map((each) => each.map(({ number }) => number));
+  expect(answer.map(numbers)).toEqual(expected);
+  expect(answer[1]?.length).toBeGreaterThan(1);
+  await publishSeen(NURSES);
+});
+
+test('subscriptions belong to the account all of its keys see the same, and another account nothing', async () => {
+  const id = await watched('RN.900001');
+  const colleague = await apiClient(environment, account.toUpperCase());
+  const stranger = await apiClient(environment, `Not ${account}`);
+  expect(await list({}, colleague)).toEqual(await list());
+  expect((await subscribe('RN.900001', {}, colleague)).status).toBe(409);
+  expect((await list({}, stranger)).subscriptions).toEqual([]);
+
+  const unknown = await remove(`sub_${'0'.repeat(24)}`, stranger);
+  expect(await remove(id, stranger)).toMatchObject({ status: 404, text: unknown.text });
+  const theirs = await subscribe('RN.900001', {}, stranger);
+  expect([theirs.status, created.parse(theirs.body).subscription_id === id]).toEqual([201, false]);
+
+  expect([(await remove(id, colleague)).status, (await remove(id)).status]).toEqual([204, 404]);
+  expect((await list()).subscriptions).toEqual([]);
+  expect((await list({}, stranger)).subscriptions).toHaveLength(1);
+});
+
+test('subscriptions belong to the account a deleted one can be made again; what is no id is 404', async () => {
+  const id = await watched('RN.900001');
+  expect(await remove(id)).toMatchObject({ status: 204, text: '' });
+  expect(await watched('RN.900001')).toBe(id);
+  for (const text of ['__proto__', '%00', '_search', `${id.slice(0, -1)}*`])
+    expect([text, (await remove(text)).status]).toEqual([text, 404]);
+});
+
+test('a watched license that the dataset has no longer stays watched, is shown as such, and is no other license', async () => {
+  const gone = await watched(first.number, { reference: 'gone' });
+  const renumbered = await watched(second.number, { reference: 'renumbered' });
+  const { next } = await changesPage(rest, { since: 'latest' });
+  // The second has the same letters and digits as before, and another holder: it is another license.
+  await publishSeen([...NURSES.slice(2), { ...second, number: 'RN.90.0002', name: 'STRANGER, SAM' }]);
+
+  const listed = await listAll();
+  expect(listed).toHaveLength(2);
+  for (const each of listed) expect(each).toMatchObject({ in_dataset: false, record: null });
+  expect(await listAll({ expires_within_days: '3650' })).toEqual([]);
+  const changes = await allChanges(rest, next, 7, { watched: 'true' });
+  const told = changes.map(({ kind, reference }) => `${kind} ${reference}`);
+  expect(told.toSorted()).toEqual(['removed gone', 'removed renumbered']);
+
+  for (const number of [first.number, 'rn 900001'])
+    expect(await subscribe(number)).toMatchObject({ status: 409, body: { subscription_id: gone } });
+  const { results } = await subscribeAll([
+    { license_number: 'rn900001', reference: 'x' },
+    { license_number: 'RN.90.0002' },
+    { license_number: third.number },
+  ]);
+  expect(results).toMatchObject([
+    { outcome: 'exists', subscription_id: gone, license_number: first.number, reference: 'x' },
+    { outcome: 'created', license_number: 'RN.90.0002' },
+    { outcome: 'created', license_number: third.number },
+  ]);
+  expect(results[1]?.subscription_id).not.toBe(renumbered);
+  // Of another account or board, it is simply not found.
+  const stranger = await apiClient(environment, `Not ${account}`);
+  expect((await subscribe(first.number, {}, stranger)).status).toBe(404);
+  expect((await subscribe(first.number, { board: 'Dental Board' })).status).toBe(404);
+
+  await publishSeen(NURSES);
+  const back = (await listAll()).filter((each) => each.in_dataset);
+  expect(numbers(back)).toEqual([first, second, third].map(({ number }) => number));
+  expect((await remove(gone)).status).toBe(204);
 });
 
 const counted = z.looseObject({ hits: z.looseObject({ total: z.looseObject({ value: z.int() }) }) });
@@ -346,7 +335,7 @@ test('what is subscribed or listed while a publication goes live is missed by no
   const moved = NURSES.map((row) => ({ ...row, city: `MOVED ${row.number}` }));
   const cityOf = z.object({ record: z.object({ city: z.string() }) });
   await subscribe(second.number);
-  const alias = async () => (await indicesUnderAlias(service.environment.store)).join();
+  const alias = async () => (await indicesUnderAlias(store)).join();
   const before = await alias();
   const publishing = service.publishDay(moved);
   while ((await alias()) === before);
@@ -379,7 +368,6 @@ test('the proof of a license that is subscribed while a publication is made read
 });
 
 test('a license whose number the State writes in another way stays watched, and so after a rollback', async () => {
-  const { environment } = service;
   await publishSeen(NURSES);
   const made = created.parse((await subscribe(first.number)).body);
   const written = first.number.replace('.', '-');
@@ -389,7 +377,7 @@ test('a license whose number the State writes in another way stays watched, and 
   const wanted = [first.number, written].map((license_number) => ({
     ...{ record: { board: NURSING, license_number }, reference: null },
   }));
-  await subscriptionsService(environment.store).watch(accountId(`Both of ${account}`), wanted);
+  await subscriptionsService(store).watch(accountId(`Both of ${account}`), wanted);
   const rewritten = { ...first, number: written };
   // Of another holder: this is another license.
   const stranger = { ...second, number: second.number.replace('.', '-'), name: 'STRANGER, ANN' };
@@ -407,7 +395,7 @@ test('a license whose number the State writes in another way stays watched, and 
   ]);
   // A subscription may follow while its account reads: whichever number it has, both changes are told.
   expect(inWords(await allChanges(rest, since, 7, { watched: 'true' })).toSorted()).toEqual(ofFirst);
-  const told = await fanOut(environment.store)(lastOf((await liveFeed(environment.store)).state));
+  const told = await fanOut(store)(lastOf((await liveFeed(store)).state));
   for (const name of [account, `Both of ${account}`])
     expect(told?.get(accountId(name))?.counts).toEqual({ added: 1, changed: 0, removed: 1 });
   for (const license_number of [first.number, written]) {
@@ -445,7 +433,6 @@ test('a license whose number the State writes in another way stays watched, and 
 });
 
 test('a license whose number changes while it is subscribed, alone or in a list, is watched once', async () => {
-  const { client, store } = service.environment;
   const others = NURSES.slice(1);
   const written = first.number.replace('.', '-');
   const { alias } = store.names;
@@ -466,7 +453,7 @@ test('a license whose number changes while it is subscribed, alone or in a list,
     // Where the account may watch no more by then, nothing of it stays.
     [`${PATH}/batch`, { items: [watched] }, 403, MAX_SUBSCRIPTIONS - 1],
   ] as const) {
-    const own = await apiClient(service.environment, `${account} of ${path} with ${others}`);
+    const own = await apiClient(environment, `${account} of ${path} with ${others}`);
     const forward = counting(others);
     step = pass;
     await switchTo(before, after);

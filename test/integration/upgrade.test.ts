@@ -6,7 +6,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
-import { type ApiClient, clientAt } from '../support/api.ts';
+import { clientAt } from '../support/api.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
 import { command } from '../support/in-process.ts';
@@ -55,9 +55,8 @@ const LATER_NURSE = nurseRow('LATER, ADA', ONLY_LATER);
 /** The fixtures with another date and with these nurses added. */
 async function fixturesOf({ folder }: TestEnvironment, date: string, ...nurses: FixtureRow[]) {
   const files = await fixturesAnd(folder, { individual: nurses });
-  for (const file of Object.values(files)) {
+  for (const file of Object.values(files))
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll(FIXTURES_DATE, date));
-  }
   return files;
 }
 
@@ -78,9 +77,7 @@ async function run({ variables }: TestEnvironment, ...parameters: string[]): Pro
 }
 
 /** A client of a running API. */
-function client({ config }: TestEnvironment, key: string): ApiClient {
-  return clientAt(`http://127.0.0.1:${config.PORT}`, key);
-}
+const client = ({ config }: TestEnvironment, key: string) => clientAt(`http://127.0.0.1:${config.PORT}`, key);
 
 /** Looks up a nurse by number through a running API. @returns the status, and the day of the data */
 async function ask(environment: TestEnvironment, number: string, key: string): Promise<unknown[]> {

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
 import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
@@ -7,26 +7,14 @@ import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { deliver, waitAfter } from '../../workers/webhooks/delivery.ts';
 import { type FanOut, fanOut } from '../../workers/webhooks/fan-out.ts';
 import { daysAfter } from '../support/days.ts';
-import {
-  NOT_WATCHED,
-  type Receiver,
-  SECRET_KEY,
-  startReceiver,
-  type WebhookInstallation,
-  webhookInstallation,
-  well,
-} from '../support/webhooks.ts';
+import { NOT_WATCHED, SECRET_KEY, startReceiver, webhookInstallation, well } from '../support/webhooks.ts';
 
 const HOUR = 3600;
 const START = Date.parse('2026-11-02T06:00:00Z');
 
-let installed: WebhookInstallation;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  installed = await webhookInstallation();
-  receiver = await startReceiver();
-});
+const installed = await webhookInstallation();
+const { client, store } = installed.environment;
+const receiver = await startReceiver();
 
 beforeEach(() => receiver.respond(well));
 
@@ -35,7 +23,6 @@ async function deliverTo(
   name: string,
   { at = START, id, news }: { at?: number; id?: string; news?: FanOut } = {},
 ) {
-  const { store } = installed.environment;
   const webhookId = id ?? (await installed.webhookOf(name))?.id ?? '';
   return deliver(webhookId, accountId(name), await liveFeed(store), {
     store,
@@ -75,8 +62,7 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
   expect(waits).toEqual([5, 300, ...hours.map((each) => each * HOUR)]);
   const failing = { paused: 'failing', failing_since: new Date(START).toISOString() };
   expect(await installed.webhookOf('Down')).toMatchObject(failing);
-  expect(new Set(messages.map(({ id }) => id)).size).toBe(1);
-  expect(await deliverTo('Down', { at })).toEqual(NOTHING);
+  expect([new Set(messages.map(({ id }) => id)).size, await deliverTo('Down', { at })]).toEqual([1, NOTHING]);
 
   receiver.respond(well);
   await installed.resume('Down');
@@ -90,8 +76,8 @@ test('410 pauses; once the account has resumed it, everything since then is told
   expect(await deliverTo('Gone')).toMatchObject({ outcome: 'gone', answered: 410 });
   receiver.respond(well);
   await installed.publishNext();
-  const { date } = await liveFeed(installed.environment.store);
-  await rollBack(installed.environment.store);
+  const { date } = await liveFeed(store);
+  await rollBack(store);
   expect(await deliverTo('Gone')).toEqual(NOTHING);
   await installed.resume('Gone');
   const messages = await told(async () => expect(await deliverTo('Gone')).toMatchObject(DELIVERED));
@@ -105,7 +91,7 @@ test('an account that is deactivated or missing is neither queued nor told; acti
   const queued = async (name: string) =>
     (await installed.queue.getJobs()).some(({ data }) => data.account === accountId(name));
   await installed.setActive('Deactivated', false);
-  const { client, names: indices } = installed.environment.store;
+  const { client, names: indices } = store;
   await client.delete({ index: indices.accounts, id: accountId('Missing'), refresh: true });
   await installed.publishNext();
   for (const name of names) expect([await queued(name), await deliverTo(name)]).toEqual([false, NOTHING]);
@@ -120,7 +106,7 @@ test.each<[what: string, change: (webhook: Webhook) => Promise<Webhook | undefin
     'brought further by another delivery',
     async (webhook) => {
       const further = { ...webhook, delivered_cursor: await installed.latest() };
-      await WEBHOOKS.put(installed.environment.store, webhook.account, further);
+      await WEBHOOKS.put(store, webhook.account, further);
       return further;
     },
   ],
@@ -145,14 +131,13 @@ test('a receiver that can not be reached fails, and the log has no more of its a
 
 test('a stored cursor that is none of the feed does not stop a webhook: the account is told to verify everything', async () => {
   const webhook = await installed.subscribe('Broken', receiver.url());
-  await WEBHOOKS.put(installed.environment.store, webhook.account, { ...webhook, delivered_cursor: 'none' });
+  await WEBHOOKS.put(store, webhook.account, { ...webhook, delivered_cursor: 'none' });
   expect(await deliverTo('Broken')).toMatchObject(DELIVERED);
   expect(receiver.received.at(-1)?.message.data).toMatchObject({ counts: null, verify_all: true });
   expect(await deliverTo('Broken')).toEqual(NOTHING);
 });
 
 test('a receiver that missed publications gets a message for each, and reads the changes of none after one that fails', async () => {
-  const { store } = installed.environment;
   await installed.subscribe('Was down', receiver.url());
   await installed.publishNext();
   await installed.publishNext(NOT_WATCHED);
@@ -186,7 +171,6 @@ test('a receiver that missed publications gets a message for each, and reads the
 });
 
 test('changes that can not all be read are not counted: the account is told to verify everything', async () => {
-  const { client, store } = installed.environment;
   await installed.subscribe('Hole', receiver.url());
   await installed.publishNext();
   const last = String(readCursor(await installed.latest())?.position);
@@ -207,7 +191,6 @@ test('a delivery for a webhook that was replaced sends nothing to the new one', 
 });
 
 test('the changes of a publication are read once, however many accounts watch them', async () => {
-  const { store } = installed.environment;
   // More than are queued at once.
   const made = await installed.subscribeMany(101, receiver.url());
   await installed.publishNext();

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
@@ -9,43 +9,39 @@ import { type Webhook as StoredWebhook, WEBHOOKS } from '../../src/subscriptions
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { changesPage } from '../support/changes.ts';
 import { answerChecker, openApiIn } from '../support/openapi.ts';
-import { type WebServer, webServer } from '../support/proxy.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { webServer } from '../support/proxy.ts';
+import { startService } from '../support/service.ts';
 
 const PATH = '/api/v1/webhook';
 
-let service: TestService;
 let accounts = 0;
 /** Each test has an account of its own. */
 let account: string;
 let rest: ApiClient;
-let receiver: WebServer;
-let url: string;
 let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
 let answer: () => number | Promise<number>;
-let check: ReturnType<typeof answerChecker>;
 
-beforeAll(async () => {
-  service = await startService({
-    settings: {
-      WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
-      WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
-    },
-  });
-  check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
-  receiver = await webServer(async (request, response) => {
-    received.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(await answer()).end('the answer of the receiver');
-  });
-  url = `${receiver.url}/hook?token=a-secret-token`;
+const service = await startService({
+  settings: {
+    WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+    WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  },
 });
+const { api, environment } = service;
+const { client, store } = environment;
+const check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
+const receiver = await webServer(async (request, response) => {
+  received.push({ headers: request.headers, body: await text(request) });
+  response.writeHead(await answer()).end('the answer of the receiver');
+});
+const url = `${receiver.url}/hook?token=a-secret-token`;
 
 beforeEach(async () => {
   received = [];
   answer = () => 204;
   accounts += 1;
   account = accountId(`Business ${accounts}`);
-  rest = await apiClient(service.environment, `Business ${accounts}`);
+  rest = await apiClient(environment, `Business ${accounts}`);
 });
 
 /** Asks, and checks the answer against the OpenAPI document. */
@@ -64,13 +60,13 @@ async function put(to = url): Promise<string> {
 }
 
 async function stored(): Promise<StoredWebhook> {
-  const found = await WEBHOOKS.read(service.environment.store, account);
+  const found = await WEBHOOKS.read(store, account);
   if (found === undefined) throw new Error('There is no webhook.');
   return found.document;
 }
 
 async function change(parts: Partial<StoredWebhook>): Promise<void> {
-  await WEBHOOKS.put(service.environment.store, account, { ...(await stored()), ...parts });
+  await WEBHOOKS.put(store, account, { ...(await stored()), ...parts });
 }
 
 /** Whether what was received last is signed with this secret. */
@@ -91,55 +87,53 @@ const RESUMED = { paused: null, failing_since: null };
 
 const askTest = async () => (await ask('POST', `${PATH}/test`)).body;
 
-describe('PUT', () => {
-  test('makes a webhook that begins at the feed’s latest place', async () => {
-    const { next } = await changesPage(rest, { since: 'latest' });
-    await put();
-    expect(await stored()).toMatchObject({ delivered_cursor: next });
-  });
+test('PUT makes a webhook that begins at the feed’s latest place', async () => {
+  const { next } = await changesPage(rest, { since: 'latest' });
+  await put();
+  expect(await stored()).toMatchObject({ delivered_cursor: next });
+});
 
-  test.each([
-    { state: 'paused', paused: 'failing' },
-    { state: 'gone', paused: 'gone' },
-    { state: 'failing', paused: null },
-  ] as const)('of the same url resumes a webhook that is $state', async ({ state, paused }) => {
-    await put();
-    await change({ paused, failing_since: FAILING_SINCE });
-    expect((await ask('GET')).body).toMatchObject({ state });
-    const resumed = await ask('PUT', PATH, { url });
-    expect(resumed).toMatchObject({ status: 200, body: { state: 'active', failing_since: null } });
-  });
+test.each([
+  { state: 'paused', paused: 'failing' },
+  { state: 'gone', paused: 'gone' },
+  { state: 'failing', paused: null },
+] as const)('PUT of the same url resumes a webhook that is $state', async ({ state, paused }) => {
+  await put();
+  await change({ paused, failing_since: FAILING_SINCE });
+  expect((await ask('GET')).body).toMatchObject({ state });
+  const resumed = await ask('PUT', PATH, { url });
+  expect(resumed).toMatchObject({ status: 200, body: { state: 'active', failing_since: null } });
+});
 
-  test('of another url makes another webhook, with another secret, that goes on at the same place', async () => {
-    const secret = await put();
-    const { id } = await stored();
-    await change({ ...PAUSED, delivered_cursor: 'an earlier place' });
-    const other = await put(`${receiver.url}/other`);
-    expect(await stored()).toMatchObject({ ...RESUMED, delivered_cursor: 'an earlier place' });
-    expect((await stored()).id).not.toBe(id);
-    await askTest();
-    expect([secret, other].map(isSignedWith)).toEqual([false, true]);
-  });
+test('PUT of another url makes another webhook, with another secret, that goes on at the same place', async () => {
+  const secret = await put();
+  const { id } = await stored();
+  await change({ ...PAUSED, delivered_cursor: 'an earlier place' });
+  const other = await put(`${receiver.url}/other`);
+  expect(await stored()).toMatchObject({ ...RESUMED, delivered_cursor: 'an earlier place' });
+  expect((await stored()).id).not.toBe(id);
+  await askTest();
+  expect([secret, other].map(isSignedWith)).toEqual([false, true]);
+});
 
-  test.each([
-    ['a list', 400, []],
-    ['no url', 400, {}],
-    ['a number as its url', 400, { url: 1 }],
-    ['more than 4 KB', 413, { url: 'x'.repeat(5000) }],
-  ])('of %s is %i', async (_what, status, body) => {
-    expect((await ask('PUT', PATH, body)).status).toBe(status);
-    expect((await ask('GET')).status).toBe(404);
-  });
+test.each([
+  ['a list', 400, []],
+  ['no url', 400, {}],
+  ['a number as its url', 400, { url: 1 }],
+  ['more than 4 KB', 413, { url: 'x'.repeat(5000) }],
+])('PUT of %s is %i', async (_what, status, body) => {
+  expect((await ask('PUT', PATH, body)).status).toBe(status);
+  expect((await ask('GET')).status).toBe(404);
+});
 
-  test('of what is not JSON is 415', async () => {
-    const plain = { body: url, headers: { 'content-type': 'text/plain' } };
-    expect((await rest.request('PUT', PATH, plain)).status).toBe(415);
-  });
+test('PUT of what is not JSON is 415', async () => {
+  const plain = { body: url, headers: { 'content-type': 'text/plain' } };
+  expect((await rest.request('PUT', PATH, plain)).status).toBe(415);
 });
 
 test('DELETE removes the webhook of its account, and no other', async () => {
   const secret = await put();
-  const other = await apiClient(service.environment, 'Another business');
+  const other = await apiClient(environment, 'Another business');
   expect([(await other.get(PATH)).status, (await other.request('DELETE', PATH)).status]).toEqual([404, 404]);
   const statuses = [];
   for (const [method, path] of [['GET'], ['DELETE'], ['GET'], ['POST', `${PATH}/rotate`]] as const)
@@ -162,71 +156,68 @@ test('rotate gives a new secret; for a day, all of them sign, and at most 20 are
   expect((await rotate()).status).toBe(429);
 
   // Nothing secret is stored or logged, and the address is not logged. The log is written in pieces.
-  await service.api.printed(`${PATH}/rotate`);
-  const kept = JSON.stringify(await stored()) + service.api.output();
+  await api.printed(`${PATH}/rotate`);
+  const kept = JSON.stringify(await stored()) + api.output();
   for (const secret of secrets) expect(kept).not.toContain(secret.slice('whsec_'.length));
-  expect(service.api.output()).not.toContain('a-secret-token');
+  expect(api.output()).not.toContain('a-secret-token');
 });
 
-describe('a test', () => {
-  test('sends a signed message', async () => {
-    const secret = await put();
-    expect(await askTest()).toEqual({ delivered: true, status: 204 });
-    expect(received.map(({ body }) => JSON.parse(body))).toEqual([
-      { type: 'webhook.test', timestamp: expect.any(String), data: {} },
-    ]);
-    expect(received[0]?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'webhook-id': expect.stringMatching(/^msg_[0-9a-f]{32}$/),
-    });
-    expect(isSignedWith(secret)).toBe(true);
+test('a test sends a signed message', async () => {
+  const secret = await put();
+  expect(await askTest()).toEqual({ delivered: true, status: 204 });
+  expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+    { type: 'webhook.test', timestamp: expect.any(String), data: {} },
+  ]);
+  expect(received[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'webhook-id': expect.stringMatching(/^msg_[0-9a-f]{32}$/),
   });
+  expect(isSignedWith(secret)).toBe(true);
+});
 
-  test('that is delivered resumes a paused webhook; another does not', async () => {
-    await put();
-    await change(PAUSED);
-    answer = () => 500;
-    expect([await askTest(), await stored()]).toMatchObject([{ delivered: false, status: 500 }, PAUSED]);
-    answer = () => 200;
-    expect([await askTest(), await stored()]).toMatchObject([{ delivered: true, status: 200 }, RESUMED]);
-  });
+test('a test that is delivered resumes a paused webhook; another does not', async () => {
+  await put();
+  await change(PAUSED);
+  answer = () => 500;
+  expect([await askTest(), await stored()]).toMatchObject([{ delivered: false, status: 500 }, PAUSED]);
+  answer = () => 200;
+  expect([await askTest(), await stored()]).toMatchObject([{ delivered: true, status: 200 }, RESUMED]);
+});
 
-  test('does not resume the webhook that took its place meanwhile', async () => {
-    await put();
-    const another = { id: 'wh_another', paused: 'gone' } as const;
-    answer = () => change(another).then(() => 200);
-    await askTest();
-    expect(await stored()).toMatchObject(another);
-  });
+test('a test does not resume the webhook that took its place meanwhile', async () => {
+  await put();
+  const another = { id: 'wh_another', paused: 'gone' } as const;
+  answer = () => change(another).then(() => 200);
+  await askTest();
+  expect(await stored()).toMatchObject(another);
+});
 
-  test('waits longer for a receiver than an idle connection is kept', async () => {
-    await put();
-    answer = () => new Promise(() => undefined);
-    expect(await askTest()).toEqual({ delivered: false, reason: 'timeout' });
-    // The connection is kept for further requests.
-    expect((await ask('GET')).status).toBe(200);
-  });
+test('a test waits longer for a receiver than an idle connection is kept', async () => {
+  await put();
+  answer = () => new Promise(() => undefined);
+  expect(await askTest()).toEqual({ delivered: false, reason: 'timeout' });
+  // The connection is kept for further requests.
+  expect((await ask('GET')).status).toBe(200);
+});
 
-  test('runs one at a time, and five in a minute', async () => {
-    await put();
-    const [asked, replied] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
-    answer = () => {
-      asked.resolve();
-      return replied.promise;
-    };
-    const first = ask('POST', `${PATH}/test`);
-    await asked.promise;
-    const second = await ask('POST', `${PATH}/test`);
-    expect([second.status, Number(second.headers.get('retry-after')) > 0]).toEqual([429, true]);
-    replied.resolve(204);
-    const statuses = [(await first).status];
-    for (let times = 0; times < 5; times += 1) statuses.push((await ask('POST', `${PATH}/test`)).status);
-    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
-  });
+test('a test runs one at a time, and five in a minute', async () => {
+  await put();
+  const [asked, replied] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+  answer = () => {
+    asked.resolve();
+    return replied.promise;
+  };
+  const first = ask('POST', `${PATH}/test`);
+  await asked.promise;
+  const second = await ask('POST', `${PATH}/test`);
+  expect([second.status, Number(second.headers.get('retry-after')) > 0]).toEqual([429, true]);
+  replied.resolve(204);
+  const statuses = [(await first).status];
+  for (let times = 0; times < 5; times += 1) statuses.push((await ask('POST', `${PATH}/test`)).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
 });
 
 test('an API that is newer than the worker answers 503, and creates no index without its template', async () => {
-  const { client, store } = service.environment;
   const index = [store.names.webhooks, store.names.subscriptions];
   await client.indices.delete({ index });
   const put = await rest.request('PUT', PATH, { json: { url } });

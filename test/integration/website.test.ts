@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
@@ -9,7 +9,7 @@ import { unescaped } from '../support/common-answers.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { recordForm, shownNurse } from '../support/saved-records.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService } from '../support/service.ts';
 
 const HTML = { accept: 'text/html' };
 const FORM = 'application/x-www-form-urlencoded';
@@ -17,8 +17,6 @@ const MEGABYTE = 1024 * 1024;
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
-let service: TestService;
-let origin: string;
 let lastAddress = 0;
 
 /** What a form posts, as a browser sends it from a page of the website. Each comes from another address. */
@@ -40,36 +38,33 @@ async function save(path: string, fields: Record<string, string> = {}, headers: 
   return post('/records', String(form), headers);
 }
 
-/** The addresses of what was saved on the first of two days: of a license, of one that leaves the dataset, of a list. */
-let saved: Readonly<Record<'changed' | 'removed' | 'list', string>>;
-
 const LIST = [
   ...'Emp ID\tLic #\tSurname\tHired|E1\tRN.900433210\tPetrakis\t2019-03-04'.split('|'),
   ...'E2\tRN.900350077\tMarchetti\t|E3\tRN.900402255\tWhitfield\t|E4\tRN.1\t\t'.split('|'),
 ].join('\n');
 
-beforeAll(async () => {
-  service = await startService({
-    files: async (folder) => (await evaluationDays(folder)).slice(0, 1),
-    settings: { TRUSTED_PROXIES: '1' },
-  });
-  origin = `http://127.0.0.1:${service.environment.config.PORT}`;
-  const [, after] = await evaluationDays(service.environment.folder);
-  if (after === undefined) throw new Error('There are two days.');
-  const notes = { checked_by: 'Ada Lovelace', reference: '' };
-  const addressOf = async (saving: Promise<Response>) => {
-    const { status, headers } = await saving;
-    const address = headers.get('location') ?? '';
-    expect([status, address]).toEqual([303, expect.stringMatching(/^\/records\/(-?[0-9A-Z]{4}){4}$/)]);
-    return address;
-  };
-  saved = {
-    changed: await addressOf(save('/licenses/NUR/RN.900433210')),
-    removed: await addressOf(save('/licenses/NUR/RN.900350077')),
-    list: await addressOf(pasted({ roster: LIST, format: 'save', ...notes })),
-  };
-  await publishFiles(service.environment, after);
+const { api, environment, rest } = await startService({
+  files: async (folder) => (await evaluationDays(folder)).slice(0, 1),
+  settings: { TRUSTED_PROXIES: '1' },
 });
+const { store } = environment;
+const origin = `http://127.0.0.1:${environment.config.PORT}`;
+const [, after] = await evaluationDays(environment.folder);
+if (after === undefined) throw new Error('There are two days.');
+const notes = { checked_by: 'Ada Lovelace', reference: '' };
+const addressOf = async (saving: Promise<Response>) => {
+  const { status, headers } = await saving;
+  const address = headers.get('location') ?? '';
+  expect([status, address]).toEqual([303, expect.stringMatching(/^\/records\/(-?[0-9A-Z]{4}){4}$/)]);
+  return address;
+};
+/** The addresses of what was saved on the first of two days: of a license, of one that leaves the dataset, of a list. */
+const saved = {
+  changed: await addressOf(save('/licenses/NUR/RN.900433210')),
+  removed: await addressOf(save('/licenses/NUR/RN.900350077')),
+  list: await addressOf(pasted({ roster: LIST, format: 'save', ...notes })),
+};
+await publishFiles(environment, after);
 
 function get(path: string, headers: Record<string, string> = HTML) {
   return fetch(origin + path, { headers });
@@ -91,32 +86,28 @@ function pasted(
   return post('/roster', form, headers);
 }
 
-describe('what was saved on the day before', () => {
-  test('stays as it was; beside it is what has changed since', async () => {
-    const text = await pageAt(saved.changed);
-    expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
-    expect(text).toContain('Changed since this record');
-    expect(text).toContain('State data dated <strong>November 19, 2026</strong>');
-    expect(await pageAt('/?q=RN.900350077')).toContain(
-      '<h1>No longer in the State’s data: RN.900350077</h1>',
-    );
-    // On paper, too: what is printed later must not look as if nothing had changed.
-    expect(await pageAt(saved.removed)).toMatch(
-      /hidden>Print<.button><.p>\n<div class="alert caution">.*The license is not in the State’s data of November 20, 2026\./,
-    );
-  });
+test('what was saved on the day before stays as it was; beside it is what has changed since', async () => {
+  const text = await pageAt(saved.changed);
+  expect(text).toMatch(/"In this record">Active<\/td><td[^>]*>Inactive - Suspended</);
+  expect(text).toContain('Changed since this record');
+  expect(text).toContain('State data dated <strong>November 19, 2026</strong>');
+  expect(await pageAt('/?q=RN.900350077')).toContain('<h1>No longer in the State’s data: RN.900350077</h1>');
+  // On paper, too: what is printed later must not look as if nothing had changed.
+  expect(await pageAt(saved.removed)).toMatch(
+    /hidden>Print<.button><.p>\n<div class="alert caution">.*The license is not in the State’s data of November 20, 2026\./,
+  );
+});
 
-  test('of a list is checked again', async () => {
-    const record = await pageAt(saved.list);
-    for (const part of ['<h1>1 of 4 needs attention</h1>', 'Ada Lovelace', 'Marchetti, Renata'])
-      expect(record).toContain(part);
-    // A column that is not used is not part of the record.
-    for (const part of ['Suspended', '2019-03-04']) expect(record).not.toContain(part);
-    const [, roster = ''] = /<textarea name="roster"[^>]*>\n(.*?)<\/textarea>/s.exec(record) ?? [];
-    const column = [...record.matchAll(/name="column" value="(\w+)"/g)].map(([, name = '']) => name);
-    const changed = await (await pasted({ roster, header: '1', column })).text();
-    for (const part of ['Suspended', '<h1>3 of 4 need attention</h1>', 'E3']) expect(changed).toContain(part);
-  });
+test('a list that was saved on the day before is checked again', async () => {
+  const record = await pageAt(saved.list);
+  for (const part of ['<h1>1 of 4 needs attention</h1>', 'Ada Lovelace', 'Marchetti, Renata'])
+    expect(record).toContain(part);
+  // A column that is not used is not part of the record.
+  for (const part of ['Suspended', '2019-03-04']) expect(record).not.toContain(part);
+  const [, roster = ''] = /<textarea name="roster"[^>]*>\n(.*?)<\/textarea>/s.exec(record) ?? [];
+  const column = [...record.matchAll(/name="column" value="(\w+)"/g)].map(([, name = '']) => name);
+  const changed = await (await pasted({ roster, header: '1', column })).text();
+  for (const part of ['Suspended', '<h1>3 of 4 need attention</h1>', 'E3']) expect(changed).toContain(part);
 });
 
 describe('a saved record', () => {
@@ -152,17 +143,14 @@ describe('a saved record', () => {
   test.each([
     ['checked_by', 'x'.repeat(101), 'Checked by'],
     ['reference', 'a\u2028b', 'Reference'],
-  ])(
-    'is not saved with a %s that no browser sends, whether of a license or of a list',
-    async (field, value, label) => {
-      const notes = { [field]: value };
-      const words = expect.stringContaining(`${label} takes one line of at most 100 visible characters.`);
-      for (const saving of [save(NURSE, notes), pasted({ roster: LIST, format: 'save', ...notes })]) {
-        const refused = await saving;
-        expect([refused.status, await refused.text()]).toEqual([400, words]);
-      }
-    },
-  );
+  ])('is not saved with a %s that no browser sends, of a license or a list', async (field, value, label) => {
+    const notes = { [field]: value };
+    const words = expect.stringContaining(`${label} takes one line of at most 100 visible characters.`);
+    for (const saving of [save(NURSE, notes), pasted({ roster: LIST, format: 'save', ...notes })]) {
+      const refused = await saving;
+      expect([refused.status, await refused.text()]).toEqual([400, words]);
+    }
+  });
 
   test('is not saved with more fields or bytes than the form has', async () => {
     expect((await save(NURSE, { reference: 'x'.repeat(9000) })).status).toBe(413);
@@ -174,47 +162,42 @@ describe('a saved record', () => {
 test('of one address, ten records are saved a minute, of licenses and of lists together', async () => {
   const from = { 'x-forwarded-for': '198.51.100.250' };
   const statuses: number[] = [];
-  for (let saves = 0; saves < 11; saves += 1) {
+  for (let saves = 0; saves < 11; saves += 1)
     statuses.push((await post('/records', 'board=NUR', from)).status);
-  }
   expect(statuses).toEqual([...Array(10).fill(400), 429]);
   expect((await pasted({ roster: LIST, format: 'save' }, from)).status).toBe(429);
   expect((await pasted({ roster: LIST }, from)).status).toBe(200);
 });
 
-describe('the code of a record', () => {
-  const open = (code: string) => fetch(`${origin}/?q=${encodeURIComponent(code)}`, { redirect: 'manual' });
-  const UNKNOWN = writtenRecordCode(newRecordCode());
+const open = (code: string) => fetch(`${origin}/?q=${encodeURIComponent(code)}`, { redirect: 'manual' });
+const UNKNOWN = writtenRecordCode(newRecordCode());
 
-  test('leads from the box to the record in any form in which it is read, where no license has it', async () => {
-    const code = saved.changed.split('/').at(-1) ?? '';
-    for (const typed of [code, ` ${code.replaceAll('-', ' ').toLowerCase()} `]) {
-      const { status, headers } = await open(typed);
-      expect([status, headers.get('location')]).toEqual([303, saved.changed]);
-    }
-    for (const typed of [UNKNOWN, code.slice(1)]) {
-      expect(await (await open(typed)).text()).toContain('A license that is missing here may still exist');
-    }
-  });
+test('the code of a record leads from the box to the record in any form in which it is read, where no license has it', async () => {
+  const code = saved.changed.split('/').at(-1) ?? '';
+  for (const typed of [code, ` ${code.replaceAll('-', ' ').toLowerCase()} `]) {
+    const { status, headers } = await open(typed);
+    expect([status, headers.get('location')]).toEqual([303, saved.changed]);
+  }
+  for (const typed of [UNKNOWN, code.slice(1)])
+    expect(await (await open(typed)).text()).toContain('A license that is missing here may still exist');
+});
 
-  test('is a name where a license has it', async () => {
-    const { store } = service.environment;
-    const body = { ...shownNurse(), saved_at: new Date().toISOString() };
-    const id = 'BEATR1CEH0110WAY';
-    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
-    const response = await open('Beatrice Holloway');
-    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('RN.900418822')]);
-    // The record is of another day, and says which.
-    expect(await pageAt(`/records/${id}`)).toContain('read November 21, 2026 (1 day old)');
-  });
+test('the code of a record is a name where a license has it', async () => {
+  const body = { ...shownNurse(), saved_at: new Date().toISOString() };
+  const id = 'BEATR1CEH0110WAY';
+  await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
+  const response = await open('Beatrice Holloway');
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('RN.900418822')]);
+  // The record is of another day, and says which.
+  expect(await pageAt(`/records/${id}`)).toContain('read November 21, 2026 (1 day old)');
+});
 
-  test('of no record is a page that says so', async () => {
-    for (const typed of [UNKNOWN, 'RN.900418822', 'A'.repeat(5000)]) {
-      const response = await get(`/records/${typed}`);
-      const words = expect.stringContaining('<h1>No record with this code</h1>');
-      expect([response.status, await response.text()]).toEqual([404, words]);
-    }
-  });
+test('the code of no record is a page that says so', async () => {
+  for (const typed of [UNKNOWN, 'RN.900418822', 'A'.repeat(5000)]) {
+    const response = await get(`/records/${typed}`);
+    const words = expect.stringContaining('<h1>No record with this code</h1>');
+    expect([response.status, await response.text()]).toEqual([404, words]);
+  }
 });
 
 describeUnless(isInstalled('curl') ? undefined : 'curl is missing', 'the page for developers', () => {
@@ -224,11 +207,11 @@ describeUnless(isInstalled('curl') ? undefined : 'curl is missing', 'the page fo
       ...page.matchAll(/<pre[^>]*><code>(.*?)<\/code>/gs),
     ].map(([, escaped = '']) => unescaped(escaped));
     const answerTo = async (command: string) => {
-      const env = { PATH: process.env.PATH, KEY: service.rest.key };
+      const env = { PATH: process.env.PATH, KEY: rest.key };
       const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', command], { env });
       return stdout;
     };
-    const withKey = verify.replace('YOUR_KEY', service.rest.key);
+    const withKey = verify.replace('YOUR_KEY', rest.key);
     expect(JSON.parse(await answerTo(withKey.replace('RN.987654321', 'RN.900418822')))).toMatchObject({
       found: true,
     });
@@ -242,7 +225,7 @@ describeUnless(isInstalled('curl') ? undefined : 'curl is missing', 'the page fo
 
 describe('the website over HTTP', () => {
   test('/data says of each board when it changed last and how much it usually changes', async () => {
-    const { body } = await service.rest.get('/api/v1/lookup/boards');
+    const { body } = await rest.get('/api/v1/lookup/boards');
     const { board_activity: activity } = z
       .object({ board_activity: z.record(z.string(), z.object({ last_changed: z.string().nullable() })) })
       .parse(body);
@@ -401,8 +384,8 @@ describe('the website over HTTP', () => {
     await get('/licenses/NUR/RN.900433210/and-more');
     await get('/records/ABCD-ABCD-ABCD-ABCD');
     // The log is written in batches.
-    await service.api.printed('"path":"/records/:code"');
-    const log = service.api.output();
+    await api.printed('"path":"/records/:code"');
+    const log = api.output();
     expect(log).toContain('"path":"/licenses/:board/:number"');
     for (const searched of ['Whitfield', 'RN.900433210', 'ABCD']) expect(log).not.toContain(searched);
   });
